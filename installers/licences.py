@@ -26,7 +26,7 @@ from installers.build_error import BuildError
 ROOT = Path(__file__).resolve().parents[1]
 TOLD = "resources/licences/parts.json"
 PACKED = "resources/licences/packed"
-"""Where `app/services/licences.py` finds the list of a package."""
+"""Where `app/help/services/licences.py` finds the list of a package."""
 
 FITTING = frozenset(
     "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CC-BY-4.0 FTL HPND IJG ISC "

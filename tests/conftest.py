@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from app.services.models.collection import places
+from app.models.library.services.places import places
 from engines.redaction import forget_secrets
 from tests.hub.fixtures import hub  # noqa: F401  a fixture for every test
 

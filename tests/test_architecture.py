@@ -24,11 +24,11 @@ NETWORK = {
     "xmlrpc",
 }  # fmt: skip
 LENT = {"httpx2", "huggingface_hub"}
-"""What app/hub may use: it gets its client from the gate, and makes none."""
-BORROWERS = {"app/packages", "engines/openai", "engines/remote", "engines/vllm"}
+"""What app/models/hub may use: it gets its client from the gate, and makes none."""
+BORROWERS = {"app/runtime/packages", "engines/openai", "engines/remote", "engines/vllm"}
 """They are lent a client of httpx2 as well."""
 SERVING = {"asyncio", "uvicorn"}
-"""What app/server may use: it gets the socket that it listens at from app/net, and its event loop
+"""What app/api/http may use: it gets the socket that it listens at from app/net, and its event loop
 opens none."""
 LOCAL = ("engines/vllm/door.py", "engines/vllm/shared.py")
 """They talk to other processes of this computer, at sockets in a private folder."""
@@ -38,7 +38,7 @@ LOCAL_USES = {
 PLAIN_VALUES = {"Client", "Headers", "Request", "Response", "Timeout", "URL"}
 HEAVY = {
     "anyio", "app.net.client", "app.net.listening", "app.net.metered_stream",
-    "app.net.server_client", "app.net.tls", "app.server",
+    "app.net.server_client", "app.net.tls", "app.api.http",
     "engines.models.gguf.guards", "engines.models.gguf.hyperparameters", "gguf", "httpcore2",
     "httpx2", "huggingface_hub", "keyring", "llama_cpp", "numpy", "pynvml",
     "send2trash", "starlette", "truststore", "uvicorn",
@@ -135,8 +135,8 @@ def connecting(tree: ast.AST, package: str) -> set[str]:
     """What of a tree's imports could open a connection without the gate."""
     if package == "app/net":
         return set()
-    allowed = LENT if package == "app/hub" else {"httpx2"} if package in BORROWERS else set()
-    if package == "app/server":
+    allowed = LENT if package == "app/models/hub" else {"httpx2"} if package in BORROWERS else set()
+    if package == "app/api/http":
         allowed = SERVING
     return {
         name for name in imports(tree) if is_within(name, NETWORK) and not is_within(name, allowed)
@@ -144,7 +144,16 @@ def connecting(tree: ast.AST, package: str) -> set[str]:
 
 
 def package_of(path: Path) -> str:
-    return "/".join(path.relative_to(ROOT).parts[:2])
+    """Return the room that the rules of connections know a file by."""
+    name = name_of(path)
+    rooms = ("app/models/hub", "app/api/http", *BORROWERS)
+    return next((room for room in rooms if name.startswith(room)), "/".join(Path(name).parts[:2]))
+
+
+def floor_of(path: Path) -> str:
+    """Return the floor of its subject that a file of the app lies on; "" for a room without."""
+    floors = {"values", "store", "services", "presenters", "pages", "commands"}
+    return next((part for part in (*path.parts, path.stem) if part in floors), "")
 
 
 def test_only_the_gate_can_open_a_connection() -> None:
@@ -232,17 +241,17 @@ def test_who_is_lent_a_client_makes_none_of_its_own() -> None:
         makers = {name for name in imports(tree_of(path)) if name.rsplit(".", 1)[-1] in own}
         return makers | bypassing(tree_of(path))
 
-    assert not offenders(files_under("app/hub/", *BORROWERS), found)
+    assert not offenders(files_under("app/models/hub/", *BORROWERS), found)
 
 
 @pytest.mark.parametrize(
     ("source", "package"),
     [
-        ("import socket", "app/hub"),
-        ("import httpx2", "app/services"),
-        ("def f():\n    from urllib import request", "app/store"),
+        ("import socket", "app/models/hub"),
+        ("import httpx2", "app/chats"),
+        ("def f():\n    from urllib import request", "app/base"),
         ("from http.client import HTTPConnection", "engines/llamacpp"),
-        ("from huggingface_hub import HfApi", "app/ui"),
+        ("from huggingface_hub import HfApi", "app/kit"),
     ],
 )
 def test_the_rule_of_connections_sees_an_offender(source: str, package: str) -> None:
@@ -266,7 +275,7 @@ def test_the_rule_of_clients_sees_an_offender(source: str) -> None:
 
 def test_only_the_store_of_secrets_uses_the_keyring() -> None:
     found = offenders(SHIPPED, lambda path: named(path, {"keyring"}))
-    assert found.keys() == {"app/store/secrets.py"}
+    assert found.keys() == {"app/base/secrets.py"}
 
 
 def test_qt_network_is_not_used() -> None:
@@ -367,23 +376,32 @@ def test_presenters_use_qt_core_only() -> None:
             name for name in named(path, {"PySide6"}) if not is_within(name, {"PySide6.QtCore"})
         }
 
-    assert not offenders(files_under("app/presenters/"), found)
+    assert not offenders([it for it in SHIPPED if floor_of(it) == "presenters"], found)
 
 
 def test_widgets_see_presenters_values_and_errors_only() -> None:
-    seen = {
-        "app.ui", "app.presenters", "app.core", "app.markdown", "engines.types", "engines.errors",
-    }  # fmt: skip
+    """A page's own imports; what it is given may be of a type from anywhere."""
+    rooms = {"app.kit", "app.markdown", "app.search", "engines.types", "engines.errors"} | {
+        f"app.base.{name}"
+        for name in "engine_names errors home ids once secret templates units".split()
+    }
+    floors = {"values", "presenters", "pages"}
 
     def found(path: Path) -> set[str]:
-        return {name for name in named(path, {"app", "engines"}) if not is_within(name, seen)}
+        seen = named(path, {"app", "engines"})
+        return {
+            name for name in seen if not is_within(name, rooms) and not floors & {*name.split(".")}
+        }
 
-    assert not offenders(files_under("app/ui/"), found)
+    widgets = [it for it in SHIPPED if floor_of(it) == "pages"]
+    assert not offenders([*widgets, *files_under("app/kit/widgets/", "app/kit/text/")], found)
 
 
 def test_sql_is_in_the_store_only() -> None:
     found = offenders(SHIPPED, lambda path: named(path, {"sqlite3"}))
-    assert all(name.startswith("app/store/") for name in found), found
+    store = {"db", "index_file", "memory_database", "migrations", "recognition", "snapshots"}
+    base = {f"app/base/{name}.py" for name in store}
+    assert all(floor_of(ROOT / name) == "store" or name in base for name in found), found
 
 
 def test_threads_start_in_eight_places() -> None:
@@ -398,14 +416,14 @@ def test_threads_start_in_eight_places() -> None:
         return starters & (used | {name.rsplit(".", 1)[-1] for name in imports(tree_of(path))})
 
     assert offenders(files_under("app/"), found).keys() == {
-        "app/presenters/tasks.py",
+        "app/kit/tasks/tasks.py",
         "app/net/opening.py",
-        "app/server/running.py",
-        "app/cli/interrupt.py",
-        "app/server/server.py",
-        "app/services/downloads/queue.py",
-        "app/services/measuring/bench_many.py",
-        "app/services/metrics/tracing.py",
+        "app/api/http/running.py",
+        "app/kit/terminal/interrupt.py",
+        "app/api/http/server.py",
+        "app/models/downloads/services/queue.py",
+        "app/activity/services/measuring/bench_many.py",
+        "app/activity/services/tracing.py",
     }
 
 

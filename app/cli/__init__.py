@@ -1,1 +1,1 @@
-"""The terminal face of Hearth: the same services as the window."""
+"""The command line: its parser and its entry."""

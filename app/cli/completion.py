@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from app.cli import streams
-from app.cli.command import Command, WrongUsage
+from app.base.shipped import GUIDES
 from app.cli.described import DescribedCommand, DescribedOption, described
 from app.cli.manual import manual
-from app.core.settings.fields import fields
-from app.services.guides import Guides
-from app.wiring.shipped import GUIDES
+from app.help.services.guides import Guides
+from app.kit.terminal import streams
+from app.kit.terminal.command import Command, WrongUsage
+from app.settings.values.fields import fields
 from engines.text import on_one_line
 
 if TYPE_CHECKING:
-    from app.cli.output import Output
-    from app.store.folder import DataFolder
+    from app.base.folder import DataFolder
+    from app.kit.terminal.output import Output
     from app.wiring.app import App
 
 _ASK = "completion --names"

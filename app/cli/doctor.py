@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from app import __version__
-from app.cli.command import Command
-from app.cli.display import has_display
-from app.cli.output import Output, size
-from app.core.errors import NotADataFolder
-from app.opening import open_database
-from app.reports import explained
-from app.store.folder import DataFolder
-from app.store.settings_file import SettingsFile
+from app.base.errors import NotADataFolder
+from app.base.folder import DataFolder
+from app.base.reports import explained
+from app.kit.terminal.command import Command
+from app.kit.terminal.display import has_display
+from app.kit.terminal.output import Output, size
+from app.settings.store import SettingsFile
+from app.wiring.opening import open_database
 from engines.errors import UserError
 from engines.helper.command import module_command
 from engines.models.gguf.header import read_header
@@ -172,7 +172,7 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
     if not state.available:
         return CheckResult("llama.cpp", "failed", state.why_not or "", _AGAIN)
     # In a child first: a library that was cut off ends the process that loads it.
-    trial = _child("app.cli.loading", "llama_cpp")
+    trial = _child("app.kit.terminal.loading", "llama_cpp")
     if trial.returncode not in {0, 1}:
         ended = f"its library ends the process that loads it, with code {trial.returncode}"
         return CheckResult("llama.cpp", "failed", ended, _AFRESH)
@@ -207,7 +207,7 @@ def _vllm(folder: DataFolder) -> CheckResult:
 
 
 def _starter(_: DataFolder) -> CheckResult:
-    from app.wiring.shipped import STARTER
+    from app.base.shipped import STARTER
 
     header = read_header(STARTER)
     return CheckResult("starter model", "ok", f"{size(header.size_bytes)}, {header.architecture}")
@@ -227,7 +227,7 @@ def _memory(_: DataFolder) -> CheckResult:
 
 def _window(_: DataFolder) -> CheckResult:
     """Load Qt in a child: a missing system library ends the process that loads it."""
-    trial = _child("app.cli.loading", "PySide6.QtWidgets")
+    trial = _child("app.kit.terminal.loading", "PySide6.QtWidgets")
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
         return CheckResult("window", "warning", f"cannot open: {reason}", _LIBRARIES)
@@ -235,7 +235,7 @@ def _window(_: DataFolder) -> CheckResult:
         return CheckResult(
             "window", "warning", "no display", "`hearth chat` works in the terminal."
         )
-    if why_not := _child("app.cli.display").stdout.strip():
+    if why_not := _child("app.kit.terminal.display").stdout.strip():
         return CheckResult(
             "window",
             "warning",

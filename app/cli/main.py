@@ -10,18 +10,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from app.cli import streams
-from app.cli.display import DisplayTrial, has_display
-from app.cli.interrupt import ending_at_once
-from app.core.home import from_home
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
+from app.base.folder import DataFolder
+from app.base.home import from_home
+from app.kit.terminal import streams
+from app.kit.terminal.display import DisplayTrial, has_display
+from app.kit.terminal.interrupt import ending_at_once
+from app.window.values.launch_request import LaunchRequest
 from engines.errors import UserError
 
 if TYPE_CHECKING:
     import argparse
 
-    from app.cli.output import Output
+    from app.kit.terminal.output import Output
     from app.wiring.app import App
 
 _NO_DISPLAY = "No display found: chatting in the terminal."
@@ -52,7 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
         streams.forget(sys.stdout)
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
-        from app.reports import explained
+        from app.base.reports import explained
 
         return _failed(explained(error, folder or DataFolder.default()), words)
 
@@ -67,7 +67,7 @@ def _failed(error: UserError, words: Sequence[str]) -> int:
 
 def _output(words: Sequence[str]) -> Output:
     """Make the output. Imported where something is said: a start of the window says nothing."""
-    from app.cli.output import Output
+    from app.kit.terminal.output import Output
 
     return Output(as_json="--json" in words, quiet="--quiet" in words)
 
@@ -92,13 +92,13 @@ def _in_window(
     gc.disable()  # What is imported is no garbage; the window turns it on again.
     try:
         with ending_at_once():
-            from app import window
+            from app.start import window
 
             if window.passed_on(folder, wish):
                 gc.enable()
                 return 0
             trial = DisplayTrial()
-            import app.running  # noqa: F401 - what the window is made of
+            import app.start.running  # noqa: F401 - what the window is made of
 
             why_not = trial.hindrance()
     except (ImportError, OSError) as error:
@@ -112,7 +112,7 @@ def _in_window(
 
 def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     with ending_at_once():
-        from app.reports import keep_log
+        from app.base.reports import keep_log
         from app.wiring.app import open_app
 
     app = open_app(folder, offline="offline" in args)
@@ -161,7 +161,7 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
     if args.run is None:
-        from app.cli.chat import chat_or_prove
+        from app.chats.commands.chat import chat_or_prove
 
         return chat_or_prove(app, args, out)
     return int(args.run(app, args, out))
@@ -169,12 +169,12 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
 
 def _wish(args: argparse.Namespace) -> LaunchRequest:
     """Return what the window is opened for."""
-    from app.core.links import is_link, path_of
+    from app.window.values.links import is_link, path_of
 
     words = args.files if args.command == "open" else ()
     links = [it for it in words if is_link(it)]
     if len(links) > 1:
-        from app.cli.command import WrongUsage
+        from app.kit.terminal.command import WrongUsage
 
         raise WrongUsage(
             "The links were not opened.",

@@ -8,36 +8,36 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from app import __version__
-from app.cli import streams
-from app.cli.command import Command, CommandParser, add_commands
-from app.core.home import from_home
-from app.core.links import is_link, path_of
+from app.base.home import from_home
+from app.kit.terminal import streams
+from app.kit.terminal.command import Command, CommandParser, add_commands
+from app.window.values.links import is_link, path_of
 
 _ANYWHERE = {"--offline", "--json", "--quiet", "--quick-ask"}
 
 COMMANDS = {
-    "open": "app.cli.manage:OPEN",
-    "chat": "app.cli.chat:COMMAND",
-    "ask": "app.cli.ask:COMMAND",
-    "bench": "app.cli.bench:COMMAND",
-    "hardware": "app.cli.manage:HARDWARE",
+    "open": "app.settings.commands:OPEN",
+    "chat": "app.chats.commands.chat:COMMAND",
+    "ask": "app.chats.commands.ask:COMMAND",
+    "bench": "app.activity.commands.bench:COMMAND",
+    "hardware": "app.settings.commands:HARDWARE",
     "doctor": "app.cli.doctor:COMMAND",
-    "help": "app.cli.help:COMMAND",
-    "about": "app.cli.about:COMMAND",
-    "engines": "app.cli.engines:COMMAND",
-    "recommend": "app.cli.recommend:COMMAND",
-    "models": "app.cli.models:COMMAND",
-    "downloads": "app.cli.pull:DOWNLOADS",
-    "token": "app.cli.token:COMMAND",
-    "servers": "app.cli.servers:COMMAND",
-    "serve": "app.cli.serve:COMMAND",
-    "stats": "app.cli.stats:COMMAND",
-    "clients": "app.cli.clients:COMMAND",
-    "connections": "app.cli.connections:COMMAND",
-    "chats": "app.cli.chats:COMMAND",
-    "docs": "app.cli.docs:COMMAND",
-    "assistants": "app.cli.assistants:COMMAND",
-    "settings": "app.cli.manage:SETTINGS",
+    "help": "app.help.commands.help:COMMAND",
+    "about": "app.help.commands.about:COMMAND",
+    "engines": "app.runtime.commands.engines:COMMAND",
+    "recommend": "app.runtime.commands.recommend:COMMAND",
+    "models": "app.models.library.commands.models:COMMAND",
+    "downloads": "app.models.downloads.commands:DOWNLOADS",
+    "token": "app.models.discover.commands.token:COMMAND",
+    "servers": "app.servers.commands:COMMAND",
+    "serve": "app.api.commands.serve:COMMAND",
+    "stats": "app.api.commands.stats:COMMAND",
+    "clients": "app.api.commands.clients:COMMAND",
+    "connections": "app.api.commands.connections:COMMAND",
+    "chats": "app.exchange.commands:COMMAND",
+    "docs": "app.documents.collections.commands:COMMAND",
+    "assistants": "app.assistants.commands:COMMAND",
+    "settings": "app.settings.commands:SETTINGS",
     "completion": "app.cli.completion:COMMAND",
 }
 """Where each command is declared. Only those that are needed are loaded: all together take longer

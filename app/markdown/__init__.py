@@ -1,1 +1,1 @@
-"""Markdown as plain values: parsing, splitting a growing text, colouring code; free of Qt."""
+"""Markdown: from text to blocks, and to HTML."""

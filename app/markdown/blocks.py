@@ -7,7 +7,7 @@ a growing list costs one new paragraph and not a new list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Align = Literal["left", "center", "right"]
 
@@ -16,6 +16,9 @@ MathStyle = Literal["", "inline", "display"]
 
 Mark = Literal["", "found", "place_unchecked", "elsewhere", "not_found", "uncited"]
 """found to not_found: A quote, by its verdict. uncited: A sentence without a quote."""
+
+SIGNS: Final = {"found": "✓", "place_unchecked": "○", "elsewhere": "↪", "not_found": "✗"}
+"""The sign behind a checked quote, by its verdict."""
 
 
 @dataclass(frozen=True)

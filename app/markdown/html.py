@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-from app.core.exchange.export import SIGNS
-from app.markdown.blocks import Block, BlockPlace, Code, Formula, Paragraph, Rule, Span, Table
+from app.markdown.blocks import (
+    SIGNS,
+    Block,
+    BlockPlace,
+    Code,
+    Formula,
+    Paragraph,
+    Rule,
+    Span,
+    Table,
+)
 from app.markdown.direction import is_right_to_left
 from app.markdown.highlight import Piece, highlight
 from app.markdown.spans import LINE_BREAK, is_openable

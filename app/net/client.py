@@ -14,8 +14,7 @@ from typing import Any
 import httpx2
 
 from app import __version__
-from app.core.errors import Offline
-from app.core.network.connections import LoggedConnection, Purpose
+from app.base.errors import Offline
 from app.net.connection_pool import ConnectionPool
 from app.net.entry import LedgerEntry
 from app.net.explained import is_certificate
@@ -24,6 +23,7 @@ from app.net.metered_stream import Received, Sent
 from app.net.opening import Deadline, Opening
 from app.net.scope import current
 from app.net.tls import tls_context
+from app.net.values.connections import LoggedConnection, Purpose
 from engines.connection import Connection
 from engines.redaction import remember_address
 

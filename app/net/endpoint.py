@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from app.core.errors import AddressInvalid
+from app.base.errors import AddressInvalid
 
 HUB = "https://huggingface.co"
 

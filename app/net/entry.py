@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from app.core.network.connections import LoggedConnection, Purpose
+from app.net.values.connections import LoggedConnection, Purpose
 from engines.errors import UserError
 from engines.redaction import redact
 

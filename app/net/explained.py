@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from app.core.errors import (
+from app.base.errors import (
     AddressInvalid,
     AppError,
     CertificateRefused,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.core.network.connections import PURPOSES, LoggedConnection, Purpose, Trust
 from app.net.scope import Scope, within
+from app.net.values.connections import PURPOSES, LoggedConnection, Purpose, Trust
 
 if TYPE_CHECKING:
     import httpx2

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.core.errors import ProxyRefused
-from app.core.network.hosts import LOCALHOST, is_loopback
+from app.base.errors import ProxyRefused
 from app.net.endpoint import is_http
+from app.net.values.hosts import LOCALHOST, is_loopback
 
 __all__ = ["LOCALHOST", "is_loopback", "proxy_for"]
 

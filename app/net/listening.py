@@ -15,8 +15,8 @@ from typing import Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from app.core.errors import AddressInvalid, AddressNotFree, CertificateRefused
-from app.core.network.serving import LOOPBACK, Address
+from app.base.errors import AddressInvalid, AddressNotFree, CertificateRefused
+from app.net.values.serving import LOOPBACK, Address
 
 _BACKLOG: Final = 128
 CONNECTIONS: Final = 128

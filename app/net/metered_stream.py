@@ -8,7 +8,7 @@ from typing import cast
 
 import httpx2
 
-from app.core.errors import Offline
+from app.base.errors import Offline
 from app.net.entry import LedgerEntry
 from app.net.opening import Deadline
 from engines.connection import Connection

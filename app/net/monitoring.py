@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from app.core.errors import AddressInvalid, CollectorRefused, MetricsRefused, NoConnection
+from app.base.errors import AddressInvalid, CollectorRefused, MetricsRefused, NoConnection
 from app.net.endpoint import is_http
 from app.net.explained import explained
 
 if TYPE_CHECKING:
-    from app.core.network.connections import Purpose
-    from app.core.network.secret import Secret
+    from app.base.secret import Secret
     from app.net.gate import Gate
+    from app.net.values.connections import Purpose
 
 _PATH: Final = "/v1/traces"
 _PURPOSE: Final[Purpose] = "send traces"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from app.core.network.connections import Purpose
+from app.net.values.connections import Purpose
 
 Origin = tuple[str, str, int | None]
 """Scheme, host and port."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import httpx2
 
-from app.core.errors import AddressInvalid
-from app.core.network.connections import LoggedConnection, Purpose
+from app.base.errors import AddressInvalid
 from app.net.client import PORTS, GatedTransport, plain_client
 from app.net.connection_pool import ConnectionPool
 from app.net.scope import Origin, Scope, within
 from app.net.tls import tls_context
+from app.net.values.connections import LoggedConnection, Purpose
 
 
 def socket_client(path: Path) -> httpx2.Client:

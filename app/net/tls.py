@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx2
 
-from app.core.errors import CertificateRefused
-from app.core.network.connections import Trust
+from app.base.errors import CertificateRefused
+from app.net.values.connections import Trust
 
 
 def tls_context(trust: Trust | None = None) -> ssl.SSLContext:

@@ -13,63 +13,63 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.errors import NothingKept
-from app.core.models.entry import ModelEntry
-from app.core.once import once
-from app.core.units import MB
-from app.documents.limits import Limits
-from app.documents.reader import DocumentReader
-from app.hub.cache_root import default_root
+from app.activity.services.measuring.speeds import MeasuredSpeeds
+from app.activity.services.tracing import Tracing
+from app.api.services.api_keys import ApiKeys
+from app.api.services.server_control import ServerControl
+from app.api.store import ApiClientStore
+from app.assistants.store.assistants import AssistantStore
+from app.assistants.store.prompts import PromptStore
+from app.base.errors import NothingKept
+from app.base.folder import DataFolder
+from app.base.once import once
+from app.base.secrets import Secrets
+from app.base.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
+from app.base.snapshots import Snapshots
+from app.base.tokens import Tokens
+from app.base.units import MB
+from app.chats.answers.services.answers import Answers
+from app.chats.answers.services.chat_layers import ChatLayers
+from app.chats.answers.services.citing import Citing
+from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.context.services.compacting import Compacting
+from app.chats.context.store import SummaryStore
+from app.chats.history.services import empty_trash, see_today
+from app.chats.history.store.branches import BranchStore
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.chats.search.store.search import Search
+from app.chats.search.store.search_index import SearchIndex
+from app.documents.collections.services.embedding import Embedding
+from app.documents.collections.services.knowledge import Knowledge
+from app.documents.collections.store.collections import CollectionStore
+from app.documents.reading.limits import Limits
+from app.documents.reading.reader import DocumentReader
+from app.documents.services.documents import Documents
+from app.documents.store.documents import DocumentStore, FileCopies
+from app.models.discover.services.projectors import Projectors
+from app.models.discover.services.recommending import Recommending
+from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
+from app.models.downloads.store import DownloadStore
+from app.models.hub.cache_root import default_root
+from app.models.library.services.library import Library
+from app.models.library.services.manager import ModelManager
+from app.models.library.services.mtp_advice import with_catalogue
+from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.places import places_here
+from app.models.library.services.served import served_models
+from app.models.library.store.models import ModelStore
+from app.models.library.values.entry import ModelEntry
 from app.net import Gate
-from app.opening import OpenStores, open_data
-from app.services.answers.answers import Answers
-from app.services.answers.chat_layers import ChatLayers
-from app.services.answers.citing import Citing
-from app.services.answers.compacting import Compacting
-from app.services.answers.grounding import Grounding
-from app.services.answers.local_fallback import LocalFallback
-from app.services.api_keys import ApiKeys
-from app.services.chats.trash import empty_trash, see_today
-from app.services.documents import Documents
-from app.services.downloads.queue import DownloadLimits, DownloadQueue
-from app.services.engines.choice import EngineChoice
-from app.services.engines.loaders import LlamaLoader
-from app.services.engines.remote_loader import RemoteLoads
-from app.services.engines.runtime import Runtime
-from app.services.engines.servers import Servers
-from app.services.knowledge.embedding import Embedding
-from app.services.knowledge.knowledge import Knowledge
-from app.services.measuring.speeds import MeasuredSpeeds
-from app.services.metrics.tracing import Tracing
-from app.services.models.collection.collection import Collection
-from app.services.models.collection.folders import folders_named
-from app.services.models.collection.places import places_here
-from app.services.models.library import Library
-from app.services.models.manager import ModelManager
-from app.services.models.mtp_advice import with_catalogue
-from app.services.models.projectors import Projectors
-from app.services.models.recommending import Recommending
-from app.services.models.served import served_models
-from app.services.server_control import ServerControl
-from app.services.tokens import Tokens
-from app.store.api_clients import ApiClientStore
-from app.store.assistants import AssistantStore
-from app.store.branches import BranchStore
-from app.store.chat_settings import ChatSettingsStore
-from app.store.collections import CollectionStore
-from app.store.documents import DocumentStore, FileCopies
-from app.store.downloads import DownloadStore
-from app.store.folder import DataFolder
-from app.store.ledger import Ledger
-from app.store.models import ModelStore
-from app.store.prompts import PromptStore
-from app.store.search import Search
-from app.store.search_index import SearchIndex
-from app.store.secrets import Secrets
-from app.store.servers import ServerStore
-from app.store.snapshots import Snapshots
-from app.store.summaries import SummaryStore
-from app.wiring.shipped import CATALOGUE, STARTER, STARTER_DRAFTER
+from app.net.store import Ledger
+from app.runtime.services.choice import EngineChoice
+from app.runtime.services.loaders import LlamaLoader
+from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.runtime import Runtime
+from app.servers.services import Servers
+from app.servers.store import ServerStore
+from app.settings.values.named import folders_named
+from app.wiring.opening import OpenStores, open_data
 from app.wiring.vllm import LocalVllm, cards, linux_inside, system
 from engines.llamacpp.packs import use_packs
 from engines.models.format import Advise
@@ -77,16 +77,16 @@ from engines.redaction import remember_environment
 from engines.registry import EngineAvailability, availability
 
 if TYPE_CHECKING:
-    from app.hub.client import Hub
-    from app.hub.fetch import Fetcher
-    from app.services.engines.device_trials import DeviceTrials
-    from app.services.engines.installer import EngineInstaller
-    from app.services.measuring.bench import Bench
-    from app.services.measuring.bench_many import ManyBench
-    from app.services.metrics.exposition import Exposition
-    from app.services.models.editing import MetadataEditor
-    from app.services.models.fitting import Fitting
-    from app.store.imports import ImportStore
+    from app.activity.services.exposition import Exposition
+    from app.activity.services.measuring.bench import Bench
+    from app.activity.services.measuring.bench_many import ManyBench
+    from app.exchange.store.imports import ImportStore
+    from app.models.hub.client import Hub
+    from app.models.hub.fetch import Fetcher
+    from app.models.library.services.editing import MetadataEditor
+    from app.models.library.services.fitting import Fitting
+    from app.runtime.services.device_trials import DeviceTrials
+    from app.runtime.services.installer import EngineInstaller
     from engines.hardware import Hardware
     from engines.llamacpp.engine import LlamaCppEngine
     from engines.remote.engine import RemoteEngine
@@ -142,7 +142,7 @@ class App:
         self.hindered = hindered.at_start() if hindered else None
         remember_environment(os.environ)
         if self.folder.headers.exists():
-            from app.hub.remote_header import forget_headers
+            from app.models.hub.remote_header import forget_headers
 
             forget_headers(self.folder.headers, HEADERS_KEPT_S)
 
@@ -195,7 +195,7 @@ class App:
 
     @once
     def imports(self) -> ImportStore:
-        from app.store.imports import ImportStore
+        from app.exchange.store.imports import ImportStore
 
         return ImportStore(self.database)
 
@@ -267,7 +267,7 @@ class App:
     def tokens(self) -> Tokens:
         def whose(token: str) -> str:
             """Ask for the account of a token, without the one that is kept."""
-            from app.hub.client import Hub
+            from app.models.hub.client import Hub
 
             return Hub(self.gate, lambda: None).who(token)
 
@@ -300,7 +300,7 @@ class App:
 
     @once
     def hub(self) -> Hub:
-        from app.hub.client import Hub
+        from app.models.hub.client import Hub
 
         return Hub(self.gate, self.tokens.for_hub)
 
@@ -315,9 +315,9 @@ class App:
         return queue
 
     def _fetcher(self) -> Fetcher:
-        from app.hub.fetch import Fetcher
-        from app.hub.limiter import Limiter
-        from app.hub.transfer import Terms
+        from app.models.hub.fetch import Fetcher
+        from app.models.hub.limiter import Limiter
+        from app.models.hub.transfer import Terms
 
         return Fetcher(self.gate, default_root(), self.tokens.for_hub, Terms(Limiter()))
 
@@ -355,7 +355,7 @@ class App:
 
     @once
     def metadata(self) -> MetadataEditor:
-        from app.services.models.editing import MetadataEditor
+        from app.models.library.services.editing import MetadataEditor
 
         def unload(entry: ModelEntry) -> None:
             held = self.runtime.held(entry.engine)
@@ -378,8 +378,8 @@ class App:
 
     @once
     def fitting(self) -> Fitting:
-        from app.services.models.fitting import Fitting
-        from app.store.load_records import LoadStore
+        from app.models.library.services.fitting import Fitting
+        from app.models.library.store.load_records import LoadStore
         from app.wiring.devices import looking
         from engines.llamacpp.sizing.sizer import Sizer
 
@@ -496,19 +496,19 @@ class App:
     @once
     def exposition(self) -> Exposition:
         """The metrics of all requests, for Prometheus."""
-        from app.services.metrics.exposition import Exposition
+        from app.activity.services.exposition import Exposition
 
         return Exposition(self.runtime)
 
     @once
     def bench(self) -> Bench:
-        from app.services.measuring.bench import Bench
+        from app.activity.services.measuring.bench import Bench
 
         return Bench(self.runtime)
 
     @once
     def many_bench(self) -> ManyBench:
-        from app.services.measuring.bench_many import ManyBench
+        from app.activity.services.measuring.bench_many import ManyBench
 
         return ManyBench(self.runtime)
 

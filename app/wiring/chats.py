@@ -5,59 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.documents.pages import PageDrawer
-from app.documents.reader import DocumentReader
-from app.presenters.answering import Answering
-from app.presenters.branches import Branches
-from app.presenters.chat_settings import ChatSettings
-from app.presenters.chats import Chats
-from app.presenters.citations import Citations
-from app.presenters.context_use import ContextUses
-from app.presenters.draft_files import DraftFiles
-from app.presenters.drafts import Drafts
-from app.presenters.generation import Generation
-from app.presenters.model_thinking import ModelThinking
-from app.presenters.recording import Recording
-from app.presenters.reproducing import Reproducing
-from app.presenters.scratch import Scratch
-from app.presenters.snapshots import DailySnapshots
-from app.presenters.titles import Titles
-from app.presenters.viewing import Viewing
-from app.presenters.waiting import WaitingMessages
-from app.services.answers.answers import Answers
-from app.services.answers.chat_layers import ChatLayers
-from app.services.answers.citing import Citing
-from app.services.answers.compacting import Compacting
-from app.services.answers.counting import Counting
-from app.services.answers.grounding import Grounding
-from app.services.answers.senses import ProjectorOf
-from app.services.chats.trash import see_today
-from app.services.documents import Documents
-from app.services.microphone import SystemMicrophone
-from app.services.pages import Pages
-from app.services.recording import Recorder
-from app.store.branches import BranchStore
-from app.store.chat_lists import ChatLists
-from app.store.chat_settings import ChatSettingsStore
-from app.store.chats import ChatStore
-from app.store.documents import DocumentStore, FileCopies
-from app.store.drafts import DraftStore
-from app.store.folders import FolderStore
-from app.store.memory_database import MemoryDatabase
-from app.store.summaries import SummaryStore
-from app.store.waiting import WaitingStore
+from app.base.memory_database import MemoryDatabase
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.presenters.model_thinking import ModelThinking
+from app.chats.answers.presenters.reproducing import Reproducing
+from app.chats.answers.presenters.titles import Titles
+from app.chats.answers.presenters.waiting import WaitingMessages
+from app.chats.answers.services.answers import Answers
+from app.chats.answers.services.chat_layers import ChatLayers
+from app.chats.answers.services.citing import Citing
+from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.senses import ProjectorOf
+from app.chats.citations.presenters import Citations
+from app.chats.composer.presenters.draft_files import DraftFiles
+from app.chats.composer.presenters.recording import Recording
+from app.chats.context.presenters import ContextUses
+from app.chats.context.services.compacting import Compacting
+from app.chats.context.services.counting import Counting
+from app.chats.context.store import SummaryStore
+from app.chats.history.presenters.branches import Branches
+from app.chats.history.presenters.chat_settings import ChatSettings
+from app.chats.history.presenters.chats import Chats
+from app.chats.history.presenters.drafts import Drafts
+from app.chats.history.presenters.snapshots import DailySnapshots
+from app.chats.history.services import see_today
+from app.chats.history.store.branches import BranchStore
+from app.chats.history.store.chat_lists import ChatLists
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.drafts import DraftStore
+from app.chats.history.store.folders import FolderStore
+from app.chats.history.store.waiting import WaitingStore
+from app.chats.presenters.answering import Answering
+from app.chats.presenters.scratch import Scratch
+from app.documents.reading.page_drawing import PageDrawer
+from app.documents.reading.reader import DocumentReader
+from app.documents.services.documents import Documents
+from app.documents.services.microphone import SystemMicrophone
+from app.documents.services.pages import Pages
+from app.documents.services.recording import Recorder
+from app.documents.store.documents import DocumentStore, FileCopies
+from app.documents.viewer.presenters import Viewing
 
 if TYPE_CHECKING:
-    from app.presenters.assistants import Assistants
-    from app.presenters.settings import SettingsService
-    from app.presenters.tasks import Tasks
-    from app.presenters.window import WindowPresenters
-    from app.services.engines.runtime import Runtime
-    from app.services.knowledge.knowledge import Knowledge
-    from app.services.models.library import Library
-    from app.store.assistants import AssistantStore
-    from app.store.db import Database
-    from app.store.snapshots import Snapshots
+    from app.assistants.presenters.assistants import Assistants
+    from app.assistants.store.assistants import AssistantStore
+    from app.base.db import Database
+    from app.base.snapshots import Snapshots
+    from app.documents.collections.services.knowledge import Knowledge
+    from app.kit.tasks.tasks import Tasks
+    from app.models.library.services.library import Library
+    from app.runtime.services.runtime import Runtime
+    from app.settings.presenters import SettingsService
+    from app.window.presenters.window import WindowPresenters
 
 
 def in_background(
@@ -129,7 +129,7 @@ def scratch(
 ) -> Scratch:
     """Make a chat with stores of its own, all in memory: none knows the data folder.
 
-    local_fallback, projector_of: as of `app.services.answers.answers.Answers`; it begins on this
+    local_fallback, projector_of: as of `Answers`; it begins on this
     computer.
     knowledge: the user's collections, which it may be grounded in.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.services.engines.device_trials import DeviceTrials
+from app.runtime.services.device_trials import DeviceTrials
 from engines.errors import EngineUnavailable
 from engines.hardware import Hardware, detect
 from engines.llamacpp.devices import Devices

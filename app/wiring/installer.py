@@ -9,16 +9,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.hub.limiter import Limiter
-from app.hub.retry import Patience
-from app.hub.transfer import Terms
+from app.base.shipped import LOCKS
+from app.models.hub.limiter import Limiter
+from app.models.hub.retry import Patience
+from app.models.hub.transfer import Terms
 from app.net import Gate
-from app.packages.config import indexes_here
-from app.packages.fetch import PackageFetcher
-from app.packages.lookup import Lookup
-from app.services.engines.installer import EngineInstaller
-from app.services.engines.installing import InstallSources
-from app.wiring.shipped import LOCKS
+from app.runtime.packages.config import indexes_here
+from app.runtime.packages.fetch import PackageFetcher
+from app.runtime.packages.lookup import Lookup
+from app.runtime.services.installer import EngineInstaller
+from app.runtime.services.installing import InstallSources
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.vllm.provision.environment import Maker, headers_here, pythons_here, uv

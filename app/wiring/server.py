@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.core.network.serving import ServeOptions
-    from app.server.server import Server
-    from app.services.answers.answers import Answers
-    from app.services.api_keys import ApiKeys
-    from app.services.engines.runtime import Runtime
-    from app.services.models.library import Library
-    from app.store.settings_file import SettingsFile
+    from app.api.http.server import Server
+    from app.api.services.api_keys import ApiKeys
+    from app.chats.answers.services.answers import Answers
+    from app.models.library.services.library import Library
+    from app.net.values.serving import ServeOptions
+    from app.runtime.services.runtime import Runtime
+    from app.settings.store import SettingsFile
 
 
 def api_server(
@@ -25,12 +25,12 @@ def api_server(
     metrics: Callable[[frozenset[str] | None], str],
 ) -> Server:
     """Make a server that has not been started."""
-    from app.core.network.serving import aliases_named
-    from app.documents.reader import DocumentReader
-    from app.server.api import Api
-    from app.server.server import Server
-    from app.server.service import ApiService
-    from app.server.uploads import Uploads
+    from app.api.http.api import Api
+    from app.api.http.server import Server
+    from app.api.http.service import ApiService
+    from app.api.http.uploads import Uploads
+    from app.documents.reading.reader import DocumentReader
+    from app.net.values.serving import aliases_named
 
     def aliases() -> dict[str, str]:
         return aliases_named(settings.read().server_aliases)

@@ -10,21 +10,21 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.engines.advice import System
-from app.core.engines.installation import StayingWorker
-from app.core.models.counterparts import Card
-from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
-from app.core.settings.fields import Settings
-from app.services.engines.choice import Installable
-from app.services.engines.loaders import EngineLoader
-from app.services.engines.vllm_loader import Sharing, VllmLoader
-from app.wiring.shipped import STARTER_PAIR
+from app.base.shipped import STARTER_PAIR
+from app.models.discover.values.counterparts import Card
+from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
+from app.runtime.services.choice import Installable
+from app.runtime.services.loaders import EngineLoader
+from app.runtime.services.vllm_loader import Sharing, VllmLoader
+from app.runtime.values.advice import System
+from app.runtime.values.installation import StayingWorker
+from app.settings.values.fields import Settings
 from engines.errors import UserError
 from engines.registry import availability
 
 if TYPE_CHECKING:
-    from app.core.network.connections import LoggedConnection
-    from app.services.engines.vllm_loader import WorkerEngine
+    from app.net.values.connections import LoggedConnection
+    from app.runtime.services.vllm_loader import WorkerEngine
     from engines.hardware import Hardware
     from engines.vllm.host import Host
     from engines.vllm.offers import OfferedWorker
@@ -74,8 +74,8 @@ class LocalVllm:
 
     def fits(self, entry: ModelEntry, settings: Settings) -> bool:
         """Whether the card can hold a model, where others leave it. Raises SettingsInvalid."""
-        from app.services.engines.load_options import load_options_of
-        from app.services.engines.prepared_vllm_load import fits_alone
+        from app.models.library.services.load_options import load_options_of
+        from app.runtime.services.prepared_vllm_load import fits_alone
 
         load_options = load_options_of(settings, "vllm")
         return fits_alone(entry, load_options, self.profile(), self.look())

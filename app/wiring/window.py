@@ -8,51 +8,51 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from app.opening import FirstPresenters, first_presenters
-from app.presenters.assistants import Assistants
-from app.presenters.chat_search import ChatSearch
-from app.presenters.chat_settings import ChatSettings
-from app.presenters.collections import Collections
-from app.presenters.desktop.global_shortcut.service import GlobalShortcut
-from app.presenters.desktop.notifications import Notifications
-from app.presenters.desktop.session_bus import SessionBus
-from app.presenters.desktop.system_motion import SystemMotion
-from app.presenters.download_list import DownloadList
-from app.presenters.generation import Generation
-from app.presenters.idle import IdleStop
-from app.presenters.loaded import LoadedModels
-from app.presenters.models import Models
-from app.presenters.prompts import Prompts
-from app.presenters.suggestions import Suggestions
-from app.presenters.system import SystemService
-from app.services.downloads.metered import is_metered
-from app.store.chat_settings import ChatSettingsStore
+from app.assistants.presenters.assistants import Assistants
+from app.assistants.presenters.prompts import Prompts
+from app.base.shipped import GUIDES, LICENCES
+from app.chats.answers.presenters.generation import Generation
+from app.chats.history.presenters.chat_settings import ChatSettings
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.chats.search.presenters import ChatSearch
+from app.documents.collections.presenters import Collections
+from app.models.discover.presenters.suggestions import Suggestions
+from app.models.downloads.presenters import DownloadList
+from app.models.downloads.services.metered import is_metered
+from app.models.library.presenters.models import Models
+from app.runtime.presenters.idle import IdleStop
+from app.runtime.presenters.loaded import LoadedModels
+from app.runtime.presenters.system import SystemService
+from app.window.presenters.global_shortcut.service import GlobalShortcut
+from app.window.presenters.notifications import Notifications
+from app.window.presenters.session_bus import SessionBus
+from app.window.presenters.system_motion import SystemMotion
 from app.wiring.app import App
 from app.wiring.chats import answering, context, in_background, scratch
-from app.wiring.shipped import GUIDES, LICENCES
+from app.wiring.opening import FirstPresenters, first_presenters
 from app.wiring.vllm import system
 
 if TYPE_CHECKING:
-    from app.presenters.about import AboutHearth
-    from app.presenters.activity import Activity
-    from app.presenters.answering import Answering
-    from app.presenters.api_server import ApiServer
-    from app.presenters.connections import Connections
-    from app.presenters.context_use import ContextUses
-    from app.presenters.discover import Discover
-    from app.presenters.engine_list import EngineList
-    from app.presenters.exporting import Exporting
-    from app.presenters.hub_token import HubToken
-    from app.presenters.importing import Importing
-    from app.presenters.metadata import ModelMetadata
-    from app.presenters.model_page import ModelPage
-    from app.presenters.overview import ModelOverview
-    from app.presenters.same_answer import SameAnswer
-    from app.presenters.scratch import Scratch
-    from app.presenters.server_list import ServerList
-    from app.presenters.viewing import Viewing
-    from app.services.guides import Guides
-    from app.services.licences import Licences
+    from app.activity.presenters import Activity
+    from app.api.presenters import ApiServer
+    from app.chats.context.presenters import ContextUses
+    from app.chats.presenters.answering import Answering
+    from app.chats.presenters.scratch import Scratch
+    from app.connections.presenters import Connections
+    from app.documents.viewer.presenters import Viewing
+    from app.exchange.presenters.exporting import Exporting
+    from app.exchange.presenters.importing import Importing
+    from app.help.presenters import AboutHearth
+    from app.help.services.guides import Guides
+    from app.help.services.licences import Licences
+    from app.models.discover.presenters.discover import Discover
+    from app.models.discover.presenters.hub_token import HubToken
+    from app.models.library.presenters.metadata import ModelMetadata
+    from app.models.library.presenters.model_page import ModelPage
+    from app.models.library.presenters.overview import ModelOverview
+    from app.models.library.presenters.same_answer import SameAnswer
+    from app.runtime.presenters.engine_list import EngineList
+    from app.servers.presenters import ServerList
 
 
 class WindowApp:
@@ -118,9 +118,9 @@ class WindowApp:
 
     @cached_property
     def viewing(self) -> Viewing:
-        from app.documents.pages import PageDrawer
-        from app.presenters.viewing import Viewing
-        from app.services.pages import Pages
+        from app.documents.reading.page_drawing import PageDrawer
+        from app.documents.services.pages import Pages
+        from app.documents.viewer.presenters import Viewing
 
         app = self._app
         pages = Pages(app.knowledge.documents, app.documents, PageDrawer())
@@ -176,7 +176,7 @@ class WindowApp:
 
     @cached_property
     def about(self) -> AboutHearth:
-        from app.presenters.about import AboutHearth
+        from app.help.presenters import AboutHearth
 
         def vllm() -> str:
             found = next(it for it in self._app.availability() if it.name == "vllm")
@@ -186,7 +186,7 @@ class WindowApp:
 
     @cached_property
     def licences(self) -> Licences:
-        from app.services.licences import Licences
+        from app.help.services.licences import Licences
 
         return Licences(LICENCES)
 
@@ -208,54 +208,54 @@ class WindowApp:
 
     @cached_property
     def exporting(self) -> Exporting:
-        from app.presenters.exporting import Exporting
-        from app.ui.exchange.pdf import print_chats
+        from app.exchange.pages.pdf import print_chats
+        from app.exchange.presenters.exporting import Exporting
 
         app = self._app
         return Exporting(app.chats, app.folders, app.citing.check, print_chats, self.tasks)
 
     @cached_property
     def importing(self) -> Importing:
-        from app.presenters.importing import Importing
+        from app.exchange.presenters.importing import Importing
 
         return Importing(self._app.imports, self._app.documents.checked, self.tasks)
 
     @cached_property
     def overview(self) -> ModelOverview:
-        from app.presenters.overview import ModelOverview
+        from app.models.library.presenters.overview import ModelOverview
 
         app = self._app
         return ModelOverview(app.library, app.manager, app.folder.root, self.tasks)
 
     @cached_property
     def model_page(self) -> ModelPage:
-        from app.presenters.model_page import ModelPage
+        from app.models.library.presenters.model_page import ModelPage
 
         app = self._app
         return ModelPage(app.library, app.manager, app.runtime, self.settings, app.look, self.tasks)
 
     @cached_property
     def metadata(self) -> ModelMetadata:
-        from app.presenters.metadata import ModelMetadata
+        from app.models.library.presenters.metadata import ModelMetadata
 
         return ModelMetadata(self._app.metadata, self.tasks)
 
     @cached_property
     def connections(self) -> Connections:
-        from app.presenters.connections import Connections
+        from app.connections.presenters import Connections
 
         return Connections(self._app.ledger, self.tasks)
 
     @cached_property
     def same_answer(self) -> SameAnswer:
-        from app.presenters.same_answer import SameAnswer
+        from app.models.library.presenters.same_answer import SameAnswer
 
         return SameAnswer(self._app.bench, self._app.library, self.settings, self.tasks)
 
     @cached_property
     def discover(self) -> Discover:
+        from app.models.discover.presenters.discover import Discover
         from app.net import endpoint
-        from app.presenters.discover import Discover
 
         app = self._app
         return Discover(
@@ -265,14 +265,14 @@ class WindowApp:
 
     @cached_property
     def hub_token(self) -> HubToken:
-        from app.presenters.hub_token import HubToken
+        from app.models.discover.presenters.hub_token import HubToken
 
         return HubToken(self._app.tokens, self.tasks)
 
     @cached_property
     def engines(self) -> EngineList:
-        from app.presenters.engine_list import EngineList
-        from app.services.engines.manager import EngineManager
+        from app.runtime.presenters.engine_list import EngineList
+        from app.runtime.services.manager import EngineManager
 
         app = self._app
         manager = EngineManager(
@@ -283,26 +283,26 @@ class WindowApp:
 
     @cached_property
     def activity(self) -> Activity:
-        from app.presenters.activity import Activity
-        from app.services.metrics.activity import ActivityReader
+        from app.activity.presenters import Activity
+        from app.activity.services.activity import ActivityReader
 
         return Activity(ActivityReader(self._app.runtime), self.tasks)
 
     @cached_property
     def servers(self) -> ServerList:
-        from app.presenters.server_list import ServerList
+        from app.servers.presenters import ServerList
 
         return ServerList(self._app.servers, self.tasks)
 
     @cached_property
     def api_server(self) -> ApiServer:
-        from app.presenters.api_server import ApiServer
+        from app.api.presenters import ApiServer
 
         app = self._app
         return ApiServer(app.server, app.api_keys, self.settings, self.tasks)
 
     @cached_property
     def guides(self) -> Guides:
-        from app.services.guides import Guides
+        from app.help.services.guides import Guides
 
         return Guides(GUIDES)

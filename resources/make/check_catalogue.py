@@ -19,13 +19,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from app.core.errors import AppError, GatedRepository, RepositoryUnknown
-from app.core.models.catalogue import Catalogue, Fact, Licence, Size, load_catalogue
-from app.core.models.catalogue_sizes import KnownFiles, known_repository, known_sizes
-from app.core.models.hub import Repository
-from app.core.models.placing import file_key
-from app.core.models.wanted import wanted_checkpoint
-from app.hub.client import Hub
+from app.base.errors import AppError, GatedRepository, RepositoryUnknown
+from app.models.discover.values.catalogue import Catalogue, Fact, Licence, Size, load_catalogue
+from app.models.discover.values.catalogue_sizes import KnownFiles, known_repository, known_sizes
+from app.models.discover.values.placing import file_key
+from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.hub.client import Hub
+from app.models.hub.values.hub import Repository
 from app.net import Gate
 
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue.json"

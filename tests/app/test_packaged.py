@@ -79,9 +79,9 @@ def test_a_module_is_run_in_a_process_of_its_own() -> None:
 
 def test_a_document_is_read_by_it(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Tea is at four.", encoding="utf-8")
-    from app.documents.reader import DocumentReader
+    from app.documents.reading.reader import DocumentReader
 
-    reader = DocumentReader(command=(*PACKAGED, "-m", "app.documents.child"))
+    reader = DocumentReader(command=(*PACKAGED, "-m", "app.documents.reading.child"))
     read = reader.read(tmp_path / "a.txt", CancelToken())
     assert read.sections[0].text == "Tea is at four."
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import httpx2
 
-from app.hub.limiter import Limiter
-from app.hub.source import Source
-from app.hub.transfer import Terms, transfer
+from app.models.hub.limiter import Limiter
+from app.models.hub.source import Source
+from app.models.hub.transfer import Terms, transfer
 from app.net import Gate
 from engines.cancel import CancelToken
 

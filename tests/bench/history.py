@@ -26,15 +26,15 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from app.core.chats.chat import Chat
-from app.core.chats.places import ARCHIVE, CHATS, PINNED, TRASH
-from app.services.chats.trash import empty_trash
-from app.store.chat_lists import ChatLists
-from app.store.chats import ChatStore
-from app.store.db import Database
-from app.store.folders import FolderStore
-from app.store.search import Search
-from app.store.search_index import SearchIndex
+from app.base.db import Database
+from app.chats.history.services import empty_trash
+from app.chats.history.store.chat_lists import ChatLists
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.folders import FolderStore
+from app.chats.history.values.chat import Chat
+from app.chats.history.values.places import ARCHIVE, CHATS, PINNED, TRASH
+from app.chats.search.store.search import Search
+from app.chats.search.store.search_index import SearchIndex
 
 SMALL = 1_000
 A_CHAT = 20

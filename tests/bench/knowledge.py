@@ -24,13 +24,13 @@ from typing import Final
 
 import numpy as np
 
-from app.documents.reader import DocumentReader
-from app.services.knowledge.indexing import Manners
-from app.services.knowledge.knowledge import Knowledge
-from app.store.collection_index import CollectionIndex, VectorModel
-from app.store.collections import CollectionStore
-from app.store.db import Database
-from app.store.vectors import HALVES
+from app.base.db import Database
+from app.documents.collections.services.indexing import Manners
+from app.documents.collections.services.knowledge import Knowledge
+from app.documents.collections.store.collection_index import CollectionIndex, VectorModel
+from app.documents.collections.store.collections import CollectionStore
+from app.documents.collections.store.vectors import HALVES
+from app.documents.reading.reader import DocumentReader
 from engines.cancel import CancelToken
 
 _GERMAN: Final = (

@@ -43,7 +43,14 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from app.core.documents import (
+from app.base.db import Database
+from app.base.shipped import STARTER, STARTER_DRAFTER
+from app.documents.collections.services.embedding import Embedding
+from app.documents.collections.services.knowledge import Knowledge
+from app.documents.collections.store.collections import CollectionStore
+from app.documents.reading.reader import DocumentReader
+from app.documents.store.passages import find_passages
+from app.documents.values.documents import (
     PASSAGE,
     AttachedFile,
     Document,
@@ -54,20 +61,13 @@ from app.core.documents import (
     Section,
     passages,
 )
-from app.core.settings.fields import Settings
-from app.documents.reader import DocumentReader
-from app.services.engines.loaders import LlamaLoader
-from app.services.engines.runtime import Runtime
-from app.services.knowledge.embedding import Embedding
-from app.services.knowledge.knowledge import Knowledge
-from app.services.models.fitting import Fitting
-from app.services.models.library import Library
-from app.store.collections import CollectionStore
-from app.store.db import Database
-from app.store.load_records import LoadStore
-from app.store.models import ModelStore
-from app.store.passages import find_passages
-from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from app.models.library.services.fitting import Fitting
+from app.models.library.services.library import Library
+from app.models.library.store.load_records import LoadStore
+from app.models.library.store.models import ModelStore
+from app.runtime.services.loaders import LlamaLoader
+from app.runtime.services.runtime import Runtime
+from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
 from engines.hardware import detect
 from engines.llamacpp.engine import LlamaCppEngine

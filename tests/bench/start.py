@@ -77,14 +77,14 @@ class Prepare:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        if name == "app.running":
+        if name == "app.start.running":
             sys.meta_path.remove(Prepare)
             watch_first_painting()
 
 def watch_first_painting():
     scope = {{}}
     exec({watch!r}, scope)
-    import app.ui.window.signal_buffer as early
+    import app.window.pages.signal_buffer as early
     class Watched(early.FirstPainting):
         def __init__(self, widget):
             super().__init__(widget)
@@ -178,8 +178,8 @@ def compare_bundle(program: Path, folder: Path, compiled: Path, rounds: int) -> 
 
 def fill(folder: Path, count: int) -> None:
     """A data folder with so many chats."""
-    from app.store.chats import ChatStore
-    from app.store.db import Database
+    from app.base.db import Database
+    from app.chats.history.store.chats import ChatStore
 
     folder.mkdir(parents=True)
     database = Database(folder / "chats.db")

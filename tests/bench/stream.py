@@ -36,12 +36,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.settings.fields import Settings
+from app.kit.look.fonts import text_font
+from app.kit.tasks.tasks import BATCH_MS
+from app.kit.text.markdown_view import MarkdownView
 from app.markdown.parser import Parser
-from app.presenters.tasks import BATCH_MS
-from app.ui.chat.text.markdown_view import MarkdownView
-from app.ui.look.appearance import Appearance
-from app.ui.look.fonts import text_font
+from app.settings.pages.appearance import Appearance
+from app.settings.values.fields import Settings
 
 _BATCH_S = BATCH_MS / 1000
 _SIZE = 15

@@ -27,12 +27,12 @@ import psutil
 from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication
 
-from app.core.chats.conversation import AnswerFacts, StoredMessage
-from app.reports import describe
-from app.store.chats import ChatStore
-from app.store.folder import DataFolder
-from app.ui.look.appearance import Appearance
-from app.ui.window.main_window import MainWindow
+from app.base.folder import DataFolder
+from app.base.reports import describe
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import AnswerFacts, StoredMessage
+from app.settings.pages.appearance import Appearance
+from app.window.pages.main_window import MainWindow
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from engines.llamacpp import engine as llamacpp

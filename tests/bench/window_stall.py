@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.core.chats.conversation import StoredMessage
-from app.reports import describe
-from app.store.folder import DataFolder
-from app.ui.chat.chat_page import ChatPage
-from app.ui.look.appearance import Appearance
-from app.ui.window.main_window import MainWindow
+from app.base.folder import DataFolder
+from app.base.reports import describe
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.pages.chat_page import ChatPage
+from app.settings.pages.appearance import Appearance
+from app.window.pages.main_window import MainWindow
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from engines.llamacpp import engine as llamacpp

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store.folder import DataFolder
+from app.base.folder import DataFolder
 from tests.e2e.conftest import ROOT, Hearth, value
 
 # Opens the window offscreen on one folder after the other, tells the toasts and dialogs in it, and
@@ -23,8 +23,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel
 from app import window
 from app.cli.main import main
-from app.ui.window.main_window import MainWindow
-from app.ui.widgets.toast import Toast
+from app.window.pages.main_window import MainWindow
+from app.kit.widgets.toast import Toast
 
 said = []
 
@@ -148,7 +148,7 @@ def test_what_was_to_stay_offline_stays_so_where_nobody_knows(
 def test_no_end_of_the_window_comes_without_a_dialog(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("recursion", "memory", "permission")]
     before = (
-        "from app.store.window_state import WindowStateFile\n"
+        "from app.window.store import WindowStateFile\n"
         "errors = iter([RecursionError(), MemoryError(), PermissionError(13)])\n"
         "def fail(self): raise next(errors)\n"
         "WindowStateFile.read = fail\n"

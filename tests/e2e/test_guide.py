@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.wiring.shipped import STARTER
+from app.base.shipped import STARTER
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.core.settings.fields import Settings
-from app.ui.look.appearance import Appearance
+from app.settings.pages.appearance import Appearance
+from app.settings.values.fields import Settings
 from tests.e2e.looks import rules
 from tests.e2e.looks.house import House, opened, settle
 from tests.e2e.looks.pages import PAGES, Page

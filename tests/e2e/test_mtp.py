@@ -14,10 +14,10 @@ import shiboken6
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.chats.conversation import StoredMessage
-from app.reports import describe
-from app.store.folder import DataFolder
-from app.ui.chat.composer.mtp_chip import MtpChip
+from app.base.folder import DataFolder
+from app.base.reports import describe
+from app.chats.composer.pages.mtp_chip import MtpChip
+from app.chats.history.values.conversation import StoredMessage
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from tests.e2e.conftest import ROOT, Hearth, environment, value

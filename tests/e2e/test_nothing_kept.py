@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.chats.answers import AnswerOptions
-from app.core.chats.conversation import StoredMessage
-from app.presenters.generation import Generation
-from app.presenters.settings import SettingsService
-from app.presenters.tasks import Tasks
-from app.store.chats import ChatStore
-from app.store.db import Database
-from app.store.folder import DataFolder
-from app.store.migrations import MIGRATIONS
-from app.store.settings_file import SettingsFile
+from app.base.db import Database
+from app.base.folder import DataFolder
+from app.base.migrations import MIGRATIONS
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import StoredMessage
+from app.kit.tasks.tasks import Tasks
+from app.settings.presenters import SettingsService
+from app.settings.store import SettingsFile
 from app.wiring.app import open_app
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 
@@ -32,10 +32,10 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel
 from app import window
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
-from app.ui.window.main_window import MainWindow
-from app.ui.widgets.toast import Toast
+from app.window.values.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.main_window import MainWindow
+from app.kit.widgets.toast import Toast
 
 def look():
     main = next((it for it in app.topLevelWidgets() if isinstance(it, MainWindow)), None)
@@ -46,7 +46,7 @@ def look():
     print(*(chat.title for chat in main.presenters.chats.page(ALL, 0, 99)))
     main.close()
 
-from app.core.chats.places import ALL
+from app.chats.history.values.places import ALL
 app = window._application()
 QTimer.singleShot(0, look)
 sys.exit(window.open_window(DataFolder.default(), True, LaunchRequest()))
@@ -201,8 +201,8 @@ def test_what_a_crash_has_left_beside_the_database_is_read_too(
     hearth: Hearth, data_dir: Path, disk: Path, index: str
 ) -> None:
     crash = (
-        "import os, sys; from pathlib import Path; from app.store.db import Database\n"
-        "from app.store.chats import ChatStore\n"
+        "import os, sys; from pathlib import Path; from app.base.db import Database\n"
+        "from app.chats.history.store.chats import ChatStore\n"
         "ChatStore(Database(Path(sys.argv[1]))).ask(None, 'only beside it'); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", crash, str(data_dir / "chats.db")], check=True, cwd=ROOT)

@@ -49,9 +49,9 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from app import window
-from app.store.folder import DataFolder
-from app.ui.window.main_window import MainWindow
-from app.core.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.main_window import MainWindow
+from app.window.values.launch_request import LaunchRequest
 
 def begin():
     main = next((w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow)), None)

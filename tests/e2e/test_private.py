@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.store.db import Database
-from app.store.folder import DataFolder
+from app.base.db import Database
+from app.base.folder import DataFolder
 from tests.e2e.conftest import ROOT, environment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps other accounts out itself")
@@ -21,9 +21,9 @@ _WINDOW = """
 import sys
 from PySide6.QtCore import QTimer
 from app import window
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
-from app.ui.window.main_window import MainWindow
+from app.window.values.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.main_window import MainWindow
 
 def look():
     main = next(it for it in app.topLevelWidgets() if isinstance(it, MainWindow))
@@ -90,7 +90,7 @@ def test_nothing_that_is_written_is_for_others(data_dir: Path) -> None:
 
 
 def test_an_export_is_for_its_owner_alone(data_dir: Path, tmp_path: Path) -> None:
-    from app.store.chats import ChatStore
+    from app.chats.history.store.chats import ChatStore
 
     folder = DataFolder(data_dir)
     folder.prepare()

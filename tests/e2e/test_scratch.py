@@ -20,9 +20,9 @@ import sys
 from PySide6.QtCore import QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
 from app import window
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
-from app.ui.window.main_window import MainWindow
+from app.window.values.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.main_window import MainWindow
 
 KIND, ASKED, WRITTEN, STAYS_MS = sys.argv[1:]
 

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.opening import open_data
-from app.store.folder import DataFolder
-from app.store.known_headers import KnownHeaders
+from app.base.folder import DataFolder
+from app.models.library.store.known_headers import KnownHeaders
+from app.wiring.opening import open_data
 from engines.models.gguf.headers import Headers
 from tests.support.made_gguf import STARTER
 
@@ -19,14 +19,16 @@ HEAVY = {
     "pydantic", "pygments",
 }  # fmt: skip
 ELSEWHERE = {
-    "app.core.models.recommend", "app.hub.client", "app.hub.fetch", "app.services.models.fitting",
-    "app.ui.chat.context.card", "app.ui.chat.transcript.message_view", "app.ui.desktop.palette",
-    "app.ui.desktop.quick_ask", "app.ui.sidebar.bulk_bar", "app.ui.sidebar.hit_list",
-    "engines.hardware.detect", "engines.llamacpp.engine",
-    "app.presenters.discover", "app.presenters.importing", "app.services.exchange.writing",
-    "app.ui.assistants.chat_settings_panel", "app.ui.assistants.scratch_window",
-    "app.ui.connections.connections_page", "app.ui.exchange.import_dialog",
-    "app.ui.models.models_page", "app.ui.settings.settings_dialog",
+    "app.models.discover.values.recommend", "app.models.hub.client", "app.models.hub.fetch",
+    "app.models.library.services.fitting", "app.chats.context.pages.card",
+    "app.chats.transcript.pages.message_view", "app.window.desktop.pages.palette",
+    "app.window.desktop.pages.quick_ask", "app.chats.sidebar.pages.bulk_bar",
+    "app.chats.sidebar.pages.hit_list", "engines.hardware.detect", "engines.llamacpp.engine",
+    "app.models.discover.presenters.discover", "app.exchange.presenters.importing",
+    "app.exchange.services.writing", "app.chats.pages.chat_settings_panel",
+    "app.window.scratch.pages.scratch_window", "app.connections.pages.connections_page",
+    "app.exchange.pages.import_dialog", "app.models.pages.models_page",
+    "app.settings.pages.settings_dialog",
 }  # fmt: skip
 """Of Hearth's own, what is shown or used when the user goes there."""
 IDLE_MS = 2000
@@ -35,10 +37,10 @@ _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
 from app import window
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
-from app.ui.window.signal_buffer import FirstPainting
-from app.ui.window.main_window import MainWindow
+from app.window.values.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.signal_buffer import FirstPainting
+from app.window.pages.main_window import MainWindow
 
 heavy = set(sys.argv[2:])
 small = {f"engines.{name}" for name in ("cancel", "errors", "private", "redaction", "text")}
@@ -46,7 +48,7 @@ told = FirstPainting._tell
 
 def note(self):
     engines = {name for name in sys.modules if name.startswith("engines.")}
-    early = engines - small | set(sys.modules) & {"app.ui.look.zoom"}
+    early = engines - small | set(sys.modules) & {"app.kit.look.zoom"}
     print("painted", *sorted(heavy & set(sys.modules) | early), flush=True)
     told(self)
 

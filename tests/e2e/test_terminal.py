@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from app.store.migrations import MIGRATIONS
-from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from app.base.migrations import MIGRATIONS
+from app.base.shipped import STARTER, STARTER_DRAFTER
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.gguf_files import write_llama
 from tests.engines.llamacpp.random_models import Size, write_random_llama

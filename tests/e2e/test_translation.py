@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app.services.guides import Guides
-from app.ui.look.language import FOLDER
-from app.wiring.shipped import GUIDES
+from app.base.shipped import GUIDES
+from app.help.services.guides import Guides
+from app.kit.look.language import FOLDER
 from resources.translations.make.update import read
 from tests.e2e.looks import contents
 from tests.e2e.looks.house import opened, settle

@@ -25,10 +25,10 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from app import running, window
-from app.store.folder import DataFolder
-from app.ui.window.main_window import MainWindow
-from app.ui.window.single_instance import SingleInstance
-from app.core.launch_request import LaunchRequest
+from app.base.folder import DataFolder
+from app.window.pages.main_window import MainWindow
+from app.window.pages.single_instance import SingleInstance
+from app.window.values.launch_request import LaunchRequest
 from engines.errors import UserError
 
 def say(text):
@@ -127,8 +127,8 @@ def test_the_starter_answers_in_the_window(start: Start, data_dir: Path) -> None
 
 
 READ = """
-from app.core.chats.places import CHATS
-from app.ui.chat.transcript.transcript import Transcript
+from app.chats.history.values.places import CHATS
+from app.chats.transcript.pages.transcript import Transcript
 
 def read():
     shown = page.findChild(Transcript).views
@@ -189,7 +189,7 @@ def text(_, piece):
     seen.append(piece)
     QTimer.singleShot(400, lambda: say("streaming"))
 main.presenters.generation.text.connect(text)
-from app.services.engines.lease import Lease
+from app.runtime.services.lease import Lease
 chat = Lease.chat
 def slowly(lease, request, cancel, **how):
     import time
@@ -212,7 +212,7 @@ def test_a_killed_answer_is_there_and_can_be_continued(start: Start, data_dir: P
     assert before
     again = start(
         """
-from app.core.chats.places import ALL
+from app.chats.history.values.places import ALL
 (chat,) = main.presenters.chats.page(ALL, 0, 9)
 main.open_chat(chat.id)
 answer = page.transcript.last().message

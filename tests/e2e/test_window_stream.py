@@ -9,12 +9,12 @@ import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.chats.conversation import StoredMessage
-from app.reports import describe
-from app.store.folder import DataFolder
-from app.ui.chat.chat_page import ChatPage
-from app.ui.chat.text.markdown_view import _AT_ONCE
-from app.ui.window.main_window import MainWindow
+from app.base.folder import DataFolder
+from app.base.reports import describe
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.pages.chat_page import ChatPage
+from app.kit.text.markdown_view import _AT_ONCE
+from app.window.pages.main_window import MainWindow
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from tests.support.windows import built_window

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 from huggingface_hub import hf_hub_download, scan_cache_dir
 
-from app.core.errors import (
+from app.base.errors import (
     AppError,
     ConnectionTimedOut,
     FileChanged,
@@ -27,14 +27,14 @@ from app.core.errors import (
     TokenRefused,
     WrongBytes,
 )
-from app.core.models.hub import RepoFile
-from app.core.network.connections import LoggedConnection
-from app.hub.fetch import Fetcher, WantedFile
-from app.hub.limiter import Limiter
-from app.hub.retry import Patience
-from app.hub.transfer import Receiving, Retrying, Step, Terms
+from app.models.hub.fetch import Fetcher, WantedFile
+from app.models.hub.limiter import Limiter
+from app.models.hub.retry import Patience
+from app.models.hub.transfer import Receiving, Retrying, Step, Terms
+from app.models.hub.values.hub import RepoFile
+from app.models.library.services.places.hub_cache import scan_hub
 from app.net import Gate
-from app.services.models.collection.hub_cache import scan_hub
+from app.net.values.connections import LoggedConnection
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from tests.hub.contents import GGUF_START, Made

@@ -16,18 +16,18 @@ from random import Random
 
 import pytest
 
-from app.core.models.downloads import Download, Wanted
-from app.core.models.hub import RepoFile
-from app.core.network.connections import LoggedConnection
-from app.hub.fetch import Fetcher
-from app.hub.limiter import Limiter
-from app.hub.retry import Patience
-from app.hub.transfer import Terms
+from app.base.db import Database
+from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
+from app.models.downloads.store import DownloadStore
+from app.models.downloads.values.downloads import Download, Wanted
+from app.models.hub.fetch import Fetcher
+from app.models.hub.limiter import Limiter
+from app.models.hub.retry import Patience
+from app.models.hub.transfer import Terms
+from app.models.hub.values.hub import RepoFile
+from app.models.library.services.places.hub_cache import scan_hub
 from app.net import Gate
-from app.services.downloads.queue import DownloadLimits, DownloadQueue
-from app.services.models.collection.hub_cache import scan_hub
-from app.store.db import Database
-from app.store.downloads import DownloadStore
+from app.net.values.connections import LoggedConnection
 from tests.hub.contents import GGUF_START, Made
 from tests.hub.faults import (
     CaptivePortal,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.licences import Licences
+from app.help.services.licences import Licences
 from installers import licences
 from installers.licences import LicenceError, Part, fits, judge
 from tests.support.paths import ROOT

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core.models.catalogue import load_catalogue
+from app.models.discover.values.catalogue import load_catalogue
 from resources.make.check_catalogue import CATALOGUE, age, main
 from tests.hub.contents import Made
 from tests.hub.testhub import Given, TestHub

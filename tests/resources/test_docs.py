@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import build_parser
-from app.services.guides import CONTENTS, Guides, anchor
+from app.help.services.guides import CONTENTS, Guides, anchor
 from installers.native import backends
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ _CALL = re.compile(
 """At the beginning of a line, or behind another command that it reads from."""
 _PYTEST = {"--cov"}
 """Options behind `run.py test` that are pytest's."""
-_MADE = {"tests/app/core", "engines/llamacpp/packs", "installers/dist"}
+_MADE = {"engines/llamacpp/packs", "installers/dist"}
 """Examples of arguments, and folders for data and for what is built: not places to go to."""
 
 

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 import pytest
 
-from app.ui.actions import commands
+from app.window.pages.actions import commands
 from engines.types import EngineName
 from resources.translations.make.extract import texts
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from PySide6.QtCore import QTranslator
 
-from app.ui.look.language import CONTEXT, FOLDER
+from app.kit.look.language import CONTEXT, FOLDER
 from resources.translations.make.extract import placeholders, templates, texts
 from resources.translations.make.update import read
 

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from app.core.templates import Templates
-from app.ui.look import language
+from app.base.templates import Templates
+from app.kit.look import language
 from engines.llamacpp.speculative import mtp_status as llama
 from engines.llamacpp.speculative.costs import Costs
 from engines.models.checkpoint import NOTHING_DRAFTS

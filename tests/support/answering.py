@@ -8,22 +8,22 @@ from typing import Any
 
 from pytestqt.qtbot import QtBot
 
-from app.core.chats.answers import AnswerOptions
-from app.core.chats.conversation import StoredMessage
-from app.documents.reader import DocumentReader
-from app.presenters.branches import Branches
-from app.presenters.draft_files import DraftFiles
-from app.presenters.generation import Generation
-from app.presenters.reproducing import Reproducing
-from app.presenters.settings import SettingsService
-from app.presenters.tasks import Tasks
-from app.presenters.waiting import WaitingMessages
-from app.services.documents import Documents
-from app.store.branches import BranchStore
-from app.store.documents import DocumentStore, FileCopies
-from app.store.drafts import DraftStore
-from app.store.settings_file import SettingsFile
-from app.store.waiting import WaitingStore
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.presenters.reproducing import Reproducing
+from app.chats.answers.presenters.waiting import WaitingMessages
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.composer.presenters.draft_files import DraftFiles
+from app.chats.history.presenters.branches import Branches
+from app.chats.history.store.branches import BranchStore
+from app.chats.history.store.drafts import DraftStore
+from app.chats.history.store.waiting import WaitingStore
+from app.chats.history.values.conversation import StoredMessage
+from app.documents.reading.reader import DocumentReader
+from app.documents.services.documents import Documents
+from app.documents.store.documents import DocumentStore, FileCopies
+from app.kit.tasks.tasks import Tasks
+from app.settings.presenters import SettingsService
+from app.settings.store import SettingsFile
 from tests.support.services import Services
 
 

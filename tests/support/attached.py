@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from app.core.documents import (
+from app.documents.values.documents import (
     AttachedFile,
     Document,
     DocumentKind,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from app.core.chats.answers import AnswerOptions
-from app.core.chats.conversation import StoredMessage
-from app.core.engines.wait import Wait
-from app.presenters.generation import Generation
-from app.presenters.settings import SettingsService
-from app.presenters.tasks import Tasks
-from app.store.settings_file import SettingsFile
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.history.values.conversation import StoredMessage
+from app.kit.tasks.tasks import Tasks
+from app.runtime.values.wait import Wait
+from app.settings.presenters import SettingsService
+from app.settings.store import SettingsFile
 from tests.support.houses import House
 
 

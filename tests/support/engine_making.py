@@ -10,16 +10,16 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.core.engines.installation import Step
-from app.hub.limiter import Limiter
-from app.hub.retry import Patience
-from app.hub.transfer import Terms
+from app.models.hub.limiter import Limiter
+from app.models.hub.retry import Patience
+from app.models.hub.transfer import Terms
 from app.net import Gate
-from app.packages.config import Indexes
-from app.packages.fetch import PackageFetcher
-from app.packages.lookup import Lookup
-from app.services.engines.installer import EngineInstaller
-from app.services.engines.installing import InstallSources
+from app.runtime.packages.config import Indexes
+from app.runtime.packages.fetch import PackageFetcher
+from app.runtime.packages.lookup import Lookup
+from app.runtime.services.installer import EngineInstaller
+from app.runtime.services.installing import InstallSources
+from app.runtime.values.installation import Step
 from engines.cancel import CancelToken
 from engines.vllm.provision.home import EngineHome
 from engines.vllm.provision.lock import Lock, LockName, Pythons

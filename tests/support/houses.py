@@ -9,31 +9,31 @@ from pathlib import Path
 
 import httpx2
 
-from app.core.chats.answers import AnswerOptions, Ended
-from app.core.chats.conversation import StoredMessage
-from app.core.models.entry import STARTER_CHECKPOINT, ModelEntry
-from app.core.settings.fields import Settings
-from app.services.answers.answers import Answers
-from app.services.answers.chat_layers import ChatLayers
-from app.services.answers.compacting import Compacting
-from app.services.answers.grounding import Grounding
-from app.services.answers.local_fallback import LocalFallback
-from app.services.engines.loaders import LlamaLoader
-from app.services.engines.remote_loader import RemoteLoads
-from app.services.engines.runtime import Runtime
-from app.services.engines.vllm_loader import VllmLoader, WorkerEngine
-from app.services.models.fitting import Fitting
-from app.services.models.library import Library
-from app.store.assistants import AssistantStore
-from app.store.chat_settings import ChatSettingsStore
-from app.store.chats import ChatStore
-from app.store.db import Database
-from app.store.documents import DocumentStore
-from app.store.load_records import LoadStore
-from app.store.models import ModelStore
-from app.store.summaries import SummaryStore
-from app.wiring.shipped import STARTER as GUIDE
-from app.wiring.shipped import STARTER_DRAFTER
+from app.assistants.store.assistants import AssistantStore
+from app.base.db import Database
+from app.base.shipped import STARTER as GUIDE
+from app.base.shipped import STARTER_DRAFTER
+from app.chats.answers.services.answers import Answers
+from app.chats.answers.services.chat_layers import ChatLayers
+from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.answers.values.answers import AnswerOptions, Ended
+from app.chats.context.services.compacting import Compacting
+from app.chats.context.store import SummaryStore
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import StoredMessage
+from app.documents.store.documents import DocumentStore
+from app.models.library.services.fitting import Fitting
+from app.models.library.services.library import Library
+from app.models.library.store.load_records import LoadStore
+from app.models.library.store.models import ModelStore
+from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
+from app.runtime.services.loaders import LlamaLoader
+from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.runtime import Runtime
+from app.runtime.services.vllm_loader import VllmLoader, WorkerEngine
+from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from app.core.metrics.records import RequestRecord, SampledAs, TokenCounts
-from app.services.metrics.request_log import RequestLog
+from app.runtime.services.request_log import RequestLog
+from app.runtime.values.request_records import RequestRecord, SampledAs, TokenCounts
 
 SAMPLED = SampledAs(0.7, 0.95, 40, None, None)
 

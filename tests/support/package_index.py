@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from app.packages.links import JSON
+from app.runtime.packages.links import JSON
 from engines.vllm.provision.lock import Lock, LockedFile
 from tests.hub.contents import Bytes
 from tests.hub.messages import Reply, Request, json_reply, ranged

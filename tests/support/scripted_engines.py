@@ -6,8 +6,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.engines.advice import Advice, Situation, System, advise
-from app.core.engines.installation import (
+from app.base.secret import SecretStatus
+from app.models.discover.values.counterparts import Counterpart
+from app.models.library.values.entry import ModelEntry
+from app.runtime.values.advice import Advice, Situation, System, advise
+from app.runtime.values.installation import (
     Check,
     Device,
     InstallState,
@@ -16,10 +19,7 @@ from app.core.engines.installation import (
     Step,
     WorkerState,
 )
-from app.core.models.counterparts import Counterpart
-from app.core.models.entry import ModelEntry
-from app.core.network.secret import SecretStatus
-from app.core.network.servers import ServerInfo, ServerProfile
+from app.servers.values import ServerInfo, ServerProfile
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineUnavailable
 from engines.vllm.provision.preflight import Finding

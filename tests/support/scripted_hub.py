@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.models.catalogue import Catalogue, load_catalogue
-from app.core.models.downloads import Download, Wanted
-from app.core.models.hub import Query, RepoFile, Repository, SearchResult, Variant
-from app.core.models.recommend import Recommendation, recommend
-from app.core.network.connections import Purpose
-from app.hub.client import Hub
-from app.hub.repository import choose
-from app.services.downloads.queue import DownloadQueue
-from app.services.models.fitting import FitReport, Fitting
-from app.services.models.recommending import Recommending
+from app.models.discover.services.recommending import Recommending
+from app.models.discover.values.catalogue import Catalogue, load_catalogue
+from app.models.discover.values.recommend import Recommendation, recommend
+from app.models.downloads.services.queue import DownloadQueue
+from app.models.downloads.values.downloads import Download, Wanted
+from app.models.hub.client import Hub
+from app.models.hub.repository import choose
+from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult, Variant
+from app.models.library.services.fitting import FitReport, Fitting
+from app.net.values.connections import Purpose
 from engines.cancel import CancelToken
 from engines.hardware import Hardware
 from engines.hardware.bandwidth import Bandwidth

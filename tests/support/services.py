@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from app.services.answers.answers import Answers
-from app.services.answers.chat_layers import ChatLayers
-from app.services.answers.compacting import Compacting
-from app.services.answers.grounding import Grounding
-from app.services.engines.loaders import LlamaLoader
-from app.services.engines.runtime import Runtime
-from app.services.models.fitting import Fitting
-from app.services.models.library import Library
-from app.store.assistants import AssistantStore
-from app.store.chat_settings import ChatSettingsStore
-from app.store.chats import ChatStore
-from app.store.db import Database
-from app.store.documents import DocumentStore
-from app.store.load_records import LoadStore
-from app.store.models import ModelStore
-from app.store.summaries import SummaryStore
-from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from app.assistants.store.assistants import AssistantStore
+from app.base.db import Database
+from app.base.shipped import STARTER, STARTER_DRAFTER
+from app.chats.answers.services.answers import Answers
+from app.chats.answers.services.chat_layers import ChatLayers
+from app.chats.answers.services.grounding import Grounding
+from app.chats.context.services.compacting import Compacting
+from app.chats.context.store import SummaryStore
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.chats.history.store.chats import ChatStore
+from app.documents.store.documents import DocumentStore
+from app.models.library.services.fitting import Fitting
+from app.models.library.services.library import Library
+from app.models.library.store.load_records import LoadStore
+from app.models.library.store.models import ModelStore
+from app.runtime.services.loaders import LlamaLoader
+from app.runtime.services.runtime import Runtime
 from engines.hardware import detect
 from engines.llamacpp.sizing.sizer import Sizer
 from tests.support.scripted import ScriptedEngine

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 import httpx2
 from starlette.types import ASGIApp
 
-from app.core.network.serving import LOOPBACK, Address, ServeOptions
-from app.core.settings.fields import Settings
-from app.documents.reader import DocumentReader
-from app.server.api import Api
-from app.server.server import Server
-from app.server.service import ApiService
-from app.server.uploads import Uploads
-from app.services.api_keys import ApiKeys
-from app.services.metrics.exposition import Exposition
-from app.store.api_clients import ApiClientStore
-from app.store.secrets import Secrets
+from app.activity.services.exposition import Exposition
+from app.api.http.api import Api
+from app.api.http.server import Server
+from app.api.http.service import ApiService
+from app.api.http.uploads import Uploads
+from app.api.services.api_keys import ApiKeys
+from app.api.store import ApiClientStore
+from app.base.secrets import Secrets
+from app.documents.reading.reader import DocumentReader
+from app.net.values.serving import LOOPBACK, Address, ServeOptions
+from app.settings.values.fields import Settings
 from tests.support.scripted import ScriptedEngine
 from tests.support.services import Services
 

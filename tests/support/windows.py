@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.presenters.window import WindowPresenters
-from app.ui.engines.engines_page import EnginesPage
-from app.ui.models.models_page import ModelsPage
-from app.ui.window.main_window import MainWindow
+from app.models.pages.models_page import ModelsPage
+from app.runtime.pages.engines_page import EnginesPage
+from app.window.pages.main_window import MainWindow
+from app.window.presenters.window import WindowPresenters
 
 
 def built_window(services: WindowPresenters, report: Callable[[BaseException], str]) -> MainWindow:

@@ -1,7 +1,7 @@
 """The line that always says what MTP does, and why: pure.
 
 Each sentence is one template, so that a window can say it in another language; see
-`app.core.templates`.
+`app.base.templates`.
 """
 
 from __future__ import annotations

@@ -14,43 +14,49 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from app.core.chats.suggested_assistants import SUGGESTED
-from app.core.settings.declared import SECTIONS
-from app.core.settings.fields import fields, shown
+from app.assistants.values.suggested_assistants import SUGGESTED
+from app.settings.values.declared import SECTIONS
+from app.settings.values.fields import fields, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 
 _MARKS = ("tr", "_tr", "translate")
 _OURS = ("ValueError", "RuntimeError", "TypeError", "KeyError", "AssertionError", "OSError")
 """Errors that no user meets, other than in `_MET`."""
-_MET = ("app/core/settings/field.py",)
+_MET = ("app/settings/values/field.py",)
 _TO_CODE = ("TypeVar", "Thread", "_known", "cast", "compile", "execute", "print")
 """What is called with code, patterns and names; only the terminal reads what is printed."""
 _UNSAID = (
-    "app/__init__.py", "app/cli", "app/documents/cell_formats.py", "app/documents/child.py",
-    "app/documents/email.py", "app/documents/formulas.py", "app/documents/html.py",
-    "app/documents/numerals.py", "app/documents/rtf.py", "app/documents/slides.py",
-    "app/documents/word.py", "app/documents/workbook.py", "app/markdown", "app/reports.py",
-    "app/ui",
-    "app/core/documents.py", "app/core/search/common.py", "app/store/passages.py",
-    "app/core/exchange/wording.py", "app/core/exchange/export.py",
-    "app/core/network/connections.py", "app/core/models/recommend.py",
-    "app/core/settings/fields.py", "app/core/search/snippets.py", "app/core/metrics",
-    "app/core/chats/suggested_assistants.py", "app/core/chats/summary.py",
-    "app/core/chats/titles.py", "app/services/measuring", "app/services/metrics",
-    "app/presenters/chat_search.py",
-    "app/services/models/collection/places.py", "app/services/exchange/documents.py",
-    "app/core/engines/bench_results.py", "app/server", "app/services/downloads/pulling.py",
-    "app/store/migrations.py",
-    "app/store/search_terms.py", "app/store/chat_lists.py", "engines/dialect/formats.py",
-    "engines/dialect/switch.py", "engines/hardware/cpu.py", "engines/llamacpp/cache.py",
-    "engines/llamacpp/gbnf.py", "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py",
-    "engines/llamacpp/resume", "engines/llamacpp/sizing/account.py",
-    "engines/llamacpp/trial_child.py", "engines/vllm/wsl/inside.py", "engines/vllm/wsl/pack.py",
-    "engines/vllm/wsl/scripts.py", "engines/vllm/wsl/system_info.py",
-    "engines/models/embedding.py",
+    "app/__init__.py", "app/activity/services", "app/activity/values", "app/api/http",
+    "app/assistants/values/suggested_assistants.py", "app/base/migrations.py",
+    "app/base/reports.py", "app/chats/context/values/summary.py",
+    "app/chats/history/store/chat_lists.py", "app/chats/history/values/titles.py",
+    "app/chats/search/presenters.py", "app/chats/search/store/search_terms.py",
+    "app/chats/search/values/snippets.py", "app/cli", "app/documents/reading/cell_formats.py",
+    "app/documents/reading/child.py", "app/documents/reading/email.py",
+    "app/documents/reading/formulas.py", "app/documents/reading/html.py",
+    "app/documents/reading/numerals.py", "app/documents/reading/rtf.py",
+    "app/documents/reading/slides.py", "app/documents/reading/word.py",
+    "app/documents/reading/workbook.py", "app/documents/store/passages.py",
+    "app/documents/values/documents.py", "app/exchange/services/documents.py",
+    "app/exchange/values/chat_page.py", "app/exchange/values/export.py",
+    "app/exchange/values/wording.py", "app/kit/look", "app/kit/notify.py", "app/kit/terminal",
+    "app/kit/text", "app/kit/widgets", "app/markdown",
+    "app/models/discover/values/recommend.py", "app/models/downloads/services/pulling.py",
+    "app/models/library/services/places/places.py", "app/net/values/connections.py",
+    "app/runtime/services/memory.py", "app/runtime/services/request_log.py",
+    "app/runtime/values/request_records.py", "app/search/common.py",
+    "app/settings/values/fields.py", "engines/dialect/formats.py", "engines/dialect/switch.py",
+    "engines/hardware/cpu.py", "engines/llamacpp/cache.py", "engines/llamacpp/gbnf.py",
+    "engines/llamacpp/ggml.py", "engines/llamacpp/probing/child.py", "engines/llamacpp/resume",
+    "engines/llamacpp/sizing/account.py", "engines/llamacpp/trial_child.py",
+    "engines/vllm/wsl/inside.py", "engines/vllm/wsl/pack.py", "engines/vllm/wsl/scripts.py",
+    "engines/vllm/wsl/system_info.py", "engines/models/embedding.py",
 )  # fmt: skip
 """Files and folders without a word for the window, or which are read in another way here."""
+_FLOORS = ("values", "store", "services", "presenters", "pages", "commands")
+_FLOORS_UNSAID = ("commands", "pages")
+"""The terminal's words stay English, and pages mark theirs for translation."""
 _SOUGHT = (
     "INSTALLATION", "TRIALS", "_GENERAL", "_MARKS", "_READY", "_SOURCES", "_SPDX", "_TOO_LONG",
 )  # fmt: skip
@@ -91,7 +97,7 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 
 def _window() -> Iterator[tuple[str, str]]:
-    for path in sorted((ROOT / "app" / "ui").rglob("*.py")):
+    for path in sorted((ROOT / "app").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _name(node.func) in _MARKS:
                 for text in _marked(node):
@@ -111,7 +117,7 @@ def _marked(call: ast.Call) -> Iterator[str]:
 
 
 def _settings() -> Iterator[tuple[str, str]]:
-    place = "app/core/settings/fields.py"
+    place = "app/settings/values/fields.py"
     for section in SECTIONS:
         yield section, place
     for field in fields().values():
@@ -129,7 +135,7 @@ def _suggested() -> Iterator[tuple[str, str]]:
     for draft in SUGGESTED:
         for text in (draft.name, draft.system_prompt, draft.greeting):
             if text:
-                yield text, "app/core/chats/suggested_assistants.py"
+                yield text, "app/assistants/values/suggested_assistants.py"
 
 
 def _catalogue() -> Iterator[tuple[str, str]]:
@@ -152,9 +158,14 @@ def _said() -> list[tuple[str, str]]:
         (text, place)
         for folder in ("app", "engines")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if not (place := _place(path)).startswith(_UNSAID)
+        if not (place := _place(path)).startswith(_UNSAID) and _floor(path) not in _FLOORS_UNSAID
         for text in _sentences(ast.parse(path.read_text(encoding="utf-8")), met=place in _MET)
     ]
+
+
+def _floor(path: Path) -> str:
+    """Return the floor of its subject that a file lies on; "" for a room without floors."""
+    return next((part for part in (*path.parts, path.stem) if part in _FLOORS), "")
 
 
 def _sentences(tree: ast.AST, *, met: bool) -> Iterator[str]:

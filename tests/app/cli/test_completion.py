@@ -14,7 +14,7 @@ import pytest
 from app.cli.described import described
 from app.cli.main import main
 from app.cli.parser import COMMANDS, build_parser
-from tests.app.services.models.collection.layouts import some_model
+from tests.app.models.library.services.places.layouts import some_model
 from tests.support.paths import ROOT
 
 BASH = """

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from app.base.folder import DataFolder
+from app.base.reports import explained, save_report
 from app.cli.doctor import doctor
-from app.cli.output import Output
-from app.reports import explained, save_report
-from app.store.folder import DataFolder
+from app.kit.terminal.output import Output
 from tests.support.paths import ROOT
 from tests.support.unfit_llama import UNFIT, unfit_llama
 

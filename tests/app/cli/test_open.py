@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.base.folder import DataFolder
 from app.cli import main as cli_main
 from app.cli.main import main
-from app.core.launch_request import LaunchRequest
-from app.store.folder import DataFolder
-from app.ui.window.single_instance import SingleInstance
+from app.window.pages.single_instance import SingleInstance
+from app.window.values.launch_request import LaunchRequest
 
 
 def test_without_a_display_it_says_what_else_there_is(

@@ -37,8 +37,8 @@ def test_where_no_window_can_be_made_the_terminal_takes_over_and_says_why(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cli_main, "has_display", lambda: True)
-    monkeypatch.delattr("app.window", raising=False)
-    monkeypatch.setitem(sys.modules, "app.window", None)
+    monkeypatch.delattr("app.start.window", raising=False)
+    monkeypatch.setitem(sys.modules, "app.start.window", None)
     taken: list[str | None] = []
 
     def in_terminal(args: argparse.Namespace, *_: object) -> int:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.network.connections import LoggedConnection, Purpose
 from app.net import Gate
+from app.net.values.connections import LoggedConnection, Purpose
 
 PURPOSE: Purpose = "look at a model"
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from app.core.errors import ConnectionTimedOut
-from app.core.network.connections import LoggedConnection
-from app.hub.api_request import Asking, ask
+from app.base.errors import ConnectionTimedOut
+from app.models.hub.api_request import Asking, ask
 from app.net import Gate
 from app.net import client as wire
+from app.net.values.connections import LoggedConnection
 from engines.errors import ServerBusy
 from engines.openai import client as engine
 from engines.openai.client import OpenAiClient

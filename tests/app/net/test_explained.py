@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.core.errors import (
+from app.base.errors import (
     AddressInvalid,
     AppError,
     CertificateRefused,
@@ -17,8 +17,8 @@ from app.core.errors import (
     NoConnection,
     Offline,
 )
-from app.core.network.connections import LoggedConnection
 from app.net import Gate, endpoint, explained
+from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server
 
 

@@ -10,10 +10,10 @@ from typing import NoReturn
 import httpx2
 import pytest
 
-from app.core.errors import NoConnection, Offline
-from app.core.network.connections import LoggedConnection
+from app.base.errors import NoConnection, Offline
 from app.net import Gate, explained
 from app.net.entry import LedgerEntry
+from app.net.values.connections import LoggedConnection
 from engines.redaction import remember
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
@@ -280,7 +280,7 @@ def test_no_cookie_is_kept(gate: Gate, server: Server) -> None:
 def test_a_ledger_that_fails_is_logged_and_the_answer_arrives(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from app.core.errors import DiskFull
+    from app.base.errors import DiskFull
 
     def full(_: LoggedConnection) -> None:
         raise DiskFull("The disk is full.", "Nothing fits.", "Make room.")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from app.core.errors import Offline
-from app.core.network.connections import LoggedConnection
+from app.base.errors import Offline
 from app.net import Gate, client, hosts
+from app.net.values.connections import LoggedConnection
 from engines.cancel import CancelToken
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient

@@ -6,9 +6,9 @@ import pytest
 from huggingface_hub import HfApi, constants, get_token
 from huggingface_hub.utils._http import get_session
 
-from app.core.errors import Offline
-from app.core.network.connections import LoggedConnection
+from app.base.errors import Offline
 from app.net import Gate
+from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
 

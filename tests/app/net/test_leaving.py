@@ -11,11 +11,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.core.network.connections import LoggedConnection
-from app.hub.limiter import Limiter
-from app.hub.source import Source
-from app.hub.transfer import Terms, transfer
+from app.models.hub.limiter import Limiter
+from app.models.hub.source import Source
+from app.models.hub.transfer import Terms, transfer
 from app.net import Gate
+from app.net.values.connections import LoggedConnection
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.openai.answering import Via, answer

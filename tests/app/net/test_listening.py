@@ -7,9 +7,9 @@ import socket
 
 import pytest
 
-from app.core.errors import AddressNotFree
-from app.core.network.serving import LOOPBACK, Address
+from app.base.errors import AddressNotFree
 from app.net.listening import listen, port_of
+from app.net.values.serving import LOOPBACK, Address
 
 
 def test_a_connection_sends_at_once_what_is_written() -> None:

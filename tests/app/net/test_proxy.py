@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.core.errors import CertificateRefused, ProxyRefused
-from app.core.network.connections import LoggedConnection
+from app.base.errors import CertificateRefused, ProxyRefused
 from app.net import Gate, explained
+from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server, served
 
 HUB = "http://hub.invalid/file"

@@ -12,10 +12,10 @@ from socketserver import UnixStreamServer
 
 import pytest
 
-from app.core.errors import Offline
-from app.core.network.connections import LoggedConnection, Trust
+from app.base.errors import Offline
 from app.net import Gate
 from app.net.server_client import socket_client, worker_client
+from app.net.values.connections import LoggedConnection, Trust
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.openai.answering import Via, answer

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.store.branches import BranchStore
-from app.store.folder import DataFolder
+from app.base.folder import DataFolder
+from app.chats.history.store.branches import BranchStore
 from app.wiring.app import open_app
 from engines.llamacpp.resume import states as resume_states
 

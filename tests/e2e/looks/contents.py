@@ -8,19 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from app.core.chats.assistants import Assistant
-from app.core.chats.conversation import AnswerFacts, Failure, StoredMessage
-from app.core.chats.prompts import SavedPrompt
-from app.core.models.downloads import Wanted
-from app.core.models.hub import SearchResult
-from app.core.network.connections import LoggedConnection
-from app.core.network.servers import ServerProfile
-from app.store.folders import new_folder
+from app.assistants.values.assistants import Assistant
+from app.assistants.values.prompts import SavedPrompt
+from app.chats.history.store.folders import new_folder
+from app.chats.history.values.conversation import AnswerFacts, Failure, StoredMessage
+from app.models.downloads.values.downloads import Wanted
+from app.models.hub.values.hub import SearchResult
+from app.net.values.connections import LoggedConnection
+from app.servers.values import ServerProfile
 from app.wiring.app import App
 from engines.cancel import CancelToken
 from engines.types import MtpReport
-from tests.app.documents.made_documents import pdf
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf
+from tests.support.made_documents import pdf
 from tests.support.scripted_hub import GB, ScriptedHub, repository
 
 HOUR: Final = 3600.0

@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.exchange.export import ExportKind, ExportOptions
-from app.ui.settings.settings_dialog import SettingsDialog
+from app.exchange.values.export import ExportKind, ExportOptions
+from app.settings.pages.settings_dialog import SettingsDialog
 from tests.e2e.looks import rules
 from tests.e2e.looks.house import House, come_to_rest, opened, rest, settle
 

@@ -14,13 +14,13 @@ import shiboken6
 from PySide6.QtCore import QEventLoop, QRect, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.hub import client
-from app.presenters.window import WindowPresenters
-from app.services.downloads.queue import DownloadQueue
-from app.store.folder import DataFolder
-from app.ui.look.appearance import Appearance
-from app.ui.widgets.toast import Toast
-from app.ui.window.main_window import MainWindow
+from app.base.folder import DataFolder
+from app.kit.widgets.toast import Toast
+from app.models.downloads.services.queue import DownloadQueue
+from app.models.hub import client
+from app.settings.pages.appearance import Appearance
+from app.window.pages.main_window import MainWindow
+from app.window.presenters.window import WindowPresenters
 from app.wiring import devices
 from app.wiring.app import App, open_app
 from app.wiring.window import WindowApp

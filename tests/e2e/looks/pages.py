@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.settings.declared import SECTIONS
+from app.settings.values.declared import SECTIONS
 from tests.e2e.looks import ways
 from tests.e2e.looks.house import House
 from tests.support.windows import models_page

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.widgets.elided_label import ElidedLabel
+from app.kit.widgets.elided_label import ElidedLabel
 from tests.e2e.looks import ink
 
 READABLE, LARGE_READABLE = 4.5, 3.0

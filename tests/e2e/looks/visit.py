@@ -17,8 +17,8 @@ from unittest.mock import patch
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.ui.look import fonts
-from app.ui.look.language import speak
+from app.kit.look import fonts
+from app.kit.look.language import speak
 from tests.e2e.looks import rules
 from tests.e2e.looks.house import House, come_to_rest, opened
 from tests.e2e.looks.pages import PAGES, Page

@@ -17,27 +17,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.engines.installation import Check, Price
-from app.core.errors import AddressNotFree
-from app.core.models.entry import STARTER
-from app.core.network.clients import ApiClient, ApiUse
-from app.core.network.serving import ServerStatus
-from app.core.settings.declared import SECTIONS, Section
-from app.core.settings.fields import Settings
-from app.ui.assistants.scratch_window import ScratchWindow
-from app.ui.chat.composer.mtp_chip import MtpChip
-from app.ui.desktop.quick_ask import QuickAsk
-from app.ui.documents.documents_page import DocumentsPage
-from app.ui.engines.api_card import ApiCard
-from app.ui.engines.client_dialog import ClientDialog
-from app.ui.models.discover.token_question import TokenQuestion
-from app.ui.servers.key_dialog import ask_for_key
-from app.ui.settings.licence_list import LicenceDialog
-from app.ui.settings.settings_dialog import SettingsDialog
-from app.ui.sidebar.chat_model import ROW
+from app.api.pages.api_card import ApiCard
+from app.api.pages.client_dialog import ClientDialog
+from app.api.values import ApiClient, ApiUse
+from app.base.errors import AddressNotFree
+from app.chats.composer.pages.mtp_chip import MtpChip
+from app.chats.sidebar.pages.chat_model import ROW
+from app.documents.collections.pages.documents_page import DocumentsPage
+from app.help.pages.licence_list import LicenceDialog
+from app.models.discover.pages.token_question import TokenQuestion
+from app.models.library.values.entry import STARTER
+from app.net.values.serving import ServerStatus
+from app.runtime.values.installation import Check, Price
+from app.servers.pages.key_dialog import ask_for_key
+from app.settings.pages.settings_dialog import SettingsDialog
+from app.settings.values.declared import SECTIONS, Section
+from app.settings.values.fields import Settings
+from app.window.desktop.pages.quick_ask import QuickAsk
+from app.window.scratch.pages.scratch_window import ScratchWindow
 from engines.errors import ModelUnreadable
 from engines.vllm.provision.preflight import Finding
-from tests.app.documents.made_documents import pdf
 from tests.e2e.looks.contents import (
     FILES_ASKED,
     FOLDER,
@@ -50,6 +49,7 @@ from tests.e2e.looks.contents import (
 )
 from tests.e2e.looks.house import House, rest, settle
 from tests.support.made_activity import note_requests
+from tests.support.made_documents import pdf
 from tests.support.windows import engines_page, models_page
 
 FINDINGS = (

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 
-from app.documents.limits import Limits
+from app.documents.reading.limits import Limits
 from engines.hardware.values import Cpu, Hardware, Memory
 from engines.models.checkpoint import read_checkpoint
 from engines.types import LoadPlan

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app import APP_ID
-from app.core.links import SCHEME
+from app.window.values.links import SCHEME
 from installers.macos import oldest
 from installers.macos.packages import add_what_tells
 from tests.support.paths import ROOT

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import uv
 
-from app.core.engines.installation import Step
 from app.net import Gate
-from app.packages.config import Indexes
-from app.packages.fetch import PackageFetcher
-from app.packages.lookup import Lookup
-from app.services.engines.installer import EngineInstaller
-from app.services.engines.installing import InstallSources
+from app.runtime.packages.config import Indexes
+from app.runtime.packages.fetch import PackageFetcher
+from app.runtime.packages.lookup import Lookup
+from app.runtime.services.installer import EngineInstaller
+from app.runtime.services.installing import InstallSources
+from app.runtime.values.installation import Step
 from app.wiring.installer import in_wsl
 from engines.cancel import CancelToken
 from engines.vllm.provision.lock import Lock, LockName

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.wiring.shipped import STARTER, STARTER_DRAFTER
+from app.base.shipped import STARTER, STARTER_DRAFTER
 from engines.models.gguf.glance import Glance, glance
 from engines.models.gguf.header import read_header
 from tests.engines import gguf_files

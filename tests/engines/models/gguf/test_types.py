@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from gguf import GGML_QUANT_SIZES, MODEL_ARCH_NAMES, Keys, LlamaFileType
 
-from app.core.models.quantisations import quantisation_of
+from app.models.library.values.quantisations import quantisation_of
 from engines.llamacpp.native import load_native
 from engines.models.gguf import guards, header, heads, hyperparameters, reader
 from engines.models.gguf.types import TensorType, cache_type, file_types, tensor_types

@@ -1,0 +1,209 @@
+"""`hearth bench`: measured speed on this computer, and whether MTP keeps the answer the same."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from app.activity.commands.bench_many import measure_many
+from app.activity.services.measuring.speeds import speed_of
+from app.activity.values.bench_results import BenchResult, BenchStep, ModeResult
+from app.chats.commands.ask import on_engine
+from app.kit.terminal.arguments import ENGINE, ENGINES, MODES, add_model, positive
+from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output, table
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
+from app.settings.values.fields import Settings
+from engines.cancel import CancelToken
+from engines.types import MtpMode
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_TOKENS = 128
+_TOKENS_COMPARED = 64
+_DEPTHS = (1, 2, 4, 8)
+_EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
+
+
+def bench(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    if args.check_mtp and args.concurrency != (1,):
+        raise WrongUsage(
+            "--check-mtp and --concurrency contradict each other.",
+            "The check compares one answer's tokens with another's, and measures no speed.",
+            "Leave out one of the two.",
+        )
+    settings = app.settings.read()
+    called = on_engine(app, args.model, args.engine, args.model)
+    entry = app.library.find(settings.model if called is None else called)
+    settings = app.library.effective(entry, settings)
+    if args.check_mtp:
+        tokens = args.tokens or _TOKENS_COMPARED
+        return _compare(app, entry, settings, tokens, out)
+    if args.concurrency != (1,):
+        settings = settings if args.mtp is None else replace(settings, mtp=args.mtp)
+        tokens = args.tokens or _TOKENS
+        return measure_many(app, entry, settings, args.concurrency, tokens, args.rounds, out)
+    modes: tuple[MtpMode, ...] = _EVERY if args.mtp is None else ("off", args.mtp)
+    modes = tuple(dict.fromkeys(modes))
+    return _measure(app, entry, settings, modes, args.tokens or _TOKENS, args.rounds, out)
+
+
+def _measure(
+    app: App,
+    entry: ModelEntry,
+    settings: Settings,
+    modes: Sequence[MtpMode],
+    tokens: int,
+    rounds: int,
+    out: Output,
+) -> int:
+    def work(cancel: CancelToken) -> Iterator[BenchStep | BenchResult]:
+        return app.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
+
+    result: BenchResult | None = None
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, BenchStep):
+                _show_step(event, out)
+            else:
+                result = event
+    out.rewrite("")
+    if result is not None:
+        app.speeds.keep(speed_of(result, app.choice.model_name(entry)))
+        out.value(asdict(result), lambda: _in_words(result, entry))
+    return 0
+
+
+def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: Output) -> int:
+    def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+        return app.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
+
+    found: list[Compared] = []
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, BenchStep):
+                _show_step(event, out)
+            else:
+                found.append(event)
+    out.rewrite("")
+    value = {
+        "same": is_good(found),
+        "identical": all(result.check.identical for result in found),
+        "model": entry.id,
+        "checks": [
+            {"prompt": r.prompt, "verdict": verdict_of(r.check), **asdict(r.check)} for r in found
+        ],
+    }
+    out.value(value, lambda: _compared_in_words(found))
+    return 0 if is_good(found) else 1
+
+
+def _show_step(step: BenchStep, out: Output) -> None:
+    out.rewrite(f"{step.done + 1} of {step.total}: {step.what}")
+
+
+def _compared_in_words(found: Sequence[Compared]) -> str:
+    rows = []
+    for depth in _DEPTHS:
+        checks = [result.check for result in found if result.check.depth == depth]
+        if checks:
+            same = sum(check.identical for check in checks)
+            rows.append(
+                (
+                    f"{depth} ahead",
+                    f"{sum(check.tokens for check in checks):,} tokens",
+                    f"{same} of {len(checks)} prompts identical",
+                    f"{sum(check.accepted for check in checks):,} guessed tokens accepted",
+                )
+            )
+    return "\n".join([table(rows), *in_words(found)])
+
+
+def _in_words(result: BenchResult, entry: ModelEntry) -> str:
+    lines = [f"{entry.name}, {result.device}, context {result.context:,}", result.mtp_line, ""]
+    if entry.builtin:
+        lines.insert(1, "The guide knows only Hearth: its texts are answers of its own.")
+    head = ("text", "MTP", "tokens/s", "gain", "at most", "accepted", "what ran")
+    rows: list[tuple[str, ...]] = [head]
+    rows += [(kind.kind, mode.mode, *_cells(mode)) for kind in result.kinds for mode in kind.modes]
+    lines.append(table(rows))
+    lines.append("")
+    speeds = ", ".join(f"{kind.kind} {kind.prefill_tok_s:,.0f}" for kind in result.kinds)
+    lines.append(f"Reading prompts, tokens/s: {speeds}")
+    if not all(mode.same_text for kind in result.kinds for mode in kind.modes):
+        lines.append("Not every mode wrote the same text; --check-mtp says where and why.")
+    return "\n".join(lines)
+
+
+def _cells(mode: ModeResult) -> tuple[str, ...]:
+    share = f"{mode.accepted / mode.drafted:.0%}" if mode.drafted else ""
+    return (
+        f"{mode.decode_tok_s:,.0f}" if mode.decode_tok_s >= 10 else f"{mode.decode_tok_s:.1f}",
+        f"{mode.gain:.2f}x" if mode.gain is not None else "",
+        f"{mode.bound:.2f}x" if mode.bound is not None else "",
+        share,
+        mode.reason if mode.mode != "off" else "",
+    )
+
+
+_MOST_AT_ONCE = 256
+
+
+def _declare(bench: argparse.ArgumentParser) -> None:
+    add_model(bench)
+    bench.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    bench.add_argument(
+        "--mtp", choices=MODES, help="only this mode, beside off; otherwise all three"
+    )
+    bench.add_argument(
+        "--check-mtp",
+        action="store_true",
+        help="measure nothing: answer eight prompts greedily with and without MTP, at several "
+        "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
+    )
+    bench.add_argument(
+        "--tokens",
+        type=positive,
+        metavar="N",
+        help="tokens of each answer; by default 128, or 64 with --check-mtp",
+    )
+    bench.add_argument(
+        "--rounds",
+        type=positive,
+        default=3,
+        metavar="N",
+        help="how often each answer is measured; by default 3",
+    )
+    bench.add_argument(
+        "--concurrency",
+        type=_counts,
+        default=(1,),
+        metavar="1,4,16",
+        help="measure so many chats at once instead, each number once: tokens/s in all, and for "
+        "each of them; by default 1",
+    )
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Numbers of chats at once, each of them once."""
+    numbers = tuple(dict.fromkeys(positive(part) for part in text.split(",")))
+    if max(numbers) > _MOST_AT_ONCE:
+        raise argparse.ArgumentTypeError(f"{max(numbers)} is more than {_MOST_AT_ONCE}")
+    return numbers
+
+
+COMMAND = Command(
+    "bench",
+    "Measured speed on this computer: answers to code, prose, copying and chat, with MTP off and "
+    "with each mode, side by side in interleaved rounds. The gain stands beside the most that the "
+    "cost of checking guesses allows.",
+    bench,
+    declare=_declare,
+)

@@ -1,0 +1,62 @@
+"""`hearth bench --concurrency`: many chats at once, on this computer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from app.activity.services.measuring.bench_many import ManyResult, kept
+from app.activity.values.bench_results import BenchStep
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output, table
+from app.models.library.values.entry import ModelEntry
+from app.settings.values.fields import Settings
+from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+
+def measure_many(
+    app: App,
+    entry: ModelEntry,
+    settings: Settings,
+    counts: Sequence[int],
+    tokens: int,
+    rounds: int,
+    out: Output,
+) -> int:
+    """Measure, keep the figures for the comparison of engines, show them; the exit status."""
+
+    def work(cancel: CancelToken) -> Iterator[BenchStep | ManyResult]:
+        return app.many_bench.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
+
+    result: ManyResult | None = None
+    with closing(interruptible(work)) as events:
+        for event in events:
+            if isinstance(event, BenchStep):
+                out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
+            else:
+                result = event
+    out.rewrite("")
+    if result is not None:
+        for speed in kept(result, app.choice.model_name(entry)):
+            app.speeds.keep(speed)
+        out.value(asdict(result), lambda: _in_words(result, entry))
+    return 0
+
+
+def _in_words(result: ManyResult, entry: ModelEntry) -> str:
+    head = ("chats at once", "tokens/s in all", "each chat", "while it is written")
+    rows = [
+        (str(it.chats), *map(_figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
+        for it in result.levels
+    ]
+    title = f"{entry.name}, {result.device}, context {result.context:,}, MTP {result.mtp}"
+    return "\n".join([title, result.note, "", table([head, *rows])])
+
+
+def _figure(tokens_s: float) -> str:
+    return f"{tokens_s:,.0f}" if tokens_s >= 10 else f"{tokens_s:.1f}"

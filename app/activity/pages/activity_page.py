@@ -1,0 +1,207 @@
+"""The page of activity: plots of what the engines have done over the last minutes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QSizePolicy, QTableView, QWidget
+
+from app.activity.pages.plot import Plot
+from app.activity.pages.words import PlotWords, heads, latest, plots, rows, spoken, summary
+from app.activity.presenters import Activity
+from app.activity.values.activity import ActivityCurves, ActivityReport
+from app.kit.look.language import in_full
+from app.kit.look.scale import scaled
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import PageHead
+from app.kit.widgets.panel import Panel
+
+_WIDEST = 1080
+_LOOK_MS = 1000
+_LINE = 34
+_TABLE = 420
+_Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+
+class ActivityPage(ColumnPage):
+    """Looks at the engines as long as it is seen, and does nothing while it is not."""
+
+    def __init__(
+        self,
+        activity: Activity,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("activityPage", width=_WIDEST, parent=parent)
+        self._activity = activity
+        self._notifier = notifier
+        self._navigation = navigation
+        column = self.column
+        column.addWidget(self._head())
+        self._summary = Label("", "muted", name="activitySummary", wrap=True)
+        column.addWidget(self._summary)
+        self._nothing = Label(
+            self.tr("Nothing was asked in the last ten minutes. Ask something, and see it here."),
+            "muted",
+            name="noActivity",
+            wrap=True,
+        )
+        column.addWidget(self._nothing)
+        self._step = LabelledButton("chat", self.tr("Go to the chat"), "activityChat")
+        self._step.clicked.connect(navigation.go_to_chat)
+        column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
+        self._cards = [_PlotCard(it) for it in plots()]
+        self._plots = FlowRow(*self._cards)
+        self._plots.setObjectName("activityPlots")
+        column.addWidget(self._plots)
+        self._minutes = _Minutes(self)
+        self._table = self._make_table()
+        column.addWidget(self._table)
+        column.addStretch(1)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_LOOK_MS)
+        self._tick.timeout.connect(self._look)
+        for shown in (self._nothing, self._step, self._plots, self._table):
+            shown.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look()
+        self._tick.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
+
+    def _look(self) -> None:
+        self._activity.look(self._show, self._failed)
+
+    def _failed(self, error: Exception) -> None:
+        """Tell an error once; nothing is asked for again until the page is reopened."""
+        self._tick.stop()
+        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
+
+    def _show(self, report: ActivityReport) -> None:
+        self._summary.setText(summary(report))
+        self._nothing.setVisible(not report.recent)
+        self._step.setVisible(not report.recent)
+        self._as_table.setEnabled(bool(report.recent))
+        self._plots.setVisible(bool(report.recent) and not self._as_table.isChecked())
+        self._table.setVisible(bool(report.recent) and self._as_table.isChecked())
+        for card in self._cards:
+            card.show_curves(report.curves)
+        self._minutes.show_rows(rows(report))
+
+    def _head(self) -> PageHead:
+        self._as_table = LabelledButton("log", self.tr("As a table"), "activityAsTable")
+        self._as_table.setCheckable(True)
+        self._as_table.toggled.connect(self._turn)
+        head = PageHead(self.tr("Activity"), "activityBack", self._as_table)
+        head.back.connect(self._navigation.go_to_chat)
+        return head
+
+    def _turn(self, table: bool) -> None:
+        self._plots.setVisible(not table)
+        self._table.setVisible(table)
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setObjectName("activityTable")
+        table.setAccessibleName(self.tr("Activity, minute by minute, the last one first"))
+        table.setModel(self._minutes)
+        table.setMinimumHeight(_TABLE)
+        table.setShowGrid(False)
+        table.setTabKeyNavigation(False)
+        table.setCornerButtonEnabled(False)
+        table.verticalHeader().hide()
+        table.verticalHeader().setObjectName("activityLines")
+        table.verticalHeader().setAccessibleName(self.tr("Lines"))
+        head = table.horizontalHeader()
+        head.setObjectName("activityColumns")
+        head.setAccessibleName(self.tr("Columns"))
+        head.setHighlightSections(False)
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        return table
+
+
+class _PlotCard(Panel):
+    """A plot under its title, with its last value."""
+
+    def __init__(self, words: PlotWords) -> None:
+        super().__init__("card", f"{words.name}Card")
+        self._words = words
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        above = QHBoxLayout()
+        above.addWidget(Label(words.title, "strong", wrap=True), 1)
+        self._now = Label("", "accent", name=f"{words.name}Now")
+        above.addWidget(self._now, 0, Qt.AlignmentFlag.AlignTop)
+        self.box.addLayout(above)
+        self._plot = Plot(words.write, words.top, dots=words.dots, name=f"{words.name}Plot")
+        self._plot.setAccessibleName(words.title)
+        self.box.addWidget(self._plot)
+
+    def show_curves(self, curves: ActivityCurves) -> None:
+        curve = self._words.curve(curves)
+        self._plot.show_curve(curve)
+        self._plot.setAccessibleDescription(spoken(self._words, curves))
+        last = latest(curve)
+        self._now.setText("–" if last is None else self._words.write(last))
+
+
+class _Minutes(QAbstractTableModel):
+    """The last minutes as rows."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[tuple[str, ...]] = []
+        self._heads = heads()
+
+    def show_rows(self, rows: list[tuple[str, ...]]) -> None:
+        if len(rows) != len(self._rows):
+            self.beginResetModel()
+            self._rows = rows
+            self.endResetModel()
+        elif rows != self._rows:
+            # Who reads a cell stays in it.
+            self._rows = rows
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(rows[0]) - 1))
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._heads)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._rows[index.row()][index.column()]
+        return None
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._heads[section]
+        return None

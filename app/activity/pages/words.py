@@ -1,0 +1,112 @@
+"""Words for the activity of the engines: the plots, their values, the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+
+from PySide6.QtCore import QCoreApplication
+
+from app.activity.values.activity import ActivityCurves, ActivityReport, Curve
+from app.kit.look.format import figure, size, tokens
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("activity", text)
+
+
+@dataclass(frozen=True)
+class PlotWords:
+    """A plot of the page.
+
+    name: of its widgets. curve: what it shows. write: puts a value in words. top: of its scale,
+    where that is fixed. dots: each value stands by itself, as only some moments have one.
+    """
+
+    name: str
+    title: str
+    curve: Callable[[ActivityCurves], Curve]
+    write: Callable[[float], str]
+    top: float | None = None
+    dots: bool = False
+
+
+def plots() -> tuple[PlotWords, ...]:
+    """List the plots in the order in which they are shown."""
+    of = attrgetter
+    return (
+        PlotWords("running", _tr("Requests at work"), of("running"), number),
+        PlotWords("waiting", _tr("Requests waiting"), of("waiting"), number),
+        PlotWords("written", _tr("Tokens written a second"), of("written"), number),
+        PlotWords("read", _tr("Prompt tokens read a second"), of("read"), number),
+        PlotWords("toFirst", _tr("Time to first token"), of("to_first"), seconds, dots=True),
+        PlotWords("hits", _tr("Prompts already known"), of("hits"), share, top=1.0, dots=True),
+        PlotWords("accepted", _tr("Guesses accepted"), of("accepted"), share, top=1.0, dots=True),
+        PlotWords("memory", _tr("Memory"), of("memory"), memory),
+    )
+
+
+def number(value: float) -> str:
+    """Write a number, with one digit after the point where that says more."""
+    tenths = round(value, 1)
+    return figure(tenths, 1 if tenths < 10 and tenths != round(tenths) else 0)
+
+
+def seconds(value: float) -> str:
+    return _tr("{0} s").format(figure(value, 2 if value < 10 else 0))
+
+
+def share(value: float) -> str:
+    return _tr("{0} %").format(figure(100 * value))
+
+
+def memory(value: float) -> str:
+    return size(round(value))
+
+
+def latest(curve: Curve) -> float | None:
+    """Return the last value of a curve."""
+    return next((it for it in reversed(curve) if it is not None), None)
+
+
+def spoken(plot: PlotWords, curves: ActivityCurves) -> str:
+    """Say what a plot shows, for who does not see it."""
+    values = [it for it in plot.curve(curves) if it is not None]
+    if not values:
+        return _tr("Nothing in the last ten minutes.")
+    last, low, high = (plot.write(it) for it in (values[-1], min(values), max(values)))
+    return _tr("Last {0}; in ten minutes from {1} to {2}.").format(last, low, high)
+
+
+def summary(report: ActivityReport) -> str:
+    """Say what has been done since Hearth was opened."""
+    done = report.tokens
+    if not report.answered:
+        return _tr("Nothing has been answered since Hearth was opened.")
+    said = [
+        _tr("{0} answers since Hearth was opened, with {1} written and {2} read.").format(
+            figure(report.answered), tokens(done.generated), tokens(done.prompt - done.cached)
+        )
+        if report.answered > 1
+        else _tr("One answer since Hearth was opened, with {0} written and {1} read.").format(
+            tokens(done.generated), tokens(done.prompt - done.cached)
+        )
+    ]
+    if done.cached:
+        said.append(_tr("{0} of prompts were known already.").format(tokens(done.cached)))
+    return " ".join(said)
+
+
+def heads() -> tuple[str, ...]:
+    """Name the columns of the table."""
+    return (_tr("Minutes ago"), *(plot.title for plot in plots()))
+
+
+def rows(report: ActivityReport) -> list[tuple[str, ...]]:
+    """Put the minutes in words, the last one first."""
+    columns = [
+        [plot.write(it) if it is not None else "–" for it in reversed(plot.curve(report.by_minute))]
+        for plot in plots()
+    ]
+    return [(f"{ago}–{ago + 1}", *cells) for ago, cells in enumerate(zip(*columns, strict=True))]

@@ -1,0 +1,286 @@
+"""Measures MTP on this computer: the speed of each mode, and whether answers stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from app.activity.services.measuring.prompts import KINDS, prompts_for
+from app.activity.values.bench_results import BenchResult, BenchStep, Run, TextKind, kind_result
+from app.models.library.services.load_options import load_options_of
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.same_answer import Compared
+from app.runtime.services.lease import Lease
+from app.runtime.services.runtime import Runtime
+from app.settings.values.fields import Settings
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import MtpUnavailable
+from engines.types import (
+    ChatRequest,
+    Done,
+    Message,
+    MtpCheck,
+    MtpMode,
+    MtpSwitch,
+    ReasoningDelta,
+    Sampling,
+    TextDelta,
+)
+
+GREEDY = Sampling(temperature=0.0)
+
+Work = tuple[int, str, int]
+"""The number of a prompt, its text, and a depth."""
+
+
+@dataclass(frozen=True)
+class _Said:
+    """An answer with its reasoning. accepted: how many of its tokens were drafted."""
+
+    text: str
+    tokens: int
+    accepted: int
+
+
+class Starts:
+    """Measures an engine that starts anew for each mode.
+
+    lease: leases the model as the settings want it, with so many tokens drafted ahead.
+    """
+
+    def __init__(self, lease: Callable[[Settings, int | None], Lease]) -> None:
+        self._lease = lease
+
+    def compare(
+        self, settings: Settings, work: Sequence[Work], tokens: int, cancel: CancelToken
+    ) -> Iterator[BenchStep | Compared]:
+        """Compare, first without drafts, then one depth after the other. See `Bench.compare`."""
+        prompts = {number: text for number, text, _ in work}
+        depths = sorted({depth for *_, depth in work})
+        total = len(prompts) + len(work)
+        plain: dict[int, _Said] = {}
+        count = 0
+        for depth in (0, *depths):
+            chosen = [it for it in work if it[2] == depth]
+            asked = {number: text for number, text, _ in chosen} if depth else prompts
+            mode: MtpMode = "on" if depth else "off"
+            yield BenchStep(count, total, f"starting with {depth} ahead" if depth else "starting")
+            with self._lease(replace(settings, mtp=mode), depth or None) as model:
+                _require_drafts(model, depth)
+                for number, text in asked.items():
+                    yield BenchStep(
+                        count, total, f"prompt {number} of {len(prompts)}, {depth} ahead"
+                    )
+                    said = _said(model, text, mode, tokens, cancel)
+                    if cancel.cancelled:
+                        return
+                    count += 1
+                    if depth:
+                        yield Compared(number, _check(plain[number], said, depth))
+                    else:
+                        plain[number] = said
+
+
+def _require_drafts(model: Lease, depth: int) -> None:
+    """Refuse a depth for a model that nothing drafts for. Raises MtpUnavailable."""
+    if depth and model.loaded.mtp == "none":
+        raise MtpUnavailable(
+            f"MTP is not possible with “{model.entry.name}”.",
+            model.loaded.mtp_line,
+            "Use it without, or choose a model that has it.",
+        )
+
+
+def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> _Said:
+    request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)
+    pieces: list[str] = []
+    count = accepted = 0
+    for event in model.chat(request, cancel):
+        if isinstance(event, TextDelta | ReasoningDelta):
+            pieces.append(event.text)
+        elif isinstance(event, Done):
+            count, accepted = event.usage.completion_tokens, event.mtp.accepted
+    return _Said("".join(pieces), count, accepted)
+
+
+def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
+    """Compare texts, as such an engine gives no logits; tokens are estimated by letters."""
+    same = plain.text == drafted.text
+    pairs = zip(plain.text, drafted.text, strict=False)
+    shorter = min(len(plain.text), len(drafted.text))
+    alike = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
+    tokens = plain.tokens if same else plain.tokens * alike // max(1, len(plain.text))
+    return MtpCheck(same, tokens, depth, drafted.accepted)
+
+
+_WARM_UP = 16
+"""Tokens of an answer that is not counted: first touches of memory are slow."""
+
+_MOST_ANSWERS = 8
+"""The most answers to one prompt in a row, where they are short."""
+
+
+class Bench:
+    """Measures one model; it has the engine alone, so that nothing else counts. Qt-free."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def measure(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        modes: Sequence[MtpMode],
+        tokens: int,
+        rounds: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[BenchStep | BenchResult]:
+        """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
+
+        Where another mode needs the engine to start again, there is one start for each of them
+        instead. What a server does by itself is measured as it is.
+        modes: without doubles; "off" among them is what the others are compared with.
+        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
+        """
+        with ExitStack() as lent:
+            model = lent.enter_context(
+                self._lease(entry, replace(settings, mtp=modes[0]), progress, cancel)
+            )
+            modes, blocks = _blocks(modes, model.loaded.mtp_switch)
+            prompts = prompts_for(entry)
+            runs: dict[tuple[TextKind, MtpMode], list[Run]] = {
+                (kind, mode): [] for kind in KINDS for mode in modes
+            }
+            count, total = 0, len(runs) * rounds
+            for block in blocks:
+                if block is not blocks[0]:
+                    lent.close()
+                    yield BenchStep(count, total, f"starting again with MTP {block[0]}")
+                    model = lent.enter_context(
+                        self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
+                    )
+                for mode in block:
+                    _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
+                for number in range(rounds):
+                    # Each mode is first in its turn, so that none has a steady advantage.
+                    turn = number % len(block)
+                    for kind in KINDS:
+                        for mode in (*block[turn:], *block[:turn]):
+                            yield BenchStep(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                            run = _answers(model, prompts[kind][0], mode, tokens, cancel)
+                            if cancel.cancelled:
+                                return
+                            runs[kind, mode].append(run)
+                            count += 1
+        kinds = tuple(
+            kind_result(kind, {mode: runs[kind, mode] for mode in modes}) for kind in KINDS
+        )
+        yield BenchResult(
+            model=entry.id,
+            engine=model.engine_name,
+            device=model.loaded.device,
+            context=model.loaded.context,
+            mtp_line=model.loaded.mtp_line,
+            rounds=rounds,
+            concurrency=1,
+            kinds=kinds,
+            runs_on=entry.engine,
+        )
+
+    def compare(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        depths: Sequence[Sequence[int]],
+        tokens: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[BenchStep | Compared]:
+        """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
+
+        depths: for each prompt in turn the depths to compare it at; used again from the start
+        when it is shorter than the list of prompts.
+        An engine that starts again to draft otherwise does so once for each depth, and once without
+        drafts, and not for each prompt.
+        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or Cancelled.
+        """
+        texts = [text for pair in prompts_for(entry).values() for text in pair]
+        work = [
+            (number, text, depth)
+            for number, text in enumerate(texts, start=1)
+            for depth in depths[(number - 1) % len(depths)]
+        ]
+        if entry.engine == "vllm":
+            starts = Starts(lambda held, depth: self._lease(entry, held, progress, cancel, depth))
+            yield from starts.compare(settings, work, tokens, cancel)
+            return
+        with self._lease(entry, settings, progress, cancel) as model:
+            for count, (number, text, depth) in enumerate(work):
+                yield BenchStep(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+                request = replace(_request(text, "on", tokens), depth=depth)
+                check = model.check_mtp(request, depth, cancel)
+                if cancel.cancelled:
+                    return
+                yield Compared(number, check)
+
+    def _lease(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        progress: Progress,
+        cancel: CancelToken,
+        depth: int | None = None,
+    ) -> Lease:
+        load_options = load_options_of(settings, entry.engine, depth)
+        return self._runtime.lease(entry, load_options, progress, cancel, alone=True)
+
+
+def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
+    """Answer until there are `tokens` in all: a short answer tells little of the speed."""
+    dones: list[Done] = []
+    texts: list[str] = []
+    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+        done, answer = _answer(model, text, mode, tokens, cancel)
+        dones.append(done)
+        texts.append(answer)
+        if sum(one.usage.completion_tokens for one in dones) >= tokens:
+            break
+    return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
+
+
+def _answer(
+    model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
+) -> tuple[Done, str]:
+    pieces: list[str] = []
+    done: Done | None = None
+    for event in model.chat(_request(text, mode, tokens), cancel):
+        if isinstance(event, TextDelta):
+            pieces.append(event.text)
+        elif isinstance(event, Done):
+            done = event
+    if done is None:
+        raise RuntimeError("the engine ended an answer without Done")
+    return done, "".join(pieces)
+
+
+def _blocks(
+    modes: Sequence[MtpMode], switch: MtpSwitch
+) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
+    """Return the modes that can be told apart, and those that are measured in one go."""
+    if switch == "request":
+        return tuple(modes), (tuple(modes),)
+    if switch == "server":
+        return (modes[-1],), ((modes[-1],),)
+    # An engine that drafts from its start always does, so that auto is no other mode than on; or
+    # than off, where only who turns it on has copied text guessed.
+    same = "on" if switch == "restart" else "off"
+    apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
+    return apart, tuple((mode,) for mode in apart)
+
+
+def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
+    """Make a greedy request, so that every mode writes the same text."""
+    return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

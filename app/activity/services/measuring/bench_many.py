@@ -1,0 +1,221 @@
+"""Measures many chats at once: the speed of all together, and of each of them.
+
+Tokens are those that the engine counts, whatever pieces they come in. What a chat waits before its
+turn counts as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from statistics import median
+from time import perf_counter
+from typing import Final
+
+from app.activity.services.measuring.bench import GREEDY
+from app.activity.services.measuring.prompts import prompts_for
+from app.activity.values.bench_results import BenchStep
+from app.models.library.services.load_options import load_options_of
+from app.models.library.values.entry import ModelEntry
+from app.runtime.services.lease import Lease
+from app.runtime.services.runtime import Runtime
+from app.runtime.values.advice import MeasuredSpeed
+from app.settings.values.fields import Settings
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.types import ChatRequest, Done, EngineName, LoadedModel, Message, MtpMode
+
+_MOST_ANSWERS: Final = 8
+"""The most answers to one chat in a row, where they are short."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """The speeds with so many chats at once: tokens per second, medians over the rounds.
+
+    total_tok_s: of all chats together. chat_tok_s: of the middle one of them, from the moment when
+    all were asked. decode_tok_s: of an answer while it is written. tokens: of all rounds.
+    """
+
+    chats: int
+    total_tok_s: float
+    chat_tok_s: float
+    decode_tok_s: float
+    tokens: int
+
+
+@dataclass(frozen=True)
+class ManyResult:
+    """The result. side_by_side: answers that the engine writes at once; more wait.
+
+    note: what that means for the figures, in a sentence.
+    """
+
+    model: str
+    runs_on: EngineName
+    device: str
+    context: int
+    mtp: MtpMode
+    rounds: int
+    side_by_side: int
+    note: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class _Chat:
+    """The measurement of one chat.
+
+    tokens: that were written for it. ended: seconds from when all were asked.
+    """
+
+    tokens: int
+    ended: float
+    decode_tok_s: float
+
+
+class ManyBench:
+    """Measures with threads of its own; it has the engine alone. Qt-free."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def measure(
+        self,
+        entry: ModelEntry,
+        settings: Settings,
+        counts: Sequence[int],
+        tokens: int,
+        rounds: int,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Iterator[BenchStep | ManyResult]:
+        """Measure each number of chats at once, with at least `tokens` each.
+
+        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
+        """
+        settings = replace(settings, vllm_parallel=max(counts), answers_at_once=max(counts))
+        texts = [text for pair in prompts_for(entry).values() for text in pair]
+        load_options = load_options_of(settings, entry.engine)
+        with self._runtime.lease(entry, load_options, progress, cancel, alone=True) as model:
+            loaded = model.loaded
+            _chat(model, texts[0], settings.mtp, 1, perf_counter(), cancel)
+            levels = []
+            for number, chats in enumerate(counts):
+                found = []
+                for turn in range(rounds):
+                    what = f"{chats} at once, round {turn + 1}"
+                    yield BenchStep(number * rounds + turn, len(counts) * rounds, what)
+                    # Another question each round, so that few chats are not of one kind of text.
+                    asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
+                    width = min(chats, loaded.answers_at_once)
+                    found.append(_round(model, asked, settings.mtp, tokens, width, cancel))
+                    if cancel.cancelled:
+                        return
+                levels.append(_level(chats, found))
+        yield ManyResult(
+            model=entry.id,
+            runs_on=entry.engine,
+            device=loaded.device,
+            context=loaded.context,
+            mtp=settings.mtp,
+            rounds=rounds,
+            side_by_side=loaded.answers_at_once,
+            note=_note(entry.engine, loaded, max(counts)),
+            levels=tuple(levels),
+        )
+
+
+def _round(
+    model: Lease,
+    texts: Sequence[str],
+    mtp: MtpMode,
+    tokens: int,
+    width: int,
+    cancel: CancelToken,
+) -> list[_Chat]:
+    """Answer all chats once; if one fails the others are stopped, and its error is raised."""
+    began = perf_counter()
+    if width == 1:
+        return [_chat(model, text, mtp, tokens, began, cancel) for text in texts]
+    with _within(cancel) as all_of_them, ThreadPoolExecutor(width) as pool:
+
+        def chat(text: str) -> _Chat:
+            try:
+                return _chat(model, text, mtp, tokens, began, all_of_them)
+            except BaseException:
+                all_of_them.cancel()
+                raise
+
+        futures: list[Future[_Chat]] = [pool.submit(chat, text) for text in texts]
+        wait(futures)
+        return [future.result() for future in futures]
+
+
+def _chat(
+    model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
+) -> _Chat:
+    """Answer one chat again and again until there are enough tokens."""
+    dones: list[Done] = []
+    request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
+    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
+        events = model.chat(request, cancel)
+        dones += [event for event in events if isinstance(event, Done)]
+        if _written(dones) >= tokens:
+            break
+    speeds = [it.timing.decode_tok_s for it in dones if it.timing.decode_tok_s > 0]
+    return _Chat(_written(dones), perf_counter() - began, median(speeds) if speeds else 0.0)
+
+
+def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
+    """Return what the comparison of engines shows; for one user, an answer's speed.
+
+    model: the same for each engine that has it.
+    """
+    return tuple(
+        MeasuredSpeed(
+            result.runs_on,
+            model,
+            level.chats,
+            level.total_tok_s if level.chats > 1 else level.decode_tok_s,
+        )
+        for level in result.levels
+    )
+
+
+@contextmanager
+def _within(cancel: CancelToken) -> Iterator[CancelToken]:
+    """Make a token that is cancelled with this one, and can be alone."""
+    inner = CancelToken()
+    forget = cancel.on_cancel(inner.cancel)
+    try:
+        yield inner
+    finally:
+        forget()
+
+
+def _level(chats: int, rounds: Sequence[Sequence[_Chat]]) -> Level:
+    every = [chat for found in rounds for chat in found]
+    return Level(
+        chats=chats,
+        total_tok_s=median(
+            sum(it.tokens for it in found) / max(it.ended for it in found) for found in rounds
+        ),
+        chat_tok_s=median(it.tokens / it.ended for it in every),
+        decode_tok_s=median(it.decode_tok_s for it in every),
+        tokens=sum(it.tokens for it in every),
+    )
+
+
+def _written(dones: Sequence[Done]) -> int:
+    return sum(done.usage.completion_tokens for done in dones)
+
+
+def _note(engine: EngineName, loaded: LoadedModel, most: int) -> str:
+    if engine == "remote":
+        return "All are sent at once; how many the server answers side by side is its own affair."
+    if loaded.answers_at_once == 1 and most > 1:
+        return "It answers one after the other: the others wait for their turn."
+    return "All are answered side by side."

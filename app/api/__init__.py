@@ -1,0 +1,1 @@
+"""The server that other programs ask."""

@@ -1,0 +1,88 @@
+"""`hearth connections`: what left this computer or was kept from it, and who asked its server."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from app.api.commands.clients import uses_table
+from app.api.values import ApiUse
+from app.kit.terminal.arguments import positive
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, size, table
+from app.net.values.connections import LoggedConnection
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_NONE = "No connection has left this computer."
+_HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
+
+
+def connections(app: App, args: argparse.Namespace, out: Output) -> int:
+    """List both ways; a connection that came in has its client's name besides."""
+    if args.clear:
+        count = app.ledger.clear() + app.api_keys.clear_uses()
+        out.value({"cleared": count}, lambda: f"Cleared {count} connections from the list.")
+        return 0
+    left = app.ledger.connections(args.limit)
+    came = app.api_keys.uses(args.limit)
+
+    def human() -> str:
+        parts = [table([_HEAD, *map(_row, left)]) if left else _NONE]
+        if came:
+            parts += ["", "Programs that asked this computer’s server:", uses_table(came)]
+        return "\n".join(parts)
+
+    lines = [*map(asdict, left), *map(_incoming, came)]
+    newest = sorted(lines, key=lambda it: -float(it["started"]))
+    out.value(newest[: args.limit], human)
+    return 0
+
+
+def _incoming(use: ApiUse) -> dict[str, Any]:
+    """Describe a use as the connections that left are described, and who asked."""
+    told = asdict(use)
+    return {
+        "started": told.pop("started"),
+        "seconds": told.pop("seconds"),
+        "host": told.pop("address"),
+        "port": told.pop("port"),
+        "purpose": "answer a program",
+        "method": told.pop("method"),
+        "sent": told.pop("sent"),
+        "received": told.pop("received"),
+        "result": str(told.pop("status")),
+        "proxy": None,
+        **told,
+    }
+
+
+def _row(connection: LoggedConnection) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
+    host = f"{connection.host}:{connection.port}"
+    return (
+        when.strftime("%Y-%m-%d %H:%M:%S"),
+        f"{host} by {connection.proxy}" if connection.proxy else host,
+        connection.purpose,
+        size(connection.sent),
+        size(connection.received),
+        connection.result,
+    )
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--clear", action="store_true", help="empty the list")
+    parser.add_argument(
+        "--limit", type=positive, default=100, metavar="N", help="the last N lines; by default 100"
+    )
+
+
+COMMAND = Command(
+    "connections",
+    "every connection that left this computer, and why, and who asked its server",
+    connections,
+    declare=_declare,
+)

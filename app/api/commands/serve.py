@@ -1,0 +1,227 @@
+"""`hearth serve`: the server that other programs ask, until a signal ends it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.api.services.server_control import options_of
+from app.base.home import from_home
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output
+from app.kit.terminal.streams import read_file, read_line
+from app.net.values.serving import Address, Reach, ServeOptions, ServerStatus
+
+if TYPE_CHECKING:
+    from app.api.services.api_keys import ServerToken
+    from app.wiring.app import App
+
+_PLACES = {
+    "keyring": "It is kept in the system's keyring.",
+    "environment": "It is that of HEARTH_API_TOKEN.",
+    "memory": "This system has no keyring, so the next start makes another. For one that stays, "
+    "give it in a file with --token-file or in the variable HEARTH_API_TOKEN; "
+    "`hearth clients token --new` makes one.",
+}
+_OTHERS = 0o077
+"""The permissions of a file for others than its owner."""
+_LOOKS_S = 0.2
+
+
+def serve(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Serve until a signal; Ctrl-C counts as elsewhere, and others end it as they should."""
+    options = _options(app, args)
+    if args.token_stdin:
+        app.api_keys.take(read_line())
+    elif args.token_file is not None:
+        file = from_home(args.token_file)
+        app.api_keys.take(read_file(file))
+        if os.name != "nt" and file.stat().st_mode & _OTHERS:
+            out.note(f"Others on this computer may read {file}; `chmod 600` keeps it to you.")
+    with _ending() as wait:
+        # Before the server starts, which would make the token without telling that it is new.
+        token = app.api_keys.token() if options.needs_token else None
+        status = app.server.start(options)
+        out.value(
+            {
+                "url": f"{status.url}/v1",
+                "token": token.secret.reveal() if token is not None else None,
+                "token_place": _place(token, args),
+                "elsewhere": [f"{it}/v1" for it in status.elsewhere],
+                "exposed": status.exposed,
+                "encrypted": status.encrypted,
+            },
+            lambda: "\n".join(_lines(status, token, args)),
+        )
+        if status.exposed and not status.encrypted:
+            out.note(
+                "Others on this network can read questions, answers and the token on their way."
+            )
+        ended_by = wait()
+        app.server.stop()
+    return 130 if ended_by == signal.SIGINT else 0
+
+
+def _options(app: App, args: argparse.Namespace) -> ServeOptions:
+    """Take the settings, and what the command line says instead."""
+    settings = app.settings.read()
+    if args.expose:
+        reach: Reach = "network_unencrypted" if args.without_tls else "network"
+        settings = replace(settings, server_expose=reach)
+    options = options_of(settings)
+    if args.tls_cert is not None or args.tls_key is not None:
+        options = replace(options, certificate=_path(args.tls_cert), key=_path(args.tls_key))
+    address = options.address
+    return replace(
+        options,
+        address=Address(
+            address.host if args.host is None else args.host,
+            address.port if args.port is None else args.port,
+        ),
+        needs_token=not args.no_token,
+        names=(*options.names, *(it.lower() for it in args.name)),
+        beside=False,
+    )
+
+
+def _path(path: Path | None) -> Path | None:
+    return path and from_home(path).absolute()
+
+
+def _place(token: ServerToken | None, args: argparse.Namespace) -> str:
+    if token is None:
+        return "none"
+    given = args.token_stdin or args.token_file is not None
+    return "given" if given else token.status.place
+
+
+def _lines(
+    status: ServerStatus, token: ServerToken | None, args: argparse.Namespace
+) -> Iterator[str]:
+    yield f"Listening at {status.url}/v1; Ctrl-C ends it."
+    for url in status.elsewhere:
+        yield f"For other computers: {url}/v1"
+    place = _place(token, args)
+    if token is None:
+        yield "Every program on this computer may ask: there is no token."
+    elif token.made:
+        yield f"Token: {token.secret.reveal()}"
+        yield f"It is shown this once. {_PLACES[place]}"
+    elif place == "given":
+        yield "The token is the one you gave."
+    else:
+        yield f"{_PLACES[place]} `hearth clients token` shows it."
+
+
+@contextmanager
+def _ending() -> Iterator[Callable[[], int]]:
+    """Yield what waits for a signal that ends the server, and returns its number.
+
+    Called on the main thread. What comes from now on is heard, also before somebody waits. What was
+    ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
+    """
+    heard: list[int] = []
+    came = threading.Event()
+
+    def hear(number: int, _frame: Any) -> None:
+        heard.append(number)
+        came.set()
+
+    if sys.platform == "win32":
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGBREAK)
+    else:
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {
+        it: signal.signal(it, hear) for it in numbers if signal.getsignal(it) is not signal.SIG_IGN
+    }
+
+    def wait() -> int:
+        # In short steps: on Windows a long wait cannot be interrupted.
+        while not came.wait(_LOOKS_S):
+            pass
+        return heard[0]
+
+    try:
+        yield wait
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port, which is 0 to 65535")
+    return int(text)
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        help="the address of this computer to listen at; by default 127.0.0.1, for its own "
+        "programs alone",
+    )
+    parser.add_argument(
+        "--port",
+        type=_port,
+        metavar="PORT",
+        help="0 takes a free one; otherwise as the settings say",
+    )
+    parser.add_argument(
+        "--expose",
+        action="store_true",
+        help="other computers may connect, at all addresses or at that of --host",
+    )
+    parser.add_argument(
+        "--tls-cert",
+        type=Path,
+        metavar="FILE",
+        help="the server's certificate, as PEM; by default that of the settings",
+    )
+    parser.add_argument(
+        "--tls-key",
+        type=Path,
+        metavar="FILE",
+        help="its key, as PEM; by default that of the settings",
+    )
+    parser.add_argument(
+        "--without-tls",
+        action="store_true",
+        help="other computers connect without encryption, which others can listen to",
+    )
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a name by which other computers call this one; can be given several times",
+    )
+    token = parser.add_mutually_exclusive_group()
+    token.add_argument(
+        "--token-stdin", action="store_true", help="read this run's token from standard input"
+    )
+    token.add_argument(
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="read this run's token from a file; by default it is the one in the keyring",
+    )
+    token.add_argument(
+        "--no-token", action="store_true", help="every program of this computer may ask"
+    )
+
+
+COMMAND = Command(
+    "serve",
+    "let other programs ask your models: OpenAI's and Anthropic's protocols",
+    serve,
+    declare=_declare,
+)

@@ -1,0 +1,163 @@
+"""`hearth stats`: what the engines of a running Hearth have done, model by model."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from app.activity.values.prometheus import MetricSample, read
+from app.api.services.server_control import options_of
+from app.base.secret import Secret
+from app.base.secrets import API_TOKEN
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.streams import read_line
+from app.net.hosts import is_loopback
+from app.net.monitoring import read_metrics
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_HEAD = (
+    "Model", "Engine", "At work", "Waiting", "Answered", "Written", "Read", "Known", "First token",
+    "Speed", "Accepted", "KV cache",
+)  # fmt: skip
+_NONE = "Nothing has been asked of it yet."
+
+
+@dataclass(frozen=True)
+class ModelStats:
+    """The figures of a model in an engine, since that Hearth was started.
+
+    Times are seconds on average, None where nothing was measured; cached and accepted are tokens.
+    kv_cache_used: 0 to 1.
+    """
+
+    model: str
+    engine: str
+    running: int
+    waiting: int
+    finished: dict[str, int]
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    reasoning_tokens: int
+    drafted: int
+    accepted: int
+    queue_s: float | None
+    ttft_s: float | None
+    token_s: float | None
+    kv_cache_used: float | None
+
+
+def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
+    address = args.url or options_of(app.settings.read()).address.url()
+    address = address.rstrip("/").removesuffix("/v1")
+    samples = list(read(read_metrics(app.gate, address, _token(app, args, address))))
+    models = stats_of(samples)
+    held = [it.value for it in samples if it.name == "process_resident_memory_bytes"]
+    held += [it.value for it in samples if it.name == "hearth:worker_memory_bytes"]
+    out.value(
+        {"url": address, "memory_bytes": round(sum(held)), "models": [asdict(it) for it in models]},
+        lambda: "\n".join(
+            (
+                table([_HEAD, *map(_row, models)]) if models else _NONE,
+                f"Memory of this computer: {size(sum(held))}",
+            )
+        ),
+    )
+    return 0
+
+
+def _token(app: App, args: argparse.Namespace, address: str) -> Secret | None:
+    """Take the token that is given; the one that is kept goes to this computer only."""
+    if args.token_stdin:
+        return Secret(read_line())
+    host = urlsplit(address).hostname
+    return app.secrets.get(API_TOKEN) if host and is_loopback(host) else None
+
+
+def stats_of(samples: Iterable[MetricSample]) -> list[ModelStats]:
+    """Gather the samples of each model."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    ends: dict[tuple[str, str], Counter[str]] = {}
+    for it in samples:
+        if "model" not in it.labels or "le" in it.labels:
+            continue
+        key = it.labels["model"], it.labels.get("engine", "")
+        if it.name == "vllm:request_success_total":
+            ends.setdefault(key, Counter())[it.labels["finished_reason"]] += round(it.value)
+        else:
+            found.setdefault(key, {})[it.name] = it.value
+    return [_stats(key, values, ends.get(key, Counter())) for key, values in sorted(found.items())]
+
+
+def _stats(key: tuple[str, str], values: dict[str, float], ends: Counter[str]) -> ModelStats:
+    def count(name: str) -> int:
+        return round(values.get(name, 0.0))
+
+    def mean(name: str) -> float | None:
+        number = values.get(f"{name}_count", 0.0)
+        return values[f"{name}_sum"] / number if number else None
+
+    return ModelStats(
+        *key,
+        running=count("vllm:num_requests_running"),
+        waiting=count("vllm:num_requests_waiting"),
+        finished={end: number for end, number in ends.items() if number},
+        prompt_tokens=count("vllm:prompt_tokens_total"),
+        cached_tokens=count("vllm:prefix_cache_hits_total"),
+        completion_tokens=count("vllm:generation_tokens_total"),
+        reasoning_tokens=count("hearth:reasoning_tokens_total"),
+        drafted=count("llamacpp:spec_decode_num_draft_tokens_total"),
+        accepted=count("llamacpp:spec_decode_num_accepted_tokens_total"),
+        queue_s=mean("vllm:request_queue_time_seconds"),
+        ttft_s=mean("vllm:time_to_first_token_seconds"),
+        token_s=mean("vllm:request_time_per_output_token_seconds"),
+        kv_cache_used=values.get("vllm:kv_cache_usage_perc"),
+    )
+
+
+def _row(it: ModelStats) -> tuple[str, ...]:
+    return (
+        it.model,
+        it.engine,
+        f"{it.running}",
+        f"{it.waiting}",
+        f"{sum(it.finished.values()):,}",
+        f"{it.completion_tokens:,}",
+        f"{it.prompt_tokens - it.cached_tokens:,}",
+        _share(it.cached_tokens, it.prompt_tokens),
+        "-" if it.ttft_s is None else f"{it.ttft_s:.2f} s",
+        f"{1 / it.token_s:.1f}/s" if it.token_s else "-",
+        _share(it.accepted, it.drafted),
+        "-" if it.kv_cache_used is None else f"{it.kv_cache_used:.0%}",
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else "-"
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--url", metavar="URL", help="of the server; by default this computer's, as in the settings"
+    )
+    parser.add_argument(
+        "--token-stdin",
+        action="store_true",
+        help="read its token from standard input; by default it is the one that is kept, for a "
+        "server on this computer",
+    )
+
+
+COMMAND = Command(
+    "stats",
+    "requests, tokens, times and caches of a running server",
+    show_stats,
+    declare=_declare,
+)

@@ -1,0 +1,1 @@
+"""The HTTP API: OpenAI's and Anthropic's protocols."""

@@ -1,0 +1,613 @@
+"""The routes of the API: what is asked at which address, and how it is answered.
+
+Errors before an answer has begun have a status; later ones are the last event of its stream, as
+each protocol has it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol, TypeVar
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.activity.values.prometheus import CONTENT_TYPE
+from app.api.http import chat, messages, responses, vectors
+from app.api.http.answer_fields import AnswerFields
+from app.api.http.fields import Fields, check, read_json
+from app.api.http.guard import UseInProgress
+from app.api.http.overflow import CODE, anthropic_words, openai_words, responses_words
+from app.api.http.recent import (
+    ClientResponses,
+    ListFields,
+    PreviousResponseNotFound,
+    RecentResponses,
+    ResponseNotFound,
+)
+from app.api.http.request import ApiRequest, BadRequest
+from app.api.http.running import RequestWork, Runs, until_gone
+from app.api.http.service import Access, ApiModel, ApiService
+from app.api.http.uploads import Intake, Uploads
+from app.api.values import ApiClient
+from app.chats.answers.values.answers import Grounded, Ready
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, TooManyTokens, UserError
+from engines.types import Done, Event, Usage
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+F = TypeVar("F", bound=Fields)
+
+BEGIN_S: Final = 10.0
+"""How long an answer may fail with a status of its own before its stream begins."""
+PING_S: Final = 15.0
+"""After so much silence a stream says that it lives: a long prompt is being read, or loaded."""
+TIDY_S: Final = 30.0
+"""How often models are looked for that nobody has used for a while."""
+STATUS: Final[Mapping[str, int]] = {
+    "model_not_found": 404,
+    ResponseNotFound.code: 404,
+    "model_busy": 503,
+    "server_full": 503,
+    "memory": 503,
+    "server_busy": 503,
+    "engine_unavailable": 503,
+    **dict.fromkeys(
+        [
+            "bad_request", "context", "grammar", "adapter",
+            "template", "unsupported", "model_not_chat", "settings", "settings_invalid",
+            "document_not_read", "media", "medium", messages.ThreadUnsupported.code,
+            PreviousResponseNotFound.code,
+        ],
+        400,
+    ),
+}  # fmt: skip
+"""The status of errors by their codes; all others are ours or the engine's, 500."""
+
+
+class AnswerWriter(Protocol):
+    """Writes an answer as a protocol has it: objects of a stream."""
+
+    def begin(self) -> Iterator[dict[str, Any]]: ...
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """How a protocol frames a stream, and tells errors.
+
+    named: each event is named by its type. last: what ends a stream. ping: what says that it lives.
+    too_long: the words for a prompt that does not fit.
+    """
+
+    named: bool
+    last: bytes
+    ping: bytes
+    error: Callable[[int, str, str, str], dict[str, Any]]
+    too_long: Callable[[TooManyTokens], str]
+
+    def frame(self, item: Mapping[str, Any]) -> bytes:
+        data = b"data: " + json.dumps(item, ensure_ascii=False).encode() + b"\n\n"
+        return b"event: " + item["type"].encode() + b"\n" + data if self.named else data
+
+
+OPENAI: Final = WireFormat(False, b"data: [DONE]\n\n", b": ping\n\n", chat.error_body, openai_words)
+RESPONSES: Final = WireFormat(True, b"", b": ping\n\n", chat.error_body, responses_words)
+ANTHROPIC: Final = WireFormat(
+    True,
+    b"",
+    b'event: ping\ndata: {"type": "ping"}\n\n',
+    lambda status, code, text, _field: messages.error_body(status, code, text),
+    anthropic_words,
+)
+TOO_LONG_FIELDS: Final[Mapping[str, str]] = {
+    "/v1/chat/completions": "messages",
+    "/v1/completions": "prompt",
+    "/v1/responses": "input",
+    "/v1/embeddings": "input",
+}
+"""The field with a prompt that does not fit, by address."""
+
+
+def wire_format_of(path: str) -> WireFormat:
+    """Tell which protocol an address belongs to, for errors of any kind."""
+    if path.startswith("/v1/responses"):
+        return RESPONSES
+    return ANTHROPIC if path.startswith("/v1/messages") else OPENAI
+
+
+def error_response(path: str, status: int, code: str, text: str, field: str = "") -> Response:
+    """Write an error in the words of the protocol that an address belongs to."""
+    headers = {"Retry-After": "5"} if status in {429, 503} else {}
+    return JSONResponse(wire_format_of(path).error(status, code, text, field), status, headers)
+
+
+class Api:
+    """Answers requests. app: what a server serves; its end ends all answers.
+
+    uploads: reads what comes with requests. metrics: Writes the figures of these models, or all.
+    """
+
+    def __init__(
+        self,
+        service: ApiService,
+        uploads: Uploads,
+        metrics: Callable[[frozenset[str] | None], str] = lambda _: "",
+    ) -> None:
+        self._service = service
+        self._uploads = uploads
+        self._metrics = metrics
+        self._runs = Runs()
+        self._recent = RecentResponses()
+        post, get = ["POST"], ["GET"]
+        response = "/v1/responses/{response}"
+        self.app = Starlette(
+            routes=[
+                Route("/", self._here, methods=get),
+                Route("/health", self._here, methods=get),
+                Route("/metrics", self._tell_metrics, methods=get),
+                Route("/v1/models", self._list_models, methods=get),
+                Route("/v1/models/{model:path}", self._show_model, methods=get),
+                Route("/v1/chat/completions", self._chat, methods=post),
+                Route("/v1/completions", self._complete, methods=post),
+                Route("/v1/responses", self._respond, methods=post),
+                Route(response, self._show_response, methods=get),
+                Route(response, self._forget_response, methods=["DELETE"]),
+                Route(f"{response}/input_items", self._list_input, methods=get),
+                Route("/v1/messages", self._message, methods=post),
+                Route("/v1/messages/count_tokens", self._count, methods=post),
+                Route("/v1/embeddings", self._embed, methods=post),
+                *(Route(at, self._rerank, methods=post) for at in ("/rerank", "/v1/rerank")),
+                Route("/tokenize", self._tokenize, methods=post),
+                Route("/detokenize", self._detokenize, methods=post),
+            ],
+            middleware=[Middleware(WithoutSlash)],
+            lifespan=self._life,
+            exception_handlers={
+                UserError: _refuse,
+                HTTPException: _refuse_http,
+                Exception: _own_fault,
+            },
+        )
+
+    @staticmethod
+    def error_body(path: str, status: int, kind: str, message: str) -> Mapping[str, Any]:
+        """Write an error as the protocol of a path has it, for who stands before this."""
+        return wire_format_of(path).error(status, kind, message, "")
+
+    @asynccontextmanager
+    async def _life(self, _app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tidying:
+            tidying.start_soon(self._tidy)
+            yield
+            tidying.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(self._runs.close)
+
+    async def _tidy(self) -> None:
+        while True:
+            await anyio.sleep(TIDY_S)
+            try:
+                await anyio.to_thread.run_sync(self._service.unload_idle)
+            except UserError as error:
+                logger.warning("a model that is not used stays: %s", error)
+
+    async def _here(self, _request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _tell_metrics(self, request: Request) -> Response:
+        access = access_of(request)
+        text = await self._worked(
+            request, lambda _cancel: self._metrics(self._service.public_names(access))
+        )
+        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
+
+    async def _list_models(self, request: Request) -> Response:
+        access = access_of(request)
+        found = await self._worked(request, lambda _cancel: self._service.models(access))
+        rows = [_model(it) for it in found or ()]
+        first, last = (rows[0]["id"], rows[-1]["id"]) if rows else (None, None)
+        # The last three are Anthropic's, whose clients ask at the same address.
+        pages = {"has_more": False, "first_id": first, "last_id": last}
+        return JSONResponse({"object": "list", "data": rows, **pages})
+
+    async def _show_model(self, request: Request) -> Response:
+        called, access = request.path_params["model"], access_of(request)
+        found = await self._worked(request, lambda _cancel: self._service.find(called, access))
+        return _gone() if found is None else JSONResponse(_model(found))
+
+    async def _chat(self, request: Request) -> Response:
+        fields = check(chat.ChatFields, read_json(await request.body()))
+        asked = await self._taken(request, lambda intake: chat.read_chat(fields, intake))
+        if asked is None:
+            return _gone()
+        return await self._complete_with(request, fields, [asked], "chatcmpl-", chat.ChatWriter)
+
+    async def _complete(self, request: Request) -> Response:
+        fields = check(chat.CompletionFields, read_json(await request.body()))
+        asked = chat.read_texts(fields)
+
+        return await self._complete_with(request, fields, asked, "cmpl-", chat.TextWriter)
+
+    async def _complete_with(
+        self,
+        request: Request,
+        fields: AnswerFields,
+        asked: Sequence[ApiRequest],
+        prefix: str,
+        writer: type[chat.ChatWriter],
+    ) -> Response:
+        head = chat.head(prefix, fields.model)
+        if notes := asked[0].notes:
+            head["notes"] = list(notes)
+        count = asked[0].count
+        stop = fields.include_stop_str_in_output
+        writers = [writer(head, at, with_stop=stop) for at in range(len(asked) * count)]
+
+        def usage() -> Iterator[dict[str, Any]]:
+            done = [it.done for it in writers if it.done is not None]
+            if fields.told_usage:
+                yield {**head, "object": f"{chat.ChatWriter.kind}.chunk", "choices": [],
+                       "usage": chat.usage(done, count)}  # fmt: skip
+
+        running = self._begin(request, *asked)
+        if fields.stream:
+            return await self._stream(running, OPENAI, writers, usage)
+        if await self._collect(request, running, writers) is None:
+            return _gone()
+        done = [it.done for it in writers if it.done is not None]
+        choices = [it.choice() for it in writers]
+        kind = writers[0].kind
+        body = {**head, "object": kind, "choices": choices, "usage": chat.usage(done, count)}
+        return JSONResponse(chat.with_notes(body, (note for it in done for note in it.notes)))
+
+    async def _respond(self, request: Request) -> Response:
+        fields = check(responses.ResponsesFields, read_json(await request.body()))
+        names = responses.ToolNames(fields.tools or ())
+        recent = self._recent_of(request)
+        read = await self._taken(
+            request, lambda intake: responses.read_responses(fields, names, intake, recent)
+        )
+        if read is None:
+            return _gone()
+        asked, given = read
+
+        def keep(told: Mapping[str, Any]) -> None:
+            if not fields.store:
+                return
+            if told.get("object") == "response":
+                recent.keep_response(told, given)
+            else:
+                recent.keep_item(told)
+
+        writer = responses.ResponseWriter(fields, names, asked.model, asked.notes, keep)
+        running = self._begin(request, asked)
+        if fields.stream:
+            return await self._stream(running, RESPONSES, [writer], failed=writer.fail)
+        if await self._collect(request, running, [writer]) is None:
+            return _gone()
+        return JSONResponse(writer.whole())
+
+    async def _show_response(self, request: Request) -> Response:
+        if request.query_params.get("stream", "false") != "false":
+            raise BadRequest(
+                "A response that has ended cannot be streamed.",
+                "Its stream has ended with it.",
+                "Ask for it without “stream”.",
+                "stream",
+            )
+        return await self._recalled(request, ClientResponses.response)
+
+    async def _forget_response(self, request: Request) -> Response:
+        def forgotten(recent: ClientResponses, id_: str) -> dict[str, Any]:
+            recent.forget(id_)
+            return {"id": id_, "object": "response", "deleted": True}
+
+        return await self._recalled(request, forgotten)
+
+    async def _list_input(self, request: Request) -> Response:
+        fields = check(ListFields, dict(request.query_params))
+        return await self._recalled(request, lambda recent, id_: recent.page(id_, fields))
+
+    async def _recalled(
+        self, request: Request, recall: Callable[[ClientResponses, str], dict[str, Any]]
+    ) -> Response:
+        """Answer with what is remembered of a response; on a thread, as its input may be large."""
+        recent, id_ = self._recent_of(request), request.path_params["response"]
+        found = await self._worked(request, lambda _cancel: recall(recent, id_))
+        return _gone() if found is None else JSONResponse(found)
+
+    def _recent_of(self, request: Request) -> ClientResponses:
+        return self._recent.of(access_of(request).client)
+
+    async def _message(self, request: Request) -> Response:
+        fields = check(messages.MessagesFields, read_json(await request.body()))
+        asked = await self._taken(request, lambda intake: messages.read_messages(fields, intake))
+        if asked is None:
+            return _gone()
+        writer = messages.MessageWriter(asked.model, asked.notes)
+        running = self._begin(request, asked)
+        if fields.stream:
+            return await self._stream(running, ANTHROPIC, [writer])
+        if await self._collect(request, running, [writer]) is None:
+            return _gone()
+        return JSONResponse(writer.whole())
+
+    async def _count(self, request: Request) -> Response:
+        fields = check(messages.CountFields, read_json(await request.body()))
+        access = access_of(request)
+
+        def counted(cancel: CancelToken) -> int:
+            asked = messages.read_messages(fields, Intake(self._uploads, cancel))
+            return self._service.count(asked, access, cancel)
+
+        count = await self._worked(request, counted)
+        return _gone() if count is None else JSONResponse({"input_tokens": count})
+
+    async def _embed(self, request: Request) -> Response:
+        fields = check(vectors.EmbeddingFields, read_json(await request.body()))
+        texts, access = fields.texts(), access_of(request)
+        found = await self._worked(
+            request, lambda cancel: self._service.embed(fields.model, texts, access, cancel)
+        )
+        if found is None:
+            return _gone()
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        return JSONResponse(vectors.write_vectors(fields, fields.model, found))
+
+    async def _rerank(self, request: Request) -> Response:
+        fields = check(vectors.RerankFields, read_json(await request.body()))
+        texts, access = fields.texts(), access_of(request)
+        found = await self._worked(
+            request,
+            lambda cancel: self._service.rerank(fields.model, fields.query, texts, access, cancel),
+        )
+        if found is None:
+            return _gone()
+        _note_use(request, fields.model, Usage(found.tokens, 0, 0, 0))
+        return JSONResponse(vectors.write_ranking(fields, fields.model, found))
+
+    async def _tokenize(self, request: Request) -> Response:
+        fields = check(vectors.TokenizeFields, read_json(await request.body()))
+        text, access = fields.text(), access_of(request)
+        found = await self._worked(
+            request,
+            lambda cancel: self._service.tokenize(
+                fields.model, text, access, cancel, special=fields.special
+            ),
+        )
+        if found is None:
+            return _gone()
+        return JSONResponse({"tokens": found, "count": len(found)})
+
+    async def _detokenize(self, request: Request) -> Response:
+        fields = check(vectors.DetokenizeFields, read_json(await request.body()))
+        access = access_of(request)
+        text = await self._worked(
+            request,
+            lambda cancel: self._service.detokenize(fields.model, fields.tokens, access, cancel),
+        )
+        # llama-server says the one, vLLM the other.
+        return JSONResponse({"content": text, "prompt": text})
+
+    async def _taken(self, request: Request, read: Callable[[Intake], T]) -> T | None:
+        """Read a request with its files, which takes a while; None where the client has gone."""
+        return await self._worked(request, lambda cancel: read(Intake(self._uploads, cancel)))
+
+    def _begin(self, request: Request, *asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
+        """Begin answers on a thread, one prompt after the other. Raises ServerFull."""
+        access = access_of(request)
+
+        def answers(
+            one: ApiRequest, begun: int, cancel: CancelToken
+        ) -> Iterator[tuple[int, Event]]:
+            model = ""
+            for number, event in self._service.answer(one, access, cancel):
+                if isinstance(event, Ready):
+                    model = event.entry.id
+                    continue
+                if isinstance(event, Grounded):
+                    continue  # how much of a file there is has no word in these protocols
+                if isinstance(event, Done):
+                    _note_use(request, model, event.usage, again=number > 0)
+                yield begun + number, event
+
+        def work(cancel: CancelToken) -> Iterator[tuple[int, Event]]:
+            for at, one in enumerate(asked):
+                yield from answers(one, at * one.count, cancel)
+                if cancel.cancelled:
+                    return
+
+        return self._runs.start(work)
+
+    async def _collect(
+        self,
+        request: Request,
+        running: RequestWork[tuple[int, Event]],
+        writers: Sequence[AnswerWriter],
+    ) -> bool | None:
+        """Have an answer written to its end. None where the client has gone."""
+
+        async def collect() -> bool:
+            while (item := await running.next()) is not None:
+                for _ in writers[item[0]].take(item[1]):
+                    pass
+            return True
+
+        try:
+            return await until_gone(request, collect())
+        finally:
+            running.close()
+
+    async def _stream(
+        self,
+        running: RequestWork[tuple[int, Event]],
+        wire: WireFormat,
+        writers: Sequence[AnswerWriter],
+        more: Callable[[], Iterable[dict[str, Any]]] = tuple,
+        failed: Callable[[str, str], Iterable[dict[str, Any]]] | None = None,
+    ) -> Response:
+        """Answer with a stream. Raises what goes wrong at once, so that it has a status.
+
+        failed: Writes the end of a stream for an error. It also tells of a prompt that does not
+        fit, as OpenAI's own stream does and Codex expects.
+        """
+        try:
+            await running.begin(BEGIN_S)
+        except BaseException as error:
+            if failed is None or not isinstance(error, TooManyTokens):
+                running.close()
+                raise
+
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                async for item in _items(running, writers):
+                    yield wire.ping if item is None else wire.frame(item)
+                for item in more():
+                    yield wire.frame(item)
+                yield wire.last
+            except Cancelled:
+                return
+            except Exception as error:  # noqa: BLE001  the client has its headers already
+                status, code, text = said(error, wire)
+                told = {"type": "error", **wire.error(status, code, text, "")}
+                for item in failed(code, text) if failed else (told,):
+                    yield wire.frame(item)
+            finally:
+                running.close()
+
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(pieces(), media_type="text/event-stream", headers=headers)
+
+    async def _worked(self, request: Request, work: Callable[[CancelToken], T]) -> T | None:
+        """Run short work on a thread; None where the client has gone."""
+        running = self._runs.start(lambda cancel: iter((work(cancel),)))
+        try:
+            return await until_gone(request, running.next())
+        finally:
+            running.close()
+
+
+async def _items(
+    running: RequestWork[tuple[int, Event]], writers: Sequence[AnswerWriter]
+) -> AsyncIterator[dict[str, Any] | None]:
+    """Yield what the writers make of an answer, and None after each silence."""
+    for writer in writers:
+        for item in writer.begin():
+            yield item
+    while True:
+        try:
+            got = await running.next(PING_S)
+        except TimeoutError:
+            yield None
+            continue
+        if got is None:
+            return
+        for item in writers[got[0]].take(got[1]):
+            yield item
+
+
+class WithoutSlash:
+    """An ASGI app around another one, which takes addresses with slashes too many.
+
+    Many clients follow no redirect with the body of a request, and some put a base address that
+    ends with a slash before a path that begins with one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path = re.sub("/{2,}", "/", scope["path"])
+            scope = {**scope, "path": path.rstrip("/") or "/"}
+        await self._app(scope, receive, send)
+
+
+def access_of(request: Request) -> Access:
+    """Return what the client of a request may ask for, as the guard has found it."""
+    client = getattr(request.state, "client", None)
+    return (
+        Access(client.id, frozenset(client.models)) if isinstance(client, ApiClient) else Access()
+    )
+
+
+def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False) -> None:
+    """Tell the guard what a request took; answers add up. again: the prompt is the same."""
+    use = getattr(request.state, "use", None)
+    if isinstance(use, UseInProgress):
+        use.model = model
+        use.prompt_tokens += 0 if again else usage.prompt_tokens
+        use.completion_tokens += usage.completion_tokens
+
+
+def said(error: BaseException, wire: WireFormat) -> tuple[int, str, str]:
+    """Return the status, the code and the words of an error."""
+    if isinstance(error, TooManyTokens):
+        return 400, CODE, wire.too_long(error)
+    if isinstance(error, UserError):
+        return STATUS.get(error.code, 500), error.code, str(error)
+    logger.error("a request failed", exc_info=error)
+    return 500, "bug", "Hearth failed. That is a bug of Hearth’s. Its log tells more."
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    path = request.scope["path"]
+    field = getattr(error, "field", "")
+    if isinstance(error, TooManyTokens):
+        field = TOO_LONG_FIELDS.get(path, "")
+    return error_response(path, *said(error, wire_format_of(path)), field)
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  it is registered for these
+    text = {
+        404: "There is nothing at this address. Those of the API begin with /v1, once. Give "
+        "OpenAI’s clients the server’s address with /v1 at its end, and Anthropic’s without.",
+        405: "This address is asked in another way. The methods are in the header Allow.",
+    }.get(error.status_code, error.detail)
+    told = error_response(request.url.path, error.status_code, "not_found", text)
+    told.headers.update(error.headers or {})
+    return told
+
+
+async def _own_fault(request: Request, error: Exception) -> Response:
+    path = request.scope["path"]
+    return error_response(path, *said(error, wire_format_of(path)))
+
+
+def _gone() -> Response:
+    """Return what nobody reads any more; nginx's number for that."""
+    return Response(status_code=499)
+
+
+def _model(model: ApiModel) -> dict[str, Any]:
+    """Describe a model in OpenAI's words, in Anthropic's, and an adapter as vLLM does.
+
+    In vLLM an adapter's root is its path; no path is told here.
+    """
+    its = {"root": model.entry.id, "parent": model.entry.id} if model.adapter else {}
+    return {
+        "id": model.called,
+        "object": "model",
+        "created": model.created,
+        "created_at": datetime.fromtimestamp(model.created, UTC).isoformat(),
+        "owned_by": "hearth",
+        "type": "model",
+        "display_name": model.called,
+        **its,
+    }

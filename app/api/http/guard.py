@@ -1,0 +1,589 @@
+"""What stands before the API: who may ask, from where, how much and how often.
+
+A request passes these checks in this order, and the app behind is called with its whole body: the
+Host it was sent to (a page can let a name of its own lead to this computer: DNS rebinding), the
+Origin of the page that sends it, its key, its client's limits, and its body's size and pace.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import re
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+from urllib.parse import unquote
+
+import anyio
+import anyio.to_thread
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.values import OWNER, ApiClient, ApiUse, endpoint_of
+from app.net.values.hosts import is_loopback
+from engines.errors import UserError
+
+HEALTH: Final = "/health"
+"""The one path without a key: it says that the server is there, and nothing else."""
+
+METRICS: Final = "/metrics"
+"""A monitor asks for it every few seconds, which would push all else out of the list of uses."""
+
+_HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
+_ABSOLUTE: Final = re.compile(rb"(https?)://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)
+"""A target with the server's address in it, as programs send it to a proxy."""
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "OPTIONS"})
+_COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
+_PORTS: Final = {"http": 80, "https": 443}
+_MINUTE_S: Final = 60.0
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+ErrorBody = Callable[[str, int, str, str], Mapping[str, Any]]
+"""Writes an error as the protocol of a path has it: (path, status, kind, message)."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is let through.
+
+    exposed: other computers can connect. needs_token: False lets all programs of this computer
+    ask. names: hosts by which it is called, besides the addresses. sites: origins whose pages may
+    ask, as browsers write them. body_bytes: the longest body; Anthropic's API has the same. body_s:
+    seconds for a body to arrive. wrong_s: seconds that the first wrong key of a minute waits for
+    its refusal; each further one waits twice as long, up to `longest_s`. waiting: how many may.
+    """
+
+    exposed: bool = False
+    needs_token: bool = True
+    names: frozenset[str] = frozenset()
+    sites: frozenset[str] = frozenset()
+    body_bytes: int = 32 * 1024 * 1024
+    body_s: float = 60.0
+    wrong_s: float = 0.25
+    longest_s: float = 8.0
+    waiting: int = 16
+
+
+class ClientKeys(Protocol):
+    """The part of `app.api.services.api_keys.ApiKeys` that the guard uses; called in threads."""
+
+    def owner(self) -> ApiClient: ...
+    def identify(self, key: str) -> ApiClient | None: ...
+    def note(self, use: ApiUse) -> None: ...
+
+
+@dataclass
+class UseInProgress:
+    """What the app says of a request as it answers: `request.state.use`.
+
+    received: bytes of its body, which the guard has counted.
+    """
+
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    received: int = field(default=0, init=False)
+
+
+class Refused(Exception):
+    """A request that goes no further. message: what, why and what to do, for the client's user."""
+
+    def __init__(
+        self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.headers = headers or {}
+
+
+@dataclass
+class _Pace:
+    """The wrong keys of one address within a minute. since: when the first came, in seconds."""
+
+    since: float
+    count: int = 0
+
+
+@dataclass
+class _Load:
+    """The requests of one client. starts: of those within the last minute, in seconds."""
+
+    running: int = 0
+    starts: deque[float] = field(default_factory=deque)
+
+
+class ApiGuard:
+    """An ASGI app round another; the API's own code is told in `request.state` who asks.
+
+    `request.state.client` is the `ApiClient`, `request.state.use` a `UseInProgress` to fill in.
+    Called on one event loop.
+    """
+
+    def __init__(self, app: ASGIApp, rules: Rules, keys: ClientKeys, error_body: ErrorBody) -> None:
+        self._app = app
+        self._rules = rules
+        self._keys = keys
+        self._error_body = error_body
+        # Threads of its own: those that write answers may all be at work.
+        self._threads = anyio.CapacityLimiter(4)
+        self._loads: dict[str, _Load] = {}
+        self._wrong: dict[str, _Pace] = {}
+        self._waiting = 0
+        self._running: set[anyio.CancelScope] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._handle(scope, receive, send)
+
+    def end_running(self) -> None:
+        """End the answers that are being written: their clients are told that the server ends."""
+        for running in tuple(self._running):
+            running.cancel()
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        scope = self._with_own_path(scope)
+        reply = _Reply(send)
+        started, clock = time.time(), time.monotonic()
+        client: ApiClient | None = None
+        use = UseInProgress()
+        try:
+            self._check_host(scope, headers)
+            _require_one_length(headers)
+            reply.headers = self._check_origin(headers)
+            if _is_preflight(scope, headers):
+                _require_no_body(headers)
+                await reply.preflight(headers)
+            elif scope["path"] == HEALTH:
+                _require_no_body(headers)
+                await self._answer(scope, _Body(b"", receive), reply)
+            else:
+                client = await self._caller(scope, headers)
+                with self._place(client):
+                    body = await self._body(headers, receive)
+                    use.received = len(body)
+                    encoding = headers.get("content-encoding", "").strip().lower()
+                    body = await self._decoded(body, encoding or "identity")
+                    scope.setdefault("state", {}).update(client=client, use=use)
+                    await self._answer(scope, _Body(body, receive), reply)
+        except Refused as refused:
+            await self._refuse(scope, refused, reply)
+        finally:
+            if client is not None and scope["path"] != METRICS:
+                await self._note(scope, client.name, use, reply, started, clock)
+
+    def _with_own_path(self, scope: Scope) -> Scope:
+        """Take this server's address out of a target, where a client writes it for a proxy."""
+        found = _ABSOLUTE.fullmatch(scope["raw_path"])
+        if found is None:
+            return scope
+        scheme, host, path = found[1].decode(), found[2].decode("ascii"), found[3] or b"/"
+        if scheme.lower() != scope["scheme"] or not self._is_here(scope, host):
+            return scope  # nothing lies there
+        return {**scope, "path": unquote(path.decode("ascii")), "raw_path": path}
+
+    def _check_host(self, scope: Scope, headers: Headers) -> None:
+        """Refuse a request that was sent to another name than this server has."""
+        sent_to = headers.getlist("host")
+        if len(sent_to) == 1 and self._is_here(scope, sent_to[0]):
+            return
+        raise Refused(
+            421,
+            "wrong_host",
+            "This server is not called by that name. Use its address, or add the name in Hearth’s "
+            "settings under “Names of this computer”.",
+        )
+
+    def _is_here(self, scope: Scope, sent_to: str) -> bool:
+        """Tell whether a host, with a port or without, is this server."""
+        match = _HOST.fullmatch(sent_to.lower())
+        if match is None:
+            return False
+        host, port = match[1].strip("[]"), int(match[2] or _PORTS[scope["scheme"]])
+        if host in self._rules.names:
+            return True
+        # A page cannot let an address lead elsewhere, only a name. With others in between, the
+        # port may be another than here.
+        if is_loopback(host) and (port == scope["server"][1] or self._rules.exposed):
+            return True
+        return self._rules.exposed and _is_address(host)
+
+    def _check_origin(self, headers: Headers) -> dict[str, str]:
+        """Refuse pages of sites that are not listed; returns what those that are may be told."""
+        origins = headers.getlist("origin")
+        if not origins:
+            return {}
+        if len(origins) > 1 or origins[0] not in self._rules.sites:
+            raise Refused(
+                403,
+                "wrong_origin",
+                "Pages of this site may not use this server. Add the site in Hearth’s settings "
+                "under “Sites that may ask”.",
+            )
+        return {"access-control-allow-origin": origins[0], "vary": "Origin"}
+
+    async def _caller(self, scope: Scope, headers: Headers) -> ApiClient:
+        """Return whose key came with a request."""
+        keys = list(_keys_of(headers))
+        for key in keys:
+            try:
+                client = await self._in_thread(partial(self._keys.identify, key))
+            except Refused:
+                if self._rules.needs_token:
+                    raise
+                break  # a locked keyring keeps nobody out where no token is asked for
+            if client is not None:
+                return client
+        if not self._rules.needs_token:
+            return _ANYONE
+        if keys:
+            await self._slow_down(scope)
+        raise Refused(
+            401,
+            "wrong_key" if keys else "no_key",
+            ("This key is not valid. " if keys else "This server wants a key. ")
+            + "Send the token that Hearth shows under Engines, or a client’s own key, as “Authoriz"
+            "ation: Bearer …” or “x-api-key”.",
+            {"www-authenticate": "Bearer"},
+        )
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        """Call what asks the keyring or the database, which may wait."""
+        try:
+            return await anyio.to_thread.run_sync(function, limiter=self._threads)
+        except UserError as error:
+            _log.warning("a key cannot be checked: %s", error)
+            raise Refused(503, "keys_unreadable", str(error)) from error
+
+    async def _slow_down(self, scope: Scope) -> None:
+        """Let a wrong key wait. A right one never does, whatever came before it."""
+        address, now = _address(scope), time.monotonic()
+        self._wrong = {
+            name: pace for name, pace in self._wrong.items() if now - pace.since < _MINUTE_S
+        }
+        if self._waiting >= self._rules.waiting:
+            raise Refused(
+                429,
+                "too_many_wrong_keys",
+                "Too many wrong keys came at once. Wait a minute, and send the right one.",
+                {"retry-after": "60"},
+            )
+        pace = self._wrong.setdefault(address, _Pace(now))
+        pace.count += 1
+        self._waiting += 1
+        try:
+            if pace.count == 1:
+                await self._note(scope, "", UseInProgress(), None, time.time(), now)
+            wait = self._rules.wrong_s * 2.0 ** min(pace.count - 1, 10)
+            await anyio.sleep(min(wait, self._rules.longest_s))
+        finally:
+            self._waiting -= 1
+
+    @contextmanager
+    def _place(self, client: ApiClient) -> Iterator[None]:
+        """Count a request of a client. Raises Refused where it makes more than it may."""
+        load, now = self._loads.setdefault(client.id, _Load()), time.monotonic()
+        while load.starts and now - load.starts[0] >= _MINUTE_S:
+            load.starts.popleft()
+        if client.per_minute and len(load.starts) >= client.per_minute:
+            wait = int(_MINUTE_S - (now - load.starts[0])) + 1
+            raise Refused(
+                429,
+                "too_many_requests",
+                f"{client.name} may make {client.per_minute} requests a minute. Wait {wait} "
+                "seconds.",
+                {"retry-after": str(wait)},
+            )
+        if client.at_once and load.running >= client.at_once:
+            raise Refused(
+                429,
+                "too_many_at_once",
+                f"{client.name} may make {client.at_once} requests at once. Wait for one to end.",
+                {"retry-after": "1"},
+            )
+        if client.per_minute:
+            load.starts.append(now)
+        load.running += 1
+        try:
+            yield
+        finally:
+            load.running -= 1
+            if not load.running and not load.starts:
+                self._loads.pop(client.id, None)
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        """Read a request's whole body, within its limits of size and time."""
+        most = self._rules.body_bytes
+        if (told := headers.get("content-length", "")) and int(told) > most:
+            raise _too_large(most)
+        pieces: list[bytes] = []
+        size = 0
+        with anyio.move_on_after(self._rules.body_s):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(400, "gone", "The connection ended before the request did.")
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                if size > most:
+                    raise _too_large(most)
+                if not message.get("more_body", False):
+                    return b"".join(pieces)
+        raise Refused(
+            408,
+            "too_slow",
+            f"The request did not arrive within {self._rules.body_s:g} seconds. Send it again.",
+        )
+
+    async def _decoded(self, body: bytes, encoding: str) -> bytes:
+        """Return what a body is without its compression, within the same limit of size."""
+        if encoding == "identity":
+            return body
+        if encoding not in _COMPRESSED:
+            raise Refused(
+                415,
+                "unsupported_encoding",
+                "The request is compressed in a way that is not read here. Send it as it is, or "
+                "with gzip or deflate.",
+            )
+        most = self._rules.body_bytes
+        # It takes a while, in which other answers go on.
+        plain = await anyio.to_thread.run_sync(
+            _decompressed, body, encoding, most + 1, limiter=self._threads
+        )
+        if plain is None:
+            raise _cut_off(encoding)
+        if len(plain) > most:
+            raise _too_large(most)
+        return plain
+
+    async def _answer(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
+        """Call the app; where the server ends before its answer does, its client is told."""
+        with anyio.CancelScope() as running:
+            self._running.add(running)
+            try:
+                await self._app(scope, receive, reply)
+            except Exception:  # noqa: BLE001 - a bug of ours ends one request alone
+                _log.exception("a request was not answered")
+                await self._refuse(scope, _MISTAKE, reply)
+            finally:
+                self._running.discard(running)
+        if running.cancelled_caught:
+            await self._refuse(scope, _ENDING, reply)
+
+    async def _refuse(self, scope: Scope, refused: Refused, reply: _Reply) -> None:
+        body = self._error_body(scope["path"], refused.status, refused.kind, refused.message)
+        data = json.dumps(body, ensure_ascii=False).encode()
+        if not reply.status:
+            await reply.whole(refused.status, data, refused.headers)
+        elif reply.is_stream:
+            # As both protocols tell of an error within a stream: https://platform.openai.com/docs
+            # /api-reference/responses-streaming, https://docs.anthropic.com/en/api/messages-streaming
+            await reply.last(b"event: error\ndata: " + data + b"\n\n")
+        # A body of a known length cannot be told anything: its connection ends before it does.
+
+    async def _note(
+        self,
+        scope: Scope,
+        client: str,
+        use: UseInProgress,
+        reply: _Reply | None,
+        started: float,
+        clock: float,
+    ) -> None:
+        """Write a use down. reply: None for one that is refused later, since its key is wrong."""
+        noted = ApiUse(
+            started=started,
+            seconds=time.monotonic() - clock,
+            client=client,
+            address=_address(scope),
+            port=int(scope["server"][1]),
+            method=scope["method"] if scope["method"] in _METHODS else "",
+            endpoint=endpoint_of(scope["path"]),
+            model=use.model,
+            prompt_tokens=use.prompt_tokens,
+            completion_tokens=use.completion_tokens,
+            received=use.received,
+            sent=0 if reply is None else reply.sent,
+            status=401 if reply is None else reply.status,
+        )
+        with anyio.CancelScope(shield=True):
+            try:
+                await anyio.to_thread.run_sync(self._keys.note, noted, limiter=self._threads)
+            except UserError as error:
+                _log.warning("a use of the server was not kept: %s", error)
+
+
+_ANYONE: Final = ApiClient("", OWNER, "")
+"""A program that asks without a key, where none is needed."""
+_ENDING: Final = Refused(503, "server_ending", "Hearth’s server ends. Ask again when it is back.")
+_MISTAKE: Final = Refused(
+    500,
+    "hearth_failed",
+    "Hearth has made a mistake. This is a bug of ours; its log says more. Ask again.",
+)
+
+
+class _Body:
+    """A request's body that was read already; then what the connection tells."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+class _Reply:
+    """The way back to the client. status: as it was sent, 0 before; sent: bytes of its body.
+
+    headers: added to the app's.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._ended = False
+        self.headers: Mapping[str, str] = {}
+        self.status = 0
+        self.sent = 0
+        self.is_stream = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = [*message.get("headers", ()), *_raw(self.headers)]
+            self.is_stream = (
+                Headers(raw=headers).get("content-type", "").startswith("text/event-stream")
+            )
+            message = {**message, "headers": headers}
+        elif message["type"] == "http.response.body":
+            self.sent += len(message.get("body", b""))
+            self._ended = not message.get("more_body", False)
+        await self._send(message)
+
+    async def whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Send a refusal. What is left of the request is not read: the connection ends."""
+        told = {
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+            "connection": "close",
+            **headers,
+        }
+        await self({"type": "http.response.start", "status": status, "headers": _raw(told)})
+        await self({"type": "http.response.body", "body": body})
+
+    async def last(self, data: bytes) -> None:
+        """End a stream that has begun with this."""
+        if not self._ended:
+            await self({"type": "http.response.body", "body": data})
+
+    async def preflight(self, headers: Headers) -> None:
+        """Tell a browser what a listed site may send: any header, since no cookie is ever read."""
+        told = {
+            "access-control-allow-methods": "GET, POST, DELETE",
+            "access-control-allow-headers": headers.get("access-control-request-headers", ""),
+            "access-control-max-age": "600",
+        }
+        await self({"type": "http.response.start", "status": 204, "headers": _raw(told)})
+        await self({"type": "http.response.body", "body": b""})
+
+
+def _require_one_length(headers: Headers) -> None:
+    """Refuse a body with two lengths: who stands between may have read the other one."""
+    if "transfer-encoding" in headers and "content-length" in headers:
+        raise Refused(
+            400,
+            "two_lengths",
+            "The request has both Content-Length and Transfer-Encoding, so that it is not clear "
+            "where it ends. Send one of them.",
+        )
+
+
+def _decompressed(body: bytes, encoding: str, most: int) -> bytes | None:
+    """Decompress a body up to this many bytes; None where it is not whole.
+
+    Some clients send “deflate” without the header of zlib that the standard asks for.
+    """
+    for bits in (zlib.MAX_WBITS | 32, *((-zlib.MAX_WBITS,) if encoding == "deflate" else ())):
+        reader = zlib.decompressobj(bits)
+        try:
+            plain = reader.decompress(body, most)
+        except zlib.error:
+            continue
+        if reader.eof or len(plain) >= most:
+            return plain
+    return None
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    return (
+        scope["method"] == "OPTIONS"
+        and "origin" in headers
+        and "access-control-request-method" in headers
+    )
+
+
+def _require_no_body(headers: Headers) -> None:
+    """Refuse a body where nobody reads it, as it could be endless."""
+    if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+        raise Refused(413, "too_large", "No body belongs to this request. Send it without one.")
+
+
+def _keys_of(headers: Headers) -> Iterator[str]:
+    """List the keys of a request: where OpenAI's clients put it, and where Anthropic's do."""
+    for value in headers.getlist("authorization"):
+        scheme, _, key = value.partition(" ")
+        if scheme.lower() == "bearer" and key.strip():
+            yield key.strip()
+    yield from filter(None, map(str.strip, headers.getlist("x-api-key")))
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def _cut_off(encoding: str) -> Refused:
+    return Refused(
+        400,
+        "bad_encoding",
+        f"The request cannot be read: it is not whole, or not compressed with {encoding}. Send it "
+        "again, or as it is.",
+    )
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(
+        413,
+        "too_large",
+        f"The request is larger than {most // (1024 * 1024)} MiB. Send less at once.",
+    )

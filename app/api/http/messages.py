@@ -1,0 +1,470 @@
+"""Anthropic's messages: requests read, answers written.
+
+Source: Anthropic's API reference, "Messages" and "Streaming messages".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from app.api.http.answer_fields import NO_LIMIT, AnswerFields, Whole
+from app.api.http.chat import left_out, new_id, with_notes
+from app.api.http.fields import Fields, check, type_of
+from app.api.http.parts import Content, ContentBuilder, no_such_part
+from app.api.http.request import (
+    ApiRequest,
+    BadRequest,
+    arguments_text,
+    chosen_tool,
+    joined,
+    require_some,
+    thinking_settings,
+    tool_choice_of,
+)
+from app.api.http.uploads import Intake, decoded, elsewhere, plain_name
+from app.documents.values.documents import DocumentKind
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    Message,
+    PromptReady,
+    ReasoningDelta,
+    TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallDelta,
+    Usage,
+    WasReasoning,
+)
+
+BILLING: Final = "x-anthropic-billing-header:"
+"""How a block of Claude Code's begins that is for the company's bills, and never for a model: it
+differs with every request, and all that stands behind it would be read anew."""
+STOPPED: Final[Mapping[str, str]] = {
+    "stop": "end_turn",
+    "tool": "tool_use",
+    "length": "max_tokens",
+    "repetition": "max_tokens",
+    "cancelled": "end_turn",
+}
+UNTOLD: Final = "hearth"
+"""The signature of thinking: it stays here, and nobody has to be convinced of it."""
+
+
+class ThreadUnsupported(BadRequest):
+    """Messages that would only add to what the server keeps: clients send all of them then."""
+
+    code = "thread_unsupported_request"
+
+
+class MessageFields(Fields):
+    role: Literal["user", "assistant", "system"]
+    content: str | list[dict[str, Any]]
+
+
+class ToolFields(Fields):
+    type: str = "custom"
+    name: str = Field("", max_length=256)
+    description: str | None = None
+    input_schema: dict[str, Any] | None = None
+
+
+class ChoiceFields(Fields):
+    type: str = "auto"
+    name: str = ""
+    disable_parallel_tool_use: bool = False
+
+
+class ThinkingFields(Fields):
+    type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: int | None = Field(None, ge=1)
+
+
+class OutputFormat(Fields):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class OutputFields(Fields):
+    effort: str | None = None
+    format: OutputFormat | None = None
+
+
+class CountFields(Fields):
+    """What the counting of tokens has, too."""
+
+    model: str = Field(min_length=1, max_length=512)
+    messages: list[MessageFields] = Field(min_length=1, max_length=100_000)
+    system: str | list[dict[str, Any]] | None = None
+    tools: list[ToolFields] | None = None
+    tool_choice: ChoiceFields | None = None
+    thinking: ThinkingFields | None = None
+    output_config: OutputFields | None = None
+    thread: dict[str, Any] | None = None
+
+
+class MessagesFields(AnswerFields, CountFields):
+    model_config = ConfigDict(extra="allow")
+    endpoint: ClassVar = "messages"
+
+    max_tokens: Whole = Field(ge=NO_LIMIT)
+    stop_sequences: list[str | None] | None = None
+
+
+def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
+    """Read a request for a message, or for the count of its tokens.
+
+    Raises BadRequest, DocumentNotRead, Cancelled.
+    """
+    if fields.thread is not None:
+        raise ThreadUnsupported(
+            "A “thread” cannot be used.",
+            "Hearth keeps nothing of what other programs ask.",
+            "Send the whole conversation as “messages”, without “thread”.",
+            "thread",
+        )
+    tools, left = _tools(fields.tools or ())
+    choice = fields.tool_choice or ChoiceFields()
+    output = fields.output_config or OutputFields()
+    thinking = fields.thinking
+    asked = None if thinking is None or thinking.type == "adaptive" else thinking.type == "enabled"
+    settings = thinking_settings(output.effort, asked)
+    budget = thinking.budget_tokens if thinking else None
+    forced = choice.type == "tool"
+    shaped = ChatRequest(
+        joined([*_system(fields.system), *_messages(fields.messages, intake)]),
+        tools=tools,
+        tool_choice="required" if forced else tool_choice_of(choice.type),
+        only_tool=chosen_tool(choice.name, tools) if forced else "",
+        parallel_tools=not choice.disable_parallel_tool_use,
+    )
+    if not isinstance(fields, MessagesFields):
+        return ApiRequest(fields.model, shaped, settings, thinking_budget=budget)
+    rules = fields.rules()
+    rules.schema("output_config.format", output.format and output.format.schema_)
+    schema, grammar = rules.one()
+    return ApiRequest(
+        fields.model,
+        replace(
+            shaped,
+            sampling=fields.sampling(schema, None),
+            stop=fields.stops(fields.stop_sequences or ()),
+        ),
+        {**fields.settings(), **fields.reasoning_settings(), **settings},
+        seed=fields.fresh_seed(),
+        grammar=grammar,
+        thinking_budget=fields.budget() if budget is None else budget,
+        notes=(*left_out(left), *fields.notes),
+    )
+
+
+def _tools(tools: Sequence[ToolFields]) -> tuple[tuple[Tool, ...], list[str]]:
+    found, left = [], []
+    for number, tool in enumerate(tools):
+        if tool.type == "custom":
+            if not tool.name:
+                raise BadRequest(
+                    f"“tools.{number}” has no name.",
+                    "A model calls a tool by its name.",
+                    "Give it one.",
+                    f"tools.{number}.name",
+                )
+            found.append(Tool(tool.name, tool.description or "", tool.input_schema or {}))
+        else:
+            left.append(tool.type)
+    return tuple(found), left
+
+
+def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Message]:
+    texts = [system] if isinstance(system, str) else [_text(part) for part in system or ()]
+    for text in texts:
+        if text and not text.startswith(BILLING):
+            yield Message("system", text)
+
+
+def _messages(messages: Sequence[MessageFields], intake: Intake) -> list[Message]:
+    """Read the messages. Raises BadRequest, also where nothing in them says anything."""
+    found: list[Message] = []
+    asked: dict[str, str] = {}
+    for number, it in enumerate(messages):
+        if isinstance(it.content, str):
+            found.append(Message(it.role, it.content))
+        else:
+            where = f"messages.{number}.content"
+            found += _blocks(it.role, it.content, where, asked, intake)
+    require_some(found, f"messages.{len(messages) - 1}.content")
+    return found
+
+
+def _blocks(
+    role: Literal["user", "assistant", "system"],
+    blocks: Sequence[Mapping[str, Any]],
+    where: str,
+    asked: dict[str, str],
+    intake: Intake,
+) -> Iterator[Message]:
+    """Split a message's blocks: results come first, then its text, thoughts and calls.
+
+    asked: the names of the tools that were asked for so far, by the ids of their calls.
+    """
+    own = ContentBuilder("\n\n")
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for block in blocks:
+        match block.get("type"):
+            case "text" | "image" | "document":
+                _add(own, block, where, intake)
+            case "thinking":
+                thoughts.append(str(block.get("thinking", "")))
+            case "redacted_thinking":
+                continue
+            case "tool_use":
+                its = check(CallFields, block)
+                asked[its.id] = its.name
+                calls.append(ToolCall(its.name, arguments_text(its.input), its.id))
+            case "tool_result":
+                result = check(ResultFields, block)
+                content = _result(result, where, intake)
+                yield Message(
+                    "tool",
+                    content.text,
+                    tool=asked.get(result.tool_use_id, ""),
+                    call_id=result.tool_use_id,
+                    media=content.media,
+                )
+            case kind:
+                raise no_such_part(str(kind), where)
+    said = own.built()
+    if said.text or said.media or calls or thoughts:
+        thought = "\n\n".join(thoughts)
+        yield Message(role, said.text, reasoning=thought, calls=tuple(calls), media=said.media)
+
+
+class CallFields(Fields):
+    id: str
+    name: str
+    input: Any = Field(default_factory=dict)
+
+
+class ResultFields(Fields):
+    tool_use_id: str
+    content: str | list[dict[str, Any]] | None = None
+    is_error: bool | None = None
+
+
+def _result(result: ResultFields, where: str, intake: Intake) -> Content:
+    own = ContentBuilder()
+    if isinstance(result.content, list):
+        for block in result.content:
+            _add(own, block, where, intake)
+    else:
+        own.add_text(result.content or "")
+    found = own.built()
+    return found.behind("Error: ") if result.is_error else found
+
+
+def _add(own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake) -> None:
+    """Add a block of text, a picture or a file."""
+    match block.get("type"):
+        case "text" | "tool_reference":
+            own.add_text(_text(block))
+        case "image":
+            data = decoded(_source(block, where).get("data"), where)
+            own.add_file("picture", intake.take(data, "picture", DocumentKind.IMAGE, where))
+        case "document":
+            _add_document(own, block, where, intake)
+        case kind:
+            raise no_such_part(str(kind), where)
+
+
+def _add_document(
+    own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake
+) -> None:
+    source = _source(block, where)
+    name = plain_name(block.get("title"), "document")
+    content, data = source.get("content"), source.get("data")
+    if source.get("type") == "content":
+        for inner in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            if not isinstance(inner, Mapping) or inner.get("type") == "document":
+                raise no_such_part("document", where)
+            _add(own, inner, where, intake)
+        return
+    if source.get("type") == "text":
+        given = data.encode(errors="replace") if isinstance(data, str) else b""
+        file = given or decoded(None, where)
+        name = name if "." in name else f"{name}.txt"
+    else:
+        file = decoded(data, where)
+    own.add_file(name, intake.take(file, name, None, where))
+
+
+def _source(block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return where a block's data is; only what is in the request can be used."""
+    source = block.get("source")
+    source = source if isinstance(source, Mapping) else {}
+    if type_of(source, f"{where}.source") in {"url", "file"}:
+        raise elsewhere(str(source.get("url") or source.get("file_id") or ""), where)
+    return source
+
+
+def _text(part: Mapping[str, Any]) -> str:
+    text = part.get("text", part.get("tool_name", ""))
+    if not isinstance(text, str):
+        raise BadRequest("A part has no text.", "Its text is something else.", "Send a text.")
+    return text
+
+
+class MessageWriter:
+    """Writes one answer as a message: `take` yields the events of a stream, `whole` is all of it.
+
+    A block opens with its first piece and closes before the next.
+    """
+
+    def __init__(self, model: str, notes: Sequence[str] = ()) -> None:
+        self._message: dict[str, Any] = {
+            **({"notes": list(notes)} if notes else {}),
+            "id": new_id("msg_"),
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": _usage(Usage(0, 0, 0, 0)),
+        }
+        self._blocks: list[dict[str, Any]] = self._message["content"]
+        self._open = ""
+        self._calling = False
+
+    def begin(self) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    def take(self, event: Event) -> Iterator[dict[str, Any]]:
+        """Take an event; yields what it adds to a stream."""
+        match event:
+            case PromptReady(prompt, cached):
+                started = {**self._message, "content": []}
+                started["usage"] = _usage(Usage(prompt, cached, 0, 0))
+                yield {"type": "message_start", "message": started}
+            case TextDelta(text):
+                yield from self._opened({"type": "text", "text": ""})
+                yield self._delta("text", "text_delta", text)
+            case ReasoningDelta(text):
+                yield from self._opened({"type": "thinking", "thinking": "", "signature": ""})
+                yield self._delta("thinking", "thinking_delta", text)
+            case ToolCallDelta() | ToolCall():
+                yield from self._take_call(event)
+            case WasReasoning():
+                # A stream cannot take text back; a whole message has it where it belongs.
+                yield from self._closed()
+                self._blocks[:] = [_as_thinking(block) for block in self._blocks]
+            case Done():
+                yield from self._closed()
+                if self._calling:
+                    # It was cut off within its arguments: there is nothing to carry out.
+                    self._blocks.pop()
+                if not self._blocks:
+                    yield from self._opened({"type": "text", "text": ""})
+                    yield from self._closed()
+                at_stop = event.finish_reason == "stop" and event.stop
+                delta = {
+                    "stop_reason": "stop_sequence" if at_stop else STOPPED[event.finish_reason],
+                    "stop_sequence": event.stop if at_stop else None,
+                }
+                usage = _usage(event.usage)
+                self._message = with_notes(self._message, event.notes) | delta | {"usage": usage}
+                end = {"type": "message_delta", "delta": delta, "usage": usage}
+                yield with_notes(end, event.notes)
+                yield {"type": "message_stop"}
+
+    def whole(self) -> dict[str, Any]:
+        """Return all of it, once `Done` was taken."""
+        return self._message
+
+    def _opened(self, block: dict[str, Any], *, anew: bool = False) -> Iterator[dict[str, Any]]:
+        if self._open == block["type"] and not anew:
+            return
+        yield from self._closed()
+        self._open = block["type"]
+        yield {
+            "type": "content_block_start",
+            "index": len(self._blocks),
+            "content_block": dict(block),
+        }
+        self._blocks.append(block)
+
+    def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
+        """Take a piece of a call, or the whole of it, which is told where no pieces were."""
+        told, said = self._calling, call.arguments
+        if not self._calling:
+            made = {"type": "tool_use", "id": call.id or new_id("toolu_"), "name": call.name}
+            yield from self._opened({**made, "input": {}}, anew=True)
+            self._calling = True
+        if isinstance(call, ToolCall):
+            self._blocks[-1]["input"] = _input(call.arguments)
+            self._calling, said = False, "" if told else call.arguments or "{}"
+        if said:
+            yield self._part({"type": "input_json_delta", "partial_json": said})
+
+    def _delta(self, name: str, kind: str, text: str) -> dict[str, Any]:
+        self._blocks[-1][name] += text
+        return self._part({"type": kind, name: text})
+
+    def _part(self, delta: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": len(self._blocks) - 1, "delta": delta}
+
+    def _closed(self) -> Iterator[dict[str, Any]]:
+        if not self._open:
+            return
+        if self._open == "thinking":
+            self._blocks[-1]["signature"] = UNTOLD
+            yield self._part({"type": "signature_delta", "signature": UNTOLD})
+        self._open = ""
+        yield {"type": "content_block_stop", "index": len(self._blocks) - 1}
+
+
+def _as_thinking(block: dict[str, Any]) -> dict[str, Any]:
+    if block["type"] != "text":
+        return block
+    return {"type": "thinking", "thinking": block["text"], "signature": UNTOLD}
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    """Read a call's arguments; what is no JSON object is handed on as it was written."""
+    try:
+        value = json.loads(arguments or "{}")
+    except ValueError:
+        return {"arguments": arguments}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    """Write token counts: here what was read anew and what was cached are told apart."""
+    return {
+        "input_tokens": usage.prompt_tokens - usage.cached_tokens,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": usage.cached_tokens,
+        "output_tokens": usage.completion_tokens,
+    }
+
+
+def error_body(status: int, code: str, text: str) -> dict[str, Any]:
+    """Write an error as Anthropic's clients read it; `details` are what they act upon."""
+    kinds = {
+        401: "authentication_error",
+        403: "permission_error",
+        404: "not_found_error",
+        413: "request_too_large",
+        429: "rate_limit_error",
+        503: "overloaded_error",
+    }
+    kind = kinds.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    known = {ThreadUnsupported.code}
+    details = {"details": {"error_code": code}} if code in known else {}
+    return {"type": "error", "error": {"type": kind, "message": text, **details}}

@@ -1,0 +1,168 @@
+"""The server: uvicorn on an event loop of its own, from `start` to `stop`."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import anyio
+import uvicorn
+from anyio.from_thread import start_blocking_portal
+
+from app.api.http.guard import ApiGuard, ClientKeys, ErrorBody, Rules
+from app.net.listening import (
+    PatientProtocol,
+    addresses_here,
+    allow_files,
+    listen,
+    port_of,
+    server_tls,
+)
+from app.net.values.serving import EVERYWHERE, Address, ServeOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from concurrent.futures import Future
+
+    from anyio.from_thread import BlockingPortal
+    from starlette.types import ASGIApp
+
+HEAD_BYTES: Final = 64 * 1024
+"""The longest head of a request."""
+
+IDLE_S: Final = 60
+"""How long a connection is kept between two requests, in seconds."""
+
+GRACE_S: Final = 2.0
+"""How long running answers may go on at the end, in seconds; then their clients are told."""
+
+_TOLD_S: Final = 3
+"""How long clients may take to hear of it, in seconds."""
+
+
+class _AtWork(NamedTuple):
+    """A server that runs: uvicorn's, the thread of its event loop, and its end to come."""
+
+    server: uvicorn.Server
+    portal: BlockingPortal
+    serving: Future[None]
+
+
+class Server:
+    """A server with the guard before its app. One start and one stop; the owner calls both.
+
+    Methods may be called from any thread but its own.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        options: ServeOptions,
+        keys: ClientKeys,
+        error_body: ErrorBody,
+        rules: Rules = Rules(),  # noqa: B008 - frozen
+    ) -> None:
+        """Take the app. rules: their limits; who may ask is in the options."""
+        self._options = options
+        rules = replace(
+            rules,
+            exposed=not options.address.is_loopback,
+            needs_token=options.needs_token,
+            names=frozenset(options.names),
+            sites=frozenset(options.sites),
+        )
+        self._keys = keys
+        self._guard = ApiGuard(app, rules, keys, error_body)
+        self._address = options.address
+        self._ends = ExitStack()
+        self._at_work: _AtWork | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path; with the port that it was given, once it runs."""
+        return self._address.url(encrypted=self._options.encrypted)
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """Where other computers may reach it, likewise; none where it listens for this one."""
+        address = self._address
+        if address.is_loopback:
+            return ()
+        hosts = addresses_here() if address.host == EVERYWHERE else (address.host,)
+        encrypted = self._options.encrypted
+        return tuple(Address(it, address.port).url(encrypted=encrypted) for it in hosts)
+
+    def start(self) -> None:
+        """Listen; returns when requests are answered.
+
+        Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
+        """
+        options = self._options
+        options.require_safe()
+        allow_files()
+        if options.needs_token:
+            self._keys.owner()  # made now, so that a keyring that stays locked is told now
+        with ExitStack() as undone:
+            tls = (
+                server_tls(options.certificate, options.key)
+                if options.certificate and options.key
+                else None
+            )
+            listening = undone.enter_context(listen(options.address))
+            config = uvicorn.Config(
+                self._guard,
+                http=PatientProtocol,
+                ws="none",
+                loop="asyncio",
+                interface="asgi3",
+                lifespan="on",
+                log_config=None,
+                log_level="error",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_keep_alive=IDLE_S,
+                timeout_graceful_shutdown=round(GRACE_S) + _TOLD_S,
+                h11_max_incomplete_event_size=HEAD_BYTES,
+                ssl_context_factory=None if tls is None else lambda *_: tls,
+            )
+            server = uvicorn.Server(config)
+            portal = undone.enter_context(start_blocking_portal(name="hearth-server"))
+            serving = portal.start_task_soon(_serve, partial(server.serve, [listening]))
+            portal.call(_begun, server, serving)
+            self._at_work = _AtWork(server, portal, serving)
+            self._address = Address(options.address.host, port_of(listening))
+            self._ends = undone.pop_all()
+
+    def stop(self) -> None:
+        """End the server; running answers have a moment, then their clients are told."""
+        if (at_work := self._at_work) is None:
+            return
+        at_work.server.should_exit = True
+        until = time.monotonic() + GRACE_S
+        while not at_work.serving.done() and time.monotonic() < until:
+            time.sleep(0.02)
+        if not at_work.serving.done():
+            at_work.portal.call(self._guard.end_running)
+        at_work.serving.result()
+        self._at_work = None
+        self._ends.close()
+
+
+async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
+    """Answer requests until the end. Raises RuntimeError where the app does not start."""
+    try:
+        await serve()
+    except SystemExit as error:
+        raise RuntimeError("the API did not start: uvicorn has logged why") from error
+
+
+async def _begun(server: uvicorn.Server, serving: Future[None]) -> None:
+    """Wait until uvicorn answers. Raises what kept it from that."""
+    while not server.started:
+        if serving.done():
+            serving.result()
+        await anyio.sleep(0.005)

@@ -1,0 +1,127 @@
+"""Vectors, ranks and tokens: embeddings, rerank, tokenize and detokenize.
+
+Sources: OpenAI's API reference, "Embeddings"; Cohere's and Jina's "Rerank", which llama-server and
+vLLM speak; llama-server's and vLLM's `/tokenize` and `/detokenize`.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from app.api.http.fields import Fields
+from app.api.http.request import BadRequest
+from engines.types import Ranking, Vectors
+
+MOST_TOKENISED: Final = 4 * 1024 * 1024
+"""Characters of a text whose tokens are told; it takes some seconds to find them."""
+
+
+class EmbeddingFields(Fields):
+    model: str = Field(min_length=1, max_length=512)
+    input: str | list[str] | list[int] | list[list[int]]
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = Field(None, ge=1)
+
+    def texts(self) -> list[str | list[int]]:
+        """Return what is to be turned into vectors. Raises BadRequest."""
+        given = self.input
+        if isinstance(given, str) or (given and isinstance(given[0], int)):
+            return [given]  # tokens of one text
+        if not given:
+            raise BadRequest(
+                "There is nothing to embed.", "“input” is empty.", "Send texts.", "input"
+            )
+        return list(given)  # type: ignore[arg-type]  # texts, or tokens of each
+
+
+class RerankFields(Fields):
+    model: str = Field(min_length=1, max_length=512)
+    query: str
+    documents: list[str | dict[str, Any]] = Field(min_length=1, max_length=10_000)
+    top_n: int | None = Field(None, ge=1)
+    return_documents: bool = False
+
+    def texts(self) -> list[str]:
+        return [it if isinstance(it, str) else str(it.get("text", "")) for it in self.documents]
+
+
+class TokenizeFields(Fields):
+    """llama-server says `content`, vLLM `prompt`."""
+
+    model: str = ""
+    content: str | None = None
+    prompt: str | None = None
+    add_special: bool | None = None
+    add_special_tokens: bool | None = None
+
+    def text(self) -> str:
+        """Return the text. Raises BadRequest."""
+        text = self.prompt if self.content is None else self.content
+        if text is None:
+            raise BadRequest("There is no text.", "“content” is missing.", "Send it.", "content")
+        if len(text) > MOST_TOKENISED:
+            raise BadRequest(
+                "The text is too long to be tokenised at once.",
+                f"It has {len(text):,} characters; at most {MOST_TOKENISED:,} are taken.",
+                "Send it in parts.",
+                "content",
+            )
+        return text
+
+    @property
+    def special(self) -> bool:
+        said = self.add_special_tokens if self.add_special is None else self.add_special
+        # vLLM's clients expect what a prompt begins with, llama-server's the plain text.
+        return self.content is None if said is None else said
+
+
+class DetokenizeFields(Fields):
+    model: str = ""
+    tokens: list[int] = Field(max_length=1_000_000)
+
+
+def write_vectors(fields: EmbeddingFields, model: str, found: Vectors) -> dict[str, Any]:
+    """Write vectors as OpenAI's clients read them. Raises BadRequest."""
+    rows = [_row(fields, vector, number) for number, vector in enumerate(found.vectors)]
+    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    return {"object": "list", "data": rows, "model": model, "usage": usage}
+
+
+def _row(fields: EmbeddingFields, vector: Sequence[float], number: int) -> dict[str, Any]:
+    if fields.dimensions is not None:
+        if fields.dimensions > len(vector):
+            raise BadRequest(
+                f"There are no {fields.dimensions} dimensions.",
+                f"This model’s vectors have {len(vector)}.",
+                "Ask for fewer, or for none in particular.",
+                "dimensions",
+            )
+        vector = vector[: fields.dimensions]
+        length = math.hypot(*vector) or 1.0
+        vector = [value / length for value in vector]
+    written: str | list[float] = list(vector)
+    if fields.encoding_format == "base64":
+        written = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+    return {"object": "embedding", "index": number, "embedding": written}
+
+
+def write_ranking(fields: RerankFields, model: str, found: Ranking) -> dict[str, Any]:
+    """Write the documents' scores, the best first."""
+    texts = fields.texts()
+    order = sorted(range(len(texts)), key=lambda at: found.scores[at], reverse=True)
+    results = [
+        {
+            "index": at,
+            "relevance_score": found.scores[at],
+            **({"document": {"text": texts[at]}} if fields.return_documents else {}),
+        }
+        for at in order[: fields.top_n]
+    ]
+    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    return {"object": "list", "model": model, "results": results, "usage": usage}

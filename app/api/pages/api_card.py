@@ -1,0 +1,195 @@
+"""The card of Hearth's own server: its switch, address and token, its clients, and who asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.api.values import shown_name
+from app.kit.look.format import figure, moment
+from app.kit.look.language import in_full
+from app.kit.look.theme import GRID
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.segments import Segments
+from app.kit.widgets.switch import Switch
+from app.runtime.pages.engine_card import EngineCard
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.api.values import ApiClient, ApiUse
+    from app.net.values.serving import Reach, ServerStatus
+
+_LOOK_MS = 3000
+_MOST = 10
+"""The uses that are shown."""
+
+
+class ApiCard(EngineCard):
+    """turned(on): the switch was used. reached(reach): who can connect was chosen.
+
+    copy_address(), copy_token(), renew_token(), settings(), add(): asked for by its buttons.
+    remove(client): likewise. look(): it can be seen while the server runs, and wants to know who
+    asked. shown(): it comes into sight.
+    """
+
+    turned = Signal(bool)
+    reached = Signal(str)
+    copy_address = Signal()
+    copy_token = Signal()
+    renew_token = Signal()
+    settings = Signal()
+    add = Signal()
+    remove = Signal(object)
+    look = Signal()
+    shown = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "apiCard",
+            "leaves",
+            self.tr("For other programs"),
+            self.tr(
+                "Editors and agents that speak OpenAI’s or Anthropic’s protocol can use your "
+                "models while Hearth is open. They need a key."
+            ),
+            parent,
+        )
+        self._switch = Switch()
+        self._switch.setObjectName("serverSwitch")
+        self._switch.setAccessibleName(self.tr("Let other programs use your models"))
+        self._switch.clicked.connect(self._turn)
+        self._state = Label("", name="serverState", wrap=True, selectable=True)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(self._switch)
+        row.addWidget(self._state, 1)
+        self.body.addLayout(row)
+        self._problem = Label("", "problem", name="serverProblem", wrap=True, selectable=True)
+        self._problem.hide()
+        self.body.addWidget(self._problem)
+        self.reach = Segments(
+            "serverReach",
+            self.tr("Who can connect"),
+            [
+                ("this_computer", self.tr("This computer"), self.tr("Only this computer")),
+                ("network", self.tr("Network"), self.tr("The network, encrypted")),
+                (
+                    "network_unencrypted",
+                    self.tr("Network, not encrypted"),
+                    self.tr("The network, not encrypted"),
+                ),
+            ],
+        )
+        self.reach.chosen.connect(self.reached)
+        self.body.addWidget(self.reach)
+        self._address = LabelledButton("copy", self.tr("Copy address"), "copyServerAddress")
+        self._address.clicked.connect(self.copy_address)
+        token = LabelledButton("key", self.tr("Copy token"), "copyServerToken")
+        token.clicked.connect(self.copy_token)
+        renew = LabelledButton("again", self.tr("New token…"), "renewServerToken")
+        renew.clicked.connect(self.renew_token)
+        more = LabelledButton("sliders", self.tr("Settings…"), "serverSettings")
+        more.clicked.connect(self.settings)
+        self.body.addWidget(FlowRow(self._address, token, renew, more))
+        self._clients = QVBoxLayout()
+        self._clients.setSpacing(4)
+        self.body.addWidget(Label(self.tr("Programs with a key of their own"), "strong"))
+        self.body.addLayout(self._clients)
+        add = LabelledButton("plus", self.tr("Add a program…"), "addClient")
+        add.clicked.connect(self.add)
+        self.body.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
+        self._uses_head = Label(self.tr("Last requests"), "strong")
+        self._uses = Label("", "small", name="serverUses", wrap=True)
+        self.body.addWidget(self._uses_head)
+        self.body.addWidget(self._uses)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_LOOK_MS)
+        self._tick.setTimerType(Qt.TimerType.CoarseTimer)
+        self._tick.timeout.connect(self.look)
+        self.show_clients(())
+        self.show_uses(())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick.start()
+        self.shown.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def show_server(self, status: ServerStatus, *, wanted: bool, reach: Reach) -> None:
+        """Show the server as it is. wanted, reach: as the settings say."""
+        self._switch.setChecked(wanted)
+        self.reach.show_choice(reach)
+        self._address.setEnabled(status.running)
+        if status.running:
+            lines = [self.tr("Listening at {0}/v1").format(status.url)]
+            lines += [self.tr("For other computers: {0}/v1").format(it) for it in status.elsewhere]
+            self._state.setText("\n".join(lines))
+        elif wanted and status.failure is None:
+            self._state.setText(self.tr("Starting…"))
+        else:
+            self._state.setText(self.tr("Off"))
+        failure = status.failure if wanted else None
+        self._problem.setVisible(failure is not None)
+        self._problem.setText(in_full(failure) if isinstance(failure, UserError) else "")
+        self.show_status(self.tr("On") if status.running else "", good=status.running)
+
+    def show_clients(self, clients: Sequence[ApiClient]) -> None:
+        empty(self._clients)
+        for number, client in enumerate(clients, start=1):
+            called = shown_name(client.name)
+            row = QHBoxLayout()
+            row.setSpacing(GRID)
+            row.addWidget(ElidedLabel(called, name=f"client{number}"))
+            row.addWidget(ElidedLabel(self._limits(client), "small"), 1)
+            remove = IconButton(
+                "trash",
+                self.tr("Remove {0}").format(shown_name(client.name)),
+                f"removeClient{number}",
+            )
+            remove.clicked.connect(lambda _=False, it=client: self.remove.emit(it))
+            row.addWidget(remove)
+            self._clients.addLayout(row)
+        if not clients:
+            said = self.tr("None yet. With keys of their own, you see who asked.")
+            self._clients.addWidget(Label(said, "small", name="noClients", wrap=True))
+
+    def show_uses(self, uses: Sequence[ApiUse]) -> None:
+        self._uses_head.setVisible(bool(uses))
+        self._uses.setVisible(bool(uses))
+        self._uses.setText("\n".join(self._use(it) for it in uses[:_MOST]))
+
+    def _turn(self) -> None:
+        self.turned.emit(self._switch.isChecked())
+
+    def _limits(self, client: ApiClient) -> str:
+        parts = []
+        if client.models:
+            parts.append(self.tr("Only {0}").format(", ".join(client.models)))
+        if client.per_minute == 1:
+            parts.append(self.tr("1 request a minute"))
+        elif client.per_minute:
+            parts.append(self.tr("{0} requests a minute").format(client.per_minute))
+        if client.at_once:
+            parts.append(self.tr("{0} at once").format(client.at_once))
+        return ", ".join(parts)
+
+    def _use(self, use: ApiUse) -> str:
+        who = shown_name(use.client) or self.tr("no valid key")
+        what = use.model or use.endpoint
+        tokens = self.tr("{0} tokens read, {1} written").format(
+            figure(use.prompt_tokens), figure(use.completion_tokens)
+        )
+        said = tokens if use.prompt_tokens or use.completion_tokens else str(use.status)
+        return f"{moment(use.started)}  {who} ({use.address}): {what}, {said}"

@@ -1,0 +1,165 @@
+"""Carries out what is asked for on the card of Hearth's own server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+
+from app.api.pages.api_card import ApiCard
+from app.api.presenters import ApiServer
+from app.api.values import shown_name
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.models.library.presenters.models import Models
+from app.settings.presenters import SettingsService
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.api.values import ApiClient
+
+
+class ApiController(QObject):
+    """Connects the card with its presenter and the settings; asks before others are let in."""
+
+    def __init__(
+        self,
+        card: ApiCard,
+        server: ApiServer,
+        settings: SettingsService,
+        models: Models,
+        notifier: Notifier,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(card)
+        self._card = card
+        self._server = server
+        self._settings = settings
+        self._models = models
+        self._notifier = notifier
+        server.changed.connect(lambda _: self.show())
+        server.clients_known.connect(card.show_clients)
+        server.uses_known.connect(card.show_uses)
+        server.failed.connect(notifier.error)
+        self._settings.changed.connect(lambda _: self.show())
+        card.turned.connect(lambda on: self._set("server", on))
+        card.reached.connect(self._reach)
+        card.copy_address.connect(self._copy_address)
+        card.copy_token.connect(lambda: server.token(self._copy, notifier.error))
+        card.renew_token.connect(self._ask_to_renew)
+        card.settings.connect(lambda: navigation.show_settings("server_port"))
+        card.add.connect(self._add)
+        card.remove.connect(self._ask_to_remove)
+        card.look.connect(server.look_at_uses)
+        card.shown.connect(self.look)
+        self.show()
+
+    def look(self) -> None:
+        self._server.look()
+        self.show()
+
+    def show(self) -> None:
+        """Show the server as it is known now."""
+        now = self._settings.current
+        self._card.show_server(self._server.status, wanted=now.server, reach=now.server_expose)
+
+    def _set(self, name: str, value: object) -> None:
+        try:
+            self._settings.set(name, value)
+        except UserError as error:
+            self._notifier.error(error)
+        self.show()
+
+    def _copy(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._notifier.say_copied()
+
+    def _copy_address(self) -> None:
+        """Copy the address for whom the server is: other computers, where they can connect."""
+        status = self._server.status
+        self._copy(f"{next(iter(status.elsewhere), status.url)}/v1")
+
+    def _reach(self, reach: str) -> None:
+        """Let others in only after a second yes."""
+        if reach == "this_computer":
+            self._set("server_expose", reach)
+            return
+        self.show()  # nothing has changed until then
+        lines = [self.tr("Let other computers use your models?")]
+        if reach == "network":
+            lines.append(
+                self.tr(
+                    "Every computer that reaches this one can try. Whoever has the token or a "
+                    "program’s key can use your models. Connections are encrypted with the "
+                    "certificate named in the settings."
+                )
+            )
+        else:
+            lines.append(
+                self.tr(
+                    "Every computer that reaches this one can try. Whoever has the token or a "
+                    "program’s key can use your models. Without encryption, others on the network "
+                    "can read questions, answers and the token."
+                )
+            )
+        answers = [
+            ("keepClosed", self.tr("Keep it to this computer")),
+            ("confirmReach", self.tr("Let them in")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._set("server_expose", reach) if it == "confirmReach" else None,
+        )
+
+    def _ask_to_renew(self) -> None:
+        def renewed(token: str) -> None:
+            QGuiApplication.clipboard().setText(token)
+            self._notifier.say(self.tr("The new token was copied."))
+
+        lines = [
+            self.tr("Make a new token?"),
+            self.tr("Programs with the present one are refused until you give them the new one."),
+        ]
+        answers = [("keepToken", self.tr("Keep it")), ("confirmRenew", self.tr("Make it"))]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: (
+                self._server.renew_token(renewed, self._notifier.error)
+                if it == "confirmRenew"
+                else None
+            ),
+        )
+
+    def _add(self) -> None:
+        from app.api.pages.client_dialog import ClientDialog
+
+        dialog = ClientDialog(self._models.list(), self._card.window())
+        failed = self._notifier.telling(dialog.show_problem)
+        dialog.add.connect(
+            lambda name, models, limit: self._server.add(
+                name, models, limit, dialog.show_key, failed
+            )
+        )
+        dialog.open()
+
+    def _ask_to_remove(self, client: ApiClient) -> None:
+        lines = [
+            self.tr("Remove {0}?").format(shown_name(client.name)),
+            self.tr("Its key is refused from now on. What it has used stays in the list."),
+        ]
+        answers = [
+            ("keepClient", self.tr("Keep it")),
+            ("confirmRemoveClient", self.tr("Remove")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: (
+                self._server.remove(client, self._notifier.error)
+                if it == "confirmRemoveClient"
+                else None
+            ),
+        )

@@ -1,0 +1,159 @@
+"""The keys of the programs that ask the server: its own token, and one for each client."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.api.store import ApiClientStore
+from app.api.values import LONGEST_NAME, OWNER, ApiClient, ApiUse
+from app.base.errors import ClientInvalid, ClientUnknown, TokenMalformed
+from app.base.secret import Secret, SecretStatus
+from app.base.secrets import API_TOKEN, Secrets
+
+SHORTEST: Final = 16
+"""Characters of a token that its user gives: a shorter one could be guessed."""
+
+
+@dataclass(frozen=True)
+class ServerToken:
+    """The server's own token. status: where it is kept. made: just now, so it is to be shown."""
+
+    secret: Secret
+    status: SecretStatus
+    made: bool
+
+
+class ApiKeys:
+    """Knows who may ask. From any thread; clients that another process adds or removes count."""
+
+    def __init__(self, kept: Secrets, store: ApiClientStore) -> None:
+        self._kept = kept
+        self._store = store
+        self._given: Secret | None = None
+        self._making = threading.Lock()
+
+    def token(self) -> ServerToken:
+        """Return the server's own token, made at the first call ever.
+
+        Raises KeyringBroken, and TokenMalformed for one of the environment that is too short.
+        """
+        if self._given is not None:
+            return ServerToken(self._given, SecretStatus(True, "memory"), made=False)
+        with self._making:
+            kept = self._kept.get(API_TOKEN)
+            if kept is None:
+                return self.renew()
+        return ServerToken(_checked(kept.reveal()), self._kept.status(API_TOKEN), made=False)
+
+    def renew(self) -> ServerToken:
+        """Make another token in place of the one that is kept. Raises KeyringBroken."""
+        secret = _new_key()
+        return ServerToken(secret, self._kept.set(API_TOKEN, secret), made=True)
+
+    def take(self, text: str) -> None:
+        """Use this token in this run, and keep it nowhere. Raises TokenMalformed."""
+        self._given = _checked(text)
+
+    def owner(self) -> ApiClient:
+        """Return the client that has the server's own token. Raises as `token` does."""
+        # Where it is kept is not asked for here, as that may take a keyring some time.
+        secret = self._given or self._kept.get(API_TOKEN) or self.token().secret
+        return ApiClient("", OWNER, _digest(_checked(secret.reveal()).reveal()))
+
+    def identify(self, key: str) -> ApiClient | None:
+        """Return the client with this key; it takes as long whichever part of a key is right.
+
+        Raises KeyringBroken and AppError of the database.
+        """
+        digest, found = _digest(key), None
+        for client in (self.owner(), *self._store.clients()):
+            if hmac.compare_digest(client.digest, digest):
+                found = client
+        return found
+
+    def clients(self) -> tuple[ApiClient, ...]:
+        """Return the clients with a key of their own, by name."""
+        return self._store.clients()
+
+    def add(
+        self, name: str, models: Sequence[str] = (), *, per_minute: int = 0, at_once: int = 0
+    ) -> tuple[ApiClient, Secret]:
+        """Add a client; returns it with its key, which is shown once and kept nowhere.
+
+        models: ids. Raises ClientInvalid.
+        """
+        name = " ".join(name.split())
+        if not re.search(r"\w", name) or not name.isprintable() or name.lower() == OWNER.lower():
+            raise ClientInvalid(
+                f"“{name}” cannot be the name of a program.",
+                "A name needs a letter or a digit, and cannot be Hearth’s own.",
+                "Choose another name, such as “editor”.",
+            )
+        if len(name) > LONGEST_NAME:
+            raise ClientInvalid(
+                f"“{name[:LONGEST_NAME]}…” is too long for the name of a program.",
+                f"It has {len(name):,} characters, and a name may have {LONGEST_NAME}.",
+                "Choose a shorter one, such as “editor”.",
+            )
+        key = _new_key()
+        client = ApiClient(
+            secrets.token_hex(8), name, _digest(key.reveal()), tuple(models), per_minute, at_once,
+            time.time(),
+        )  # fmt: skip
+        self._store.add(client)
+        return client, key
+
+    def remove(self, name: str) -> ApiClient:
+        """Remove a client, whose key is refused from now on. Raises ClientUnknown."""
+        for client in self._store.clients():
+            if client.name.casefold() == name.strip().casefold():
+                self._store.remove(client.id)
+                return client
+        raise ClientUnknown(
+            f"There is no program “{name.strip()}”.",
+            "None with a key of its own has that name.",
+            "Choose one of the list.",
+            terminal="`hearth clients list` shows them.",
+        )
+
+    def note(self, use: ApiUse) -> None:
+        self._store.note(use)
+
+    def uses(self, limit: int) -> list[ApiUse]:
+        """Return the last uses, the newest first."""
+        return self._store.uses(limit)
+
+    def clear_uses(self) -> int:
+        """Forget all uses; returns how many there were."""
+        return self._store.clear_uses()
+
+
+def _new_key() -> Secret:
+    """Make a key of 256 random bits; its beginning tells what it belongs to."""
+    return Secret(f"hearth-{secrets.token_urlsafe(32)}")
+
+
+def _checked(text: str) -> Secret:
+    """Refuse a token that could be guessed. Raises TokenMalformed."""
+    text = text.strip()
+    if len(text) < SHORTEST or not all("!" <= it <= "~" for it in text):
+        raise TokenMalformed(
+            "That cannot be the server’s token.",
+            f"A token is one word of at least {SHORTEST} letters, digits and signs, so that "
+            "nobody can guess it.",
+            "Choose a longer one, or let Hearth make it.",
+        )
+    return Secret(text)
+
+
+def _digest(key: str) -> str:
+    """Hash a key. It is random or long, so that a slow hash would add nothing."""
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,0 +1,116 @@
+"""The one server of this Hearth: started, stopped, and run as the settings say."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from app.base.home import from_home
+from app.net.values.serving import (
+    EVERYWHERE,
+    LOOPBACK,
+    Address,
+    ServeOptions,
+    ServerStatus,
+    names_named,
+    sites_named,
+)
+from app.settings.values.server import ServerSettings
+from engines.errors import UserError
+
+
+class RunningServer(Protocol):
+    """The part of `app.api.http.server.Server` that is used here."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def elsewhere(self) -> tuple[str, ...]: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+class ServerControl:
+    """Owns the server. From any thread: one change at a time, and the next waits for it.
+
+    make: a server that has not been started. The owner calls `stop`.
+    """
+
+    def __init__(self, make: Callable[[ServeOptions], RunningServer]) -> None:
+        self._make = make
+        self._turn = threading.Lock()
+        self._server: RunningServer | None = None
+        self._options: ServeOptions | None = None
+        self._status = ServerStatus()
+
+    @property
+    def status(self) -> ServerStatus:
+        return self._status
+
+    def start(self, options: ServeOptions) -> ServerStatus:
+        """Run the server like this: one that runs otherwise is stopped first.
+
+        Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
+        """
+        with self._turn:
+            if self._server is not None and self._options == options:
+                return self._status
+            self._end()
+            server = self._make(options)
+            server.start()
+            self._server, self._options = server, options
+            self._status = ServerStatus(
+                server.url, server.elsewhere, not options.address.is_loopback, options.encrypted
+            )
+            return self._status
+
+    def stop(self) -> ServerStatus:
+        """End the server; running answers have a moment."""
+        with self._turn:
+            self._end()
+            return self._status
+
+    def follow(self, settings: ServerSettings) -> ServerStatus:
+        """Run the server or not, as the settings say; a failure stands in what is returned."""
+        if not settings.server:
+            return self.stop()
+        try:
+            return self.start(options_of(settings))
+        except UserError as error:
+            with self._turn:
+                self._end()
+                self._status = ServerStatus(failure=error)
+                return self._status
+
+    def _end(self) -> None:
+        server, self._server, self._options = self._server, None, None
+        self._status = ServerStatus()
+        if server is not None:
+            server.stop()
+
+
+def options_of(settings: ServerSettings) -> ServeOptions:
+    """Return how the server is to run by the settings. Raises SettingsInvalid."""
+    reach = settings.server_expose
+    exposed = reach != "this_computer"
+    options = ServeOptions(
+        address=Address(EVERYWHERE if exposed else LOOPBACK, settings.server_port),
+        exposed=exposed,
+        without_tls=reach == "network_unencrypted",
+        sites=sites_named(settings.server_sites),
+        names=names_named(settings.server_names),
+    )
+    if reach != "network":
+        return options
+    return replace(
+        options,
+        certificate=_file(settings.server_certificate),
+        key=_file(settings.server_key),
+    )
+
+
+def _file(text: str) -> Path | None:
+    return from_home(text.strip()).absolute() if text.strip() else None

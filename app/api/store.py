@@ -1,0 +1,87 @@
+"""The programs that may ask the server, and the list of what they asked for when."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict
+from typing import Final
+
+from app.api.values import ApiClient, ApiUse
+from app.base.db import Database
+from app.base.errors import ClientInvalid
+
+KEPT_S: Final = 30 * 24 * 3600.0
+"""How long a use is kept, in seconds."""
+
+KEPT: Final = 50_000
+"""How many of the last uses are kept, however young."""
+
+
+class ApiClientStore:
+    """The tables of clients and uses. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def clients(self) -> tuple[ApiClient, ...]:
+        """Return the clients by name."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM api_clients ORDER BY name COLLATE NOCASE").fetchall()
+        return tuple(
+            ApiClient(**{**dict(row), "models": tuple(json.loads(row["models"]))}) for row in rows
+        )
+
+    def add(self, client: ApiClient) -> None:
+        """Add a client. Raises ClientInvalid for a name that another has."""
+        values = {**asdict(client), "models": json.dumps(client.models)}
+        try:
+            with self._database.write() as db:
+                db.execute(
+                    "INSERT INTO api_clients (id, name, digest, models, per_minute, at_once, "
+                    "created) VALUES (:id, :name, :digest, :models, :per_minute, :at_once, "
+                    ":created)",
+                    values,
+                )
+        except sqlite3.IntegrityError as error:
+            raise ClientInvalid(
+                f"There is a program “{client.name}” already.",
+                "Each has a name of its own, so that you can tell who asked.",
+                "Choose another name, or remove that one first.",
+            ) from error
+
+    def remove(self, client_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("DELETE FROM api_clients WHERE id = ?", (client_id,))
+
+    def note(self, use: ApiUse) -> None:
+        """Keep a use, and drop those that are too old."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO api_uses (started, seconds, client, address, port, method, endpoint, "
+                "model, prompt_tokens, completion_tokens, received, sent, status) VALUES "
+                "(:started, :seconds, :client, :address, :port, :method, :endpoint, :model, "
+                ":prompt_tokens, :completion_tokens, :received, :sent, :status)",
+                asdict(use),
+            )
+            db.execute(
+                "DELETE FROM api_uses WHERE started < ? "
+                "OR id <= (SELECT max(id) FROM api_uses) - ?",
+                (use.started - KEPT_S, KEPT),
+            )
+
+    def uses(self, limit: int) -> list[ApiUse]:
+        """Return the last uses, the newest first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT started, seconds, client, address, port, method, endpoint, model, "
+                "prompt_tokens, completion_tokens, received, sent, status FROM api_uses "
+                "ORDER BY id DESC LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [ApiUse(**dict(row)) for row in rows]
+
+    def clear_uses(self) -> int:
+        """Delete all uses; returns how many there were."""
+        with self._database.write() as db:
+            return db.execute("DELETE FROM api_uses").rowcount

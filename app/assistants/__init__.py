@@ -1,0 +1,1 @@
+"""Assistants, presets and prompts."""

@@ -1,0 +1,87 @@
+"""`hearth assistants`: the assistants of the window, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from app.assistants.values.assistants import Assistant
+from app.base.errors import AssistantUnknown
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, table
+from app.settings.values.fields import fields
+from app.settings.values.resolved import NO_LAYERS, SettingLayers
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+
+def manage_assistants(app: App, args: argparse.Namespace, out: Output) -> int:
+    if args.verb == "list":
+        found = app.assistants.assistants()
+        out.value(
+            [asdict(it) for it in found],
+            lambda: (
+                table([(it.id[:8], it.name, it.model or "") for it in found])
+                or "No assistants yet; they are made in the window."
+            ),
+        )
+        return 0
+    assistant = find_assistant(app, args.what)
+    if args.verb == "rm":
+        app.assistants.remove(assistant.id)
+        out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
+    else:
+        out.value(asdict(assistant), lambda: _described(assistant))
+    return 0
+
+
+def find_assistant(app: App, called: str) -> Assistant:
+    """Find an assistant by its name, or the beginning of its id. Raises AssistantUnknown."""
+    known = app.assistants.assistants()
+    found = [it for it in known if it.name.casefold() == called.casefold()]
+    found = found or [it for it in known if called and it.id.startswith(called)]
+    if len(found) != 1:
+        raise AssistantUnknown(
+            f"There is no assistant “{called}”.",
+            "Several are called like that." if found else "None has that name or id.",
+            "`hearth assistants list` shows all of them with their ids.",
+        )
+    return found[0]
+
+
+def layers_of(app: App, called: str | None) -> SettingLayers:
+    """Return what an assistant sets for an answer without a chat. Raises AssistantUnknown."""
+    if called is None:
+        return NO_LAYERS
+    return SettingLayers(assistant=find_assistant(app, called).allowed_values, chat={}, message={})
+
+
+def _described(assistant: Assistant) -> str:
+    rows = [("Name", assistant.name), ("Id", assistant.id)]
+    rows += [("Model", assistant.model)] if assistant.model else []
+    rows += [("Greeting", assistant.greeting)] if assistant.greeting else []
+    rows += [
+        (fields()[it].title if it in fields() else it, str(value))
+        for it, value in assistant.settings.items()
+    ]
+    text = table(rows)
+    return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
+
+
+COMMAND = Command(
+    "assistants",
+    "the assistants that were made in the window",
+    verbs=(
+        Command("list", "all assistants", manage_assistants),
+        Command("show", "one assistant", manage_assistants, "NAME"),
+        Command(
+            "rm",
+            "remove an assistant; its chats stay",
+            manage_assistants,
+            "NAME",
+            aliases=("remove",),
+        ),
+    ),
+)

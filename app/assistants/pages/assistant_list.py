@@ -1,0 +1,245 @@
+"""The user's assistants, and those that Hearth suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.assistants.pages.assistant_form import AssistantForm
+from app.assistants.pages.preset_keeper import PresetKeeper
+from app.assistants.pages.variables_dialog import VariablesDialog
+from app.assistants.presenters.assistants import Assistants
+from app.assistants.values.assistants import Assistant
+from app.assistants.values.prompts import asked_for, filled, variables
+from app.documents.collections.values import DocumentCollection
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID
+from app.kit.notify import Notifier
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.models.library.pages.part_page import PartPage
+from app.models.library.values.entry import ModelEntry
+from app.settings.presenters import SettingsService
+
+_SHOWN = 170
+"""Characters of the system prompt; more is in the form."""
+
+
+class AssistantCard(Panel):
+    """asked(action, id): "chat", "edit", "copy" or "remove"; of a suggestion "add".
+
+    model: the name of its model, "" for none.
+    """
+
+    asked = Signal(str, str)
+
+    def __init__(
+        self,
+        assistant: Assistant,
+        *,
+        model: str = "",
+        suggested: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(
+            "card", f"assistant-{assistant.id}", across=True, margins=(2, 2, 2, 2), spacing=1.5,
+            parent=parent,
+        )  # fmt: skip
+        self._id = assistant.id
+        name = shown_name(assistant)
+        self.setAccessibleName(name)
+        self.box.addWidget(Picture("assistant", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        texts.addWidget(Label(name, "strong", name="assistantTitle", wrap=True))
+        words = shortened(assistant.system_prompt) or self.tr("No system prompt.")
+        texts.addWidget(Label(words, "muted", wrap=True))
+        if model:
+            texts.addWidget(Label(self.tr("With {0}").format(model), "small"))
+        self.box.addLayout(texts, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID // 2)
+        if suggested:
+            self._button(buttons, "plus", self.tr("Add"), "add", name)
+        else:
+            self._button(buttons, "chat", self.tr("Chat"), "chat", name)
+            for drawing, text, action in (
+                ("pencil", self.tr("Edit {0}"), "edit"),
+                ("copy", self.tr("Duplicate {0}"), "copy"),
+                ("trash", self.tr("Remove {0}"), "remove"),
+            ):
+                button = IconButton(drawing, text.format(name), f"{action}Assistant", size=18)
+                button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, self._id))
+                buttons.addWidget(button)
+        self.box.addLayout(buttons)
+        self.box.setAlignment(buttons, Qt.AlignmentFlag.AlignTop)
+
+    def _button(self, row: QHBoxLayout, drawing: str, text: str, action: str, name: str) -> None:
+        button = LabelledButton(drawing, text, f"{action}Assistant")
+        button.setAccessibleName(f"{text}: {name}")
+        button.clicked.connect(lambda: self.asked.emit(action, self._id))
+        row.addWidget(button)
+
+
+def shown_name(assistant: Assistant) -> str:
+    """Return the name with dots in place of what is asked for when it is added."""
+    return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text in one line, cut at a word."""
+    line = " ".join(filled(text, {it: f"[{it}]" for it in variables(text)}).split())
+    if len(line) <= _SHOWN:
+        return line
+    return line[:_SHOWN].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
+
+
+class AssistantList(PartPage):
+    """chat(id): the user wants to begin one with this assistant.
+
+    models: lists the models here. collections: lists the collections of documents.
+    """
+
+    chat = Signal(str)
+
+    def __init__(
+        self,
+        service: Assistants,
+        settings: SettingsService,
+        models: Callable[[], Sequence[ModelEntry]],
+        collections: Callable[[], Sequence[DocumentCollection]],
+        notifier: Notifier,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("assistantList", parent=parent)
+        self._service = service
+        self._settings = settings
+        self._models = models
+        self._collections = collections
+        self._notifier = notifier
+        self._presets = PresetKeeper(service, notifier, self)
+        self._form: AssistantForm | None = None
+        self._content = QVBoxLayout()
+        self._content.setSpacing(12)
+        self.column.addLayout(self._content)
+        self.column.addStretch(1)
+        service.changed.connect(self._changed)
+        service.failed.connect(notifier.error)
+        self._show()
+
+    def make(self) -> None:
+        """Show the form for a new one."""
+        self._edit(Assistant(id="", name=""))
+
+    def show_list(self) -> None:
+        """Leave the form, if it is open."""
+        self._form = None
+        self._show()
+
+    def _changed(self) -> None:
+        if self._form is None:
+            self._show()
+        else:
+            self._form.sampling.show_presets(self._service.presets())
+
+    def _show(self) -> None:
+        empty(self._content)
+        names = {it.id: it.name for it in self._models()}
+        mine, suggested = self._service.all(), self._suggested()
+        if not mine:
+            self._content.addWidget(Label(self.tr("No assistants yet"), "title"))
+            words = self.tr(
+                "An assistant has its own instructions, model and settings. Make one, or "
+                "start with one of these."
+            )
+            self._content.addWidget(Label(words, "muted", name="noAssistants", wrap=True))
+        for assistant in mine:
+            model = names.get(assistant.model or "", assistant.model or "")
+            self._add(AssistantCard(assistant, model=model))
+        if suggested:
+            heading = Label(self.tr("Suggestions"), "group")
+            heading.setContentsMargins(0, GRID, 0, 0)
+            self._content.addWidget(heading)
+        for draft in suggested:
+            self._add(AssistantCard(draft, suggested=True))
+
+    def _suggested(self) -> list[Assistant]:
+        """Return the suggestions in the window's language, most likely its user's."""
+        return [
+            replace(
+                draft,
+                name=translated(draft.name),
+                system_prompt=translated(draft.system_prompt),
+                greeting=translated(draft.greeting),
+            )
+            for draft in self._service.suggested()
+        ]
+
+    def _add(self, card: AssistantCard) -> None:
+        card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
+        self._content.addWidget(card)
+
+    def _act(self, action: str, assistant_id: str) -> None:
+        if action == "add":
+            self._copy_draft(assistant_id)
+            return
+        assistant = self._service.get(assistant_id)
+        if assistant is None:
+            return
+        match action:
+            case "chat":
+                self.chat.emit(assistant_id)
+            case "edit":
+                self._edit(assistant)
+            case "copy":
+                self._edit(self._service.copy(assistant))
+            case "remove":
+                removed = self._service.remove(assistant_id)
+                if removed is not None:
+                    text = self.tr("“{0}” was removed.").format(removed.name)
+                    self._notifier.offer_undo(text, lambda: self._service.save(removed))
+
+    def _copy_draft(self, draft_id: str) -> None:
+        draft = next((it for it in self._suggested() if it.id == draft_id), None)
+        if draft is None:
+            return
+        names = asked_for(f"{draft.name}\n{draft.system_prompt}")
+        if not names:
+            self._service.copy(draft)
+            return
+        dialog = VariablesDialog(self.tr("Fill in the assistant"), names, parent=self.window())
+        dialog.filled.connect(lambda values: self._service.copy(draft, values))
+        dialog.open()
+
+    def _edit(self, assistant: Assistant) -> None:
+        empty(self._content)
+        form = AssistantForm(
+            assistant,
+            self._settings.current,
+            self._models(),
+            self._service.presets(),
+            self._collections(),
+        )
+        form.left.connect(self.show_list, Qt.ConnectionType.QueuedConnection)
+        form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)
+        form.sampling.keep.connect(lambda: self._presets.keep(form.settings))
+        form.sampling.drop.connect(self._presets.drop)
+        self._form = form
+        title = self.tr("Edit the assistant") if assistant.id else self.tr("New assistant")
+        self._content.addWidget(Label(title, "title"))
+        self._content.addWidget(form)
+        form.focus()
+
+    def _save(self, assistant: Assistant) -> None:
+        self._form = None
+        if assistant.id:
+            self._service.save(assistant)
+        else:
+            self._service.copy(assistant)

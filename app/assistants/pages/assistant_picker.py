@@ -1,0 +1,84 @@
+"""On the start page: the choice of the assistant that the new chat is with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from app.assistants.values.assistants import Assistant
+from app.kit.look.theme import GRID
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+
+if TYPE_CHECKING:
+    from app.kit.widgets.eliding_chip import ElidingChip
+
+_ACROSS = 3
+_MOST = 9
+"""How many are offered here; the rest are on their page."""
+
+
+class AssistantPicker(QWidget):
+    """chosen(id or None): the chat is to be with this assistant, or with none.
+
+    show_all(): the page of assistants is wanted.
+    """
+
+    chosen = Signal(object)
+    show_all = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("assistantPicker")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        self._title = Label(self.tr("Choose an assistant"), "group")
+        column.addWidget(self._title)
+        self._grid = QGridLayout()
+        self._grid.setSpacing(GRID)
+        column.addLayout(self._grid)
+        self._greeting = Panel("bubble", "greeting", margins=(2, 1.5, 2, 1.5))
+        self._words = Label("", name="greetingText", wrap=True)
+        self._greeting.box.addWidget(self._words)
+        column.addWidget(self._greeting)
+        self._all = LabelledButton(
+            "assistant", "", "allAssistants", look="link", tone="accent_text"
+        )
+        self._all.clicked.connect(self.show_all)
+        column.addWidget(self._all, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.show_assistants((), None)
+
+    def show_assistants(self, assistants: Sequence[Assistant], chosen: Assistant | None) -> None:
+        """Show the assistants; the chosen one is always among them."""
+        shown = list(assistants[:_MOST])
+        if chosen is not None and chosen not in shown:
+            shown[-1:] = [chosen]
+        empty(self._grid)
+        for number, assistant in enumerate(shown):
+            self._grid.addWidget(
+                self._chip(assistant, assistant == chosen), number // _ACROSS, number % _ACROSS
+            )
+        for place in range(_ACROSS):
+            self._grid.setColumnStretch(place, 1)
+        self._title.setVisible(bool(shown))
+        words = self.tr("All assistants") if shown else self.tr("Choose an assistant…")
+        self._all.redraw("assistant", words)
+        greeting = chosen.greeting if chosen else ""
+        self._words.setText(greeting)
+        self._greeting.setVisible(bool(greeting))
+
+    def _chip(self, assistant: Assistant, chosen: bool) -> ElidingChip:
+        from app.kit.widgets.eliding_chip import ElidingChip
+
+        chip = ElidingChip(assistant.name, f"pick-{assistant.id}", checked=chosen)
+        chip.clicked.connect(
+            lambda checked: self.chosen.emit(assistant.id if checked else None),
+            Qt.ConnectionType.QueuedConnection,
+        )
+        return chip

@@ -1,0 +1,95 @@
+"""One setting in a narrow form: its editor, and the source of its value."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.settings.pages.editors import make_editor
+from app.settings.pages.long_text import LongText
+from app.settings.values.field import SettingField
+
+_EDITOR_WIDTH = 112
+_ZERO_IS_OPEN = {"context", "max_tokens"}
+"""Settings of which 0 leaves it to the model and to this computer."""
+
+
+class HeldSetting(QWidget):
+    """changed(name, value): the user has set it here; a value of None takes that back."""
+
+    changed = Signal(str, object)
+
+    def __init__(
+        self, name: str, field: SettingField, value: object, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"held-{name}")
+        self._name = name
+        self._field = field
+        self._value = value
+        self._editor = self._make(value)
+        title = Label(translated(field.title), "strong")
+        title.setToolTip(translated(field.description))
+        self._source = Label("", "small", name=f"source-{name}")
+        self._reset = LabelledButton(
+            "again", self.tr("Reset"), f"take-back-{name}", look="link", tone="accent_text"
+        )
+        self._reset.setAccessibleName(self.tr("Reset {0}").format(translated(field.title)))
+        self._reset.clicked.connect(lambda: self.changed.emit(name, None))
+        said = QHBoxLayout()
+        said.setSpacing(GRID)
+        said.addWidget(self._source)
+        said.addStretch(1)
+        said.addWidget(self._reset)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2)
+        if isinstance(self._editor, LongText):
+            self._place: QVBoxLayout | QHBoxLayout = QVBoxLayout()
+            self._place.setSpacing(4)
+            self._place.addWidget(title)
+        else:
+            self._place = QHBoxLayout()
+            self._place.addWidget(title, 1)
+        self._place.addWidget(self._editor)
+        self._column.addLayout(self._place)
+        self._column.addLayout(said)
+        self.show_held(value, "", own=False)
+
+    def show_held(self, value: object, source: str, *, own: bool) -> None:
+        """Show the value. source: in words, where it comes from. own: whether it was set here."""
+        if value != self._value and not (own and self._editor.hasFocus()):
+            self._replace(value)
+        self._value = value
+        self._source.setText(source)
+        self._reset.setVisible(own)
+
+    def _replace(self, value: object) -> None:
+        had_focus = self._editor.hasFocus()
+        before, self._editor = self._editor, self._make(value)
+        self._place.replaceWidget(before, self._editor)
+        before.blockSignals(True)
+        before.hide()
+        before.deleteLater()
+        if had_focus:
+            self._editor.setFocus()
+
+    def _make(self, value: object) -> QWidget:
+        editor = make_editor(self._field, value, self._changed)
+        editor.setObjectName(f"edit-{self._name}")
+        editor.setAccessibleName(translated(self._field.title))
+        editor.setAccessibleDescription(translated(self._field.description))
+        if not isinstance(editor, LongText):
+            editor.setFixedWidth(_EDITOR_WIDTH)
+        if isinstance(editor, QSpinBox) and self._name in _ZERO_IS_OPEN:
+            editor.setSpecialValueText(self.tr("Automatic"))
+        return editor
+
+    def _changed(self, value: object) -> None:
+        if value != self._value:
+            self._value = value
+            self.changed.emit(self._name, value)

@@ -1,0 +1,43 @@
+"""Names and removes presets, wherever in the window that was asked for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.assistants.presenters.assistants import Assistants
+from app.assistants.values.assistants import LONGEST_NAME
+from app.kit.notify import Notifier
+from app.settings.values.fields import Settings
+
+
+class PresetKeeper(QObject):
+    """Asks for names, and offers to undo."""
+
+    def __init__(self, service: Assistants, notifier: Notifier, window: QWidget) -> None:
+        super().__init__(window)
+        self._service = service
+        self._notifier = notifier
+        self._window = window
+
+    def keep(self, settings: Settings) -> None:
+        from PySide6.QtWidgets import QInputDialog
+
+        dialog = QInputDialog(self._window.window())
+        dialog.setObjectName("presetName")
+        dialog.setWindowTitle(self.tr("Save as a preset"))
+        dialog.setLabelText(self.tr("Name of the preset"))
+        dialog.textValueSelected.connect(lambda name: self._keep(name, settings))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def drop(self, preset_id: str) -> None:
+        removed = self._service.remove_preset(preset_id)
+        if removed is not None:
+            text = self.tr("The preset “{0}” was deleted.").format(removed.name)
+            self._notifier.offer_undo(text, lambda: self._service.save_preset(removed))
+
+    def _keep(self, name: str, settings: Settings) -> None:
+        name = " ".join(name.split())[:LONGEST_NAME]
+        if name:
+            self._service.keep_preset(name, settings)

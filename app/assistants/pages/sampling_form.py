@@ -1,0 +1,121 @@
+"""The form for sampling: a preset, and the settings that it stands for, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.assistants.pages.held_setting import HeldSetting
+from app.assistants.values.assistants import OF_AN_ASSISTANT, Preset, matching
+from app.kit.look.theme import GRID
+from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.settings.values.fields import fields
+from app.settings.values.resolved import ResolvedSettings, Source
+
+
+class SamplingForm(QWidget):
+    """changed(name, value): None takes back what was set here. preset(Preset): it was chosen.
+
+    keep(): the user wants to give these values a name. drop(id): a preset of theirs is to go.
+    owner: whose form this is: what it has set can be taken back here.
+    """
+
+    changed = Signal(str, object)
+    preset = Signal(object)
+    keep = Signal()
+    drop = Signal(str)
+
+    def __init__(
+        self, owner: Source, words: Callable[[Source], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("samplingForm")
+        self._owner = owner
+        self._words = words
+        self._known: tuple[Preset, ...] = ()
+        self._held: ResolvedSettings | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        self._presets = ComboBox()
+        self._presets.setObjectName("presets")
+        self._presets.setAccessibleName(self.tr("Preset"))
+        self._presets.setMinimumContentsLength(8)
+        self._presets.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self._presets.activated.connect(self._choose)
+        self._keep = IconButton("plus", self.tr("Save these values as a preset…"), "keepPreset")
+        self._keep.clicked.connect(self.keep)
+        self._drop = IconButton("trash", self.tr("Delete this preset"), "dropPreset")
+        self._drop.clicked.connect(lambda: self.drop.emit(self._presets.currentData()))
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(Label(self.tr("Preset"), "strong"))
+        row.addWidget(self._presets, 1)
+        row.addWidget(self._keep)
+        row.addWidget(self._drop)
+        column.addLayout(row)
+        self._box = QWidget()
+        self._box.setObjectName("samplingValues")
+        self._more = LabelledButton("sliders", "", "moreSampling", look="link", tone="accent_text")
+        self._more.clicked.connect(lambda: self._unfold(self._box.isHidden()))
+        column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._rows: dict[str, HeldSetting] = {}
+        self._column = QVBoxLayout(self._box)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(12)
+        column.addWidget(self._box)
+        self._unfold(False)
+
+    def show_presets(self, presets: Sequence[Preset]) -> None:
+        self._known = tuple(presets)
+        self._show_preset()
+
+    def show_held(self, held: ResolvedSettings) -> None:
+        self._held = held
+        for name in OF_AN_ASSISTANT:
+            value, source = getattr(held.settings, name), held.source(name)
+            if name not in self._rows:
+                self._rows[name] = HeldSetting(name, fields()[name], value)
+                self._rows[name].changed.connect(self.changed)
+                self._column.addWidget(self._rows[name])
+            own = source == self._owner
+            self._rows[name].show_held(value, self._words(source), own=own)
+        self._show_preset()
+
+    def _show_preset(self) -> None:
+        if self._held is None:
+            return
+        found = matching(self._known, self._held.settings)
+        self._presets.clear()
+        for preset in self._known:
+            self._presets.addItem(self._name(preset), preset.id)
+        if found is None:
+            self._presets.addItem(self.tr("Custom"), None)
+        index = self._known.index(found) if found else len(self._known)
+        self._presets.setCurrentIndex(index)
+        self._keep.setEnabled(found is None)
+        self._drop.setVisible(found is not None and not found.builtin)
+
+    def _name(self, preset: Preset) -> str:
+        names = {
+            "exact": self.tr("Precise"),
+            "balanced": self.tr("Balanced"),
+            "lively": self.tr("Creative"),
+        }
+        return names.get(preset.id, preset.name) if preset.builtin else preset.name
+
+    def _choose(self, index: int) -> None:
+        if index < len(self._known):
+            self.preset.emit(self._known[index])
+
+    def _unfold(self, unfolded: bool) -> None:
+        self._box.setVisible(unfolded)
+        text = self.tr("Fewer options") if unfolded else self.tr("All options")
+        self._more.redraw("sliders", text)

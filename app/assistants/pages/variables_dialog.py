@@ -1,0 +1,66 @@
+"""Asks for what the variables of a text stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+
+from app.kit.widgets.dialog import Dialog
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+
+
+class VariablesDialog(Dialog):
+    """filled(values): each name with what was written, once there is something for all of them."""
+
+    filled = Signal(object)
+
+    def __init__(self, title: str, names: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__("variablesDialog", width=420, parent=parent)
+        self.set_title(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        column = self.column
+        self._lines: dict[str, QLineEdit] = {}
+        for number, name in enumerate(names):
+            line = QLineEdit()
+            line.setObjectName(f"variable{number + 1}")
+            line.setAccessibleName(name)
+            line.textChanged.connect(self._check)
+            line.returnPressed.connect(self._on)
+            self._lines[name] = line
+            field = QVBoxLayout()
+            field.setSpacing(4)
+            field.addWidget(Label(name[:1].upper() + name[1:], "strong"))
+            field.addWidget(line)
+            column.addLayout(field)
+        column.addStretch(1)
+        leave = LabelledButton("close", self.tr("Cancel"), "leaveVariables")
+        leave.setAutoDefault(False)
+        leave.clicked.connect(self.reject)
+        self._use = LabelledButton(
+            "check", self.tr("Use"), "useVariables", look="primary", tone="on_accent"
+        )
+        self._use.setAutoDefault(False)
+        self._use.clicked.connect(self._done)
+        self.add_buttons(leave, self._use)
+        self._check()
+        next(iter(self._lines.values())).setFocus()
+
+    def _on(self) -> None:
+        """Enter goes to the next field that is empty, and from the last one on."""
+        empty = (line for line in self._lines.values() if not line.text().strip())
+        line = next(empty, None)
+        if line is None:
+            self._done()
+        else:
+            line.setFocus()
+
+    def _done(self) -> None:
+        values = {name: line.text().strip() for name, line in self._lines.items()}
+        self.accept()
+        self.filled.emit(values)
+
+    def _check(self) -> None:
+        self._use.setEnabled(all(line.text().strip() for line in self._lines.values()))

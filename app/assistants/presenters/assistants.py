@@ -1,0 +1,99 @@
+"""Assistants and presets, for the window: held in memory, saved on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistants.store.assistants import AssistantStore
+from app.assistants.values.assistants import PRESETS, SAMPLING, Assistant, Preset, free_name
+from app.assistants.values.prompts import filled
+from app.assistants.values.suggested_assistants import SUGGESTED
+from app.base.ids import new_id
+from app.kit.tasks.tasks import STORE, Tasks
+from app.settings.values.fields import Settings
+
+
+class Assistants(QObject):
+    """The user's assistants and presets; there are few, so all are held in memory.
+
+    changed(): another list, or other words in it. failed(error): a change was not saved; it applies
+    for as long as the window is open.
+    """
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(self, store: AssistantStore, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._tasks = tasks
+        self._all = {it.id: it for it in store.assistants()}
+        self._presets = {it.id: it for it in store.presets()}
+
+    def all(self) -> list[Assistant]:
+        """Return the user's assistants, in the order in which they were made."""
+        return list(self._all.values())
+
+    def get(self, assistant_id: str | None) -> Assistant | None:
+        """Return the assistant of this id; None if there is none, or not any more."""
+        return self._all.get(assistant_id) if assistant_id else None
+
+    def suggested(self) -> list[Assistant]:
+        """Return drafts to make an assistant from, but those of a name that the user has."""
+        names = {it.name for it in self._all.values()}
+        return [it for it in SUGGESTED if it.name not in names]
+
+    def copy(self, draft: Assistant, values: dict[str, str] | None = None) -> Assistant:
+        """Make a new assistant from another, or from a draft; its variables are filled in."""
+        known = values or {}
+        name = free_name(filled(draft.name, known), {it.name for it in self._all.values()})
+        made = replace(
+            draft,
+            id=new_id(),
+            name=name,
+            system_prompt=filled(draft.system_prompt, known),
+            greeting=filled(draft.greeting, known),
+        )
+        self.save(made)
+        return made
+
+    def save(self, assistant: Assistant) -> None:
+        """Save an assistant; one that was removed comes back, as the last."""
+        self._all[assistant.id] = assistant
+        self._write(lambda: self._store.save(assistant))
+
+    def remove(self, assistant_id: str) -> Assistant | None:
+        """Remove an assistant; returns it, to `save` it again if that was not meant."""
+        removed = self._all.pop(assistant_id, None)
+        self._write(lambda: self._store.remove(assistant_id))
+        return removed
+
+    def presets(self) -> tuple[Preset, ...]:
+        """Return Hearth's presets, then the user's own."""
+        return (*PRESETS, *self._presets.values())
+
+    def keep_preset(self, name: str, settings: Settings) -> Preset:
+        """Make a preset of how these settings draw."""
+        taken = {it.name for it in self.presets()}
+        values = {it: getattr(settings, it) for it in SAMPLING}
+        preset = Preset(new_id(), free_name(name, taken), values)
+        self.save_preset(preset)
+        return preset
+
+    def save_preset(self, preset: Preset) -> None:
+        """Save a preset; one that was removed comes back."""
+        self._presets[preset.id] = preset
+        self._write(lambda: self._store.save_preset(preset))
+
+    def remove_preset(self, preset_id: str) -> Preset | None:
+        """Remove a preset; returns it, to `save_preset` it again if that was not meant."""
+        removed = self._presets.pop(preset_id, None)
+        self._write(lambda: self._store.remove_preset(preset_id))
+        return removed
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: None, self.failed.emit, on=STORE)
+        self.changed.emit()

@@ -1,0 +1,105 @@
+"""The prompt library, for the window: held in memory, saved on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.assistants.store.prompts import PromptStore
+from app.assistants.values.assistants import free_name
+from app.assistants.values.prompts import LONGEST_FILE, SavedPrompt, as_json, from_json
+from app.base.errors import PromptsNotRead
+from app.base.folder import write_whole
+from app.base.ids import new_id
+from app.kit.tasks.tasks import STORE, Failed, Tasks
+from engines.regular import read_regular_text
+
+
+class Prompts(QObject):
+    """The library of prompts. changed(): another list. failed(error): a change was not saved."""
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(self, store: PromptStore, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._tasks = tasks
+        self._all = {it.id: it for it in store.prompts()}
+
+    def all(self) -> list[SavedPrompt]:
+        """Return the prompts by name."""
+        return sorted(self._all.values(), key=lambda it: (it.name.casefold(), it.id))
+
+    def get(self, prompt_id: str) -> SavedPrompt | None:
+        return self._all.get(prompt_id)
+
+    def make(self, name: str, text: str) -> SavedPrompt:
+        name = free_name(name, {it.name for it in self._all.values()})
+        prompt = SavedPrompt(new_id(), name, text)
+        self.save(prompt)
+        return prompt
+
+    def save(self, *prompts: SavedPrompt) -> None:
+        """Save prompts; removed ones come back."""
+        self._all |= {it.id: it for it in prompts}
+        self._write(lambda: self._store.save(prompts))
+
+    def remove(self, prompt_id: str) -> SavedPrompt | None:
+        """Remove prompts; returns them, to `save` them again if that was not meant."""
+        removed = self._all.pop(prompt_id, None)
+        self._write(lambda: self._store.remove(prompt_id))
+        return removed
+
+    def export(self, path: Path, done: Callable[[Path], object], failed: Failed) -> None:
+        """Write all prompts to a file."""
+        prompts = self.all()
+
+        def write() -> Path:
+            write_whole(path, as_json(prompts))
+            return path
+
+        self._tasks.run(write, done, failed, on=STORE)
+
+    def take_in(self, path: Path, done: Callable[[int], object], failed: Failed) -> None:
+        """Add what a file holds; what is here already, word for word, is left out.
+
+        done: is given the number of those that were new.
+        """
+        self._tasks.run(lambda: _read(path), lambda it: done(self._add(it)), failed, on=STORE)
+
+    def _add(self, found: Sequence[tuple[str, str]]) -> int:
+        known = {(it.name, it.text) for it in self._all.values()}
+        taken = {it.name for it in self._all.values()}
+        added = []
+        for name, text in dict.fromkeys(found):
+            if (name, text) not in known:
+                free = free_name(name, taken)
+                taken.add(free)
+                added.append(SavedPrompt(new_id(), free, text))
+        self.save(*added)
+        return len(added)
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: None, self.failed.emit, on=STORE)
+        self.changed.emit()
+
+
+def _read(path: Path) -> list[tuple[str, str]]:
+    """Read a file of prompts. Raises PromptsNotRead."""
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise PromptsNotRead(
+                "No prompts were read from this file.",
+                "It is too large for a file of prompts.",
+                "Choose a file that was exported from the prompt library.",
+            )
+        return from_json(read_regular_text(path, encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptsNotRead(
+            f"{path.name} could not be read.",
+            f"The system says: {error}.",
+            "Check that the file is there and that you may read it.",
+        ) from error

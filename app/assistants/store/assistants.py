@@ -1,0 +1,88 @@
+"""The user's assistants and presets in the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from app.assistants.values.assistants import Assistant, Preset
+from app.base.db import Database
+
+
+class AssistantStore:
+    """The table of assistants. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def assistants(self) -> list[Assistant]:
+        """Return the assistants in the order in which they were made."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
+        return [_assistant(row) for row in rows]
+
+    def assistant(self, assistant_id: str | None) -> Assistant | None:
+        """Return the assistant of this id; None if there is none, or not any more."""
+        with self._database.read() as db:
+            row = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
+        return _assistant(row) if row else None
+
+    def save(self, assistant: Assistant) -> None:
+        """Save an assistant: a new one comes last; one that is there keeps its place."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO assistants"
+                " (id, name, position, system_prompt, greeting, model, settings, collections)"
+                " VALUES (?, ?, (SELECT COALESCE(MAX(position), 0) + 1 FROM assistants),"
+                " ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET"
+                " name = excluded.name, system_prompt = excluded.system_prompt,"
+                " greeting = excluded.greeting, model = excluded.model,"
+                " settings = excluded.settings, collections = excluded.collections",
+                (
+                    assistant.id,
+                    assistant.name,
+                    assistant.system_prompt,
+                    assistant.greeting,
+                    assistant.model,
+                    json.dumps(dict(assistant.settings)),
+                    json.dumps(assistant.collections),
+                ),
+            )
+
+    def remove(self, assistant_id: str) -> None:
+        """Remove an assistant; its chats stay, and what they had from it is as the settings say."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM assistants WHERE id = ?", (assistant_id,))
+
+    def presets(self) -> list[Preset]:
+        """Return the presets that the user made."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM presets ORDER BY position, rowid").fetchall()
+        return [Preset(row["id"], row["name"], json.loads(row["settings"])) for row in rows]
+
+    def save_preset(self, preset: Preset) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO presets (id, name, position, settings)"
+                " VALUES (?, ?, (SELECT COALESCE(MAX(position), 0) + 1 FROM presets), ?)"
+                " ON CONFLICT (id) DO UPDATE SET name = excluded.name,"
+                " settings = excluded.settings",
+                (preset.id, preset.name, json.dumps(dict(preset.settings))),
+            )
+
+    def remove_preset(self, preset_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("DELETE FROM presets WHERE id = ?", (preset_id,))
+
+
+def _assistant(row: sqlite3.Row) -> Assistant:
+    return Assistant(
+        id=row["id"],
+        name=row["name"],
+        system_prompt=row["system_prompt"],
+        greeting=row["greeting"],
+        model=row["model"],
+        settings=json.loads(row["settings"]),
+        collections=tuple(json.loads(row["collections"])),
+    )

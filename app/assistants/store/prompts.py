@@ -1,0 +1,34 @@
+"""The prompt library in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.assistants.values.prompts import SavedPrompt
+from app.base.db import Database
+
+
+class PromptStore:
+    """The table of prompts. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def prompts(self) -> list[SavedPrompt]:
+        """Return the prompts by name."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM prompts ORDER BY name COLLATE NOCASE, id").fetchall()
+        return [SavedPrompt(row["id"], row["name"], row["text"]) for row in rows]
+
+    def save(self, prompts: Iterable[SavedPrompt]) -> None:
+        """Save prompts, new ones and others in place of those that have their ids."""
+        with self._database.write() as db:
+            db.executemany(
+                "INSERT INTO prompts (id, name, position, text) VALUES (?, ?, 0, ?)"
+                " ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text",
+                [(it.id, it.name, it.text) for it in prompts],
+            )
+
+    def remove(self, prompt_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("DELETE FROM prompts WHERE id = ?", (prompt_id,))

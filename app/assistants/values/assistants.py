@@ -1,0 +1,122 @@
+"""Assistants and presets: who answers, and how its words are drawn.
+
+An assistant is a set of choices with a name. What it leaves open is as the model and the settings
+of the app have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.settings.values.fields import Settings
+from app.settings.values.models import ENGINE, THINKING, valid
+
+SAMPLING: Final = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty")
+"""The settings that a preset holds."""
+
+OF_AN_ASSISTANT: Final = (*SAMPLING, "max_tokens", "context", *THINKING, *ENGINE)
+"""The settings that an assistant can have of its own, besides its system prompt and model."""
+
+OF_A_CHAT: Final = ("system_prompt", *OF_AN_ASSISTANT)
+"""The settings that a chat can have of its own, besides its model."""
+
+LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True)
+class Assistant:
+    """A system prompt, a greeting, a model and settings under one name.
+
+    greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
+    settings: by the names of OF_AN_ASSISTANT. An empty system prompt leaves the one that is there.
+    collections: ids of those that its answers are grounded in.
+    """
+
+    id: str
+    name: str
+    system_prompt: str = ""
+    greeting: str = ""
+    model: str | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    collections: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """The settings that this assistant makes, by name."""
+        prompt = {"system_prompt": self.system_prompt} if self.system_prompt.strip() else {}
+        model = {"model": self.model} if self.model else {}
+        return {**self.settings, **prompt, **model}
+
+    @property
+    def allowed_values(self) -> dict[str, object]:
+        """Those of the values that are still allowed; limits may have become narrower since."""
+        allowed = {
+            name: value
+            for name, value in valid(self.values).items()
+            if name in (*OF_AN_ASSISTANT, "system_prompt")
+        }
+        return {**allowed, **({"model": self.model} if self.model else {})}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Sampling settings under one name. builtin: it comes with Hearth and cannot be removed."""
+
+    id: str
+    name: str
+    settings: Mapping[str, object]
+    builtin: bool = False
+
+
+@dataclass(frozen=True)
+class NewChat:
+    """A chat's own settings at its beginning.
+
+    greeting: its first message; "" for none. usual: its model is the one of the settings, and
+    nobody has chosen it for this chat. collections: ids of those that its answers are grounded in;
+    None is those of its assistant.
+    """
+
+    model: str | None = None
+    assistant_id: str | None = None
+    greeting: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    usual: bool = field(default=False, compare=False)
+    collections: tuple[str, ...] | None = None
+
+
+PRESETS: Final = (
+    Preset(
+        "exact", "Precise",
+        {"temperature": 0.0, "top_k": 1, "top_p": 1.0, "min_p": 0.0, "repeat_penalty": 1.0},
+        builtin=True,
+    ),
+    Preset("balanced", "Balanced", {name: getattr(Settings(), name) for name in SAMPLING}, True),
+    Preset(
+        "lively", "Creative",
+        {"temperature": 1.1, "top_k": 0, "top_p": 1.0, "min_p": 0.06, "repeat_penalty": 1.05},
+        builtin=True,
+    ),
+)  # fmt: skip
+
+
+def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
+    """Find the preset that these settings are equal to; None if they are of no preset."""
+    return next(
+        (
+            preset
+            for preset in presets
+            if all(getattr(settings, name) == preset.settings.get(name) for name in SAMPLING)
+        ),
+        None,
+    )
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """Return `name`, with a number behind it where it is taken already."""
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name} {number}", number + 1
+    return candidate

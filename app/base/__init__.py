@@ -1,0 +1,1 @@
+"""What every subject stands on: errors, the data folder, the database, secrets."""

@@ -1,0 +1,304 @@
+"""The database file: opening, migrating, transactions; a connection for each thread."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from app.base.errors import (
+    AppError,
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseNewer,
+    DataFolderReadOnly,
+    NothingKept,
+)
+from app.base.folder import disk_full, explained
+from app.base.migrations import MIGRATIONS
+from engines.private import make_private_file
+
+MEMORY: Final = Path(":memory:")
+"""The path of a database that no file holds."""
+
+SQLITE_VERSION: Final = sqlite3.sqlite_version
+
+BESIDE: Final = ("-wal", "-shm", "-journal")
+"""Ends of the names of the files that SQLite keeps beside a database."""
+
+PUT_BACK: Final = "Restore a copy of it, or move the data folder away to begin without chats."
+"""The advice for a database that is not as it was."""
+
+PUT_BACK_IN_TERMINAL: Final = (
+    "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
+)
+
+_BUSY_S = 5.0
+
+
+def _beside(path: Path, end: str) -> Path:
+    """Return the path of a file that SQLite keeps beside a database."""
+    return path.with_name(path.name + end)
+
+
+def require_files(path: Path) -> None:
+    """Refuse a database that is no file, or has something other than a file beside it.
+
+    SQLite would wait for it, or begin anew at the end of a link that leads nowhere. Raises
+    DatabaseDamaged.
+    """
+    for place in (path, *(_beside(path, end) for end in BESIDE)):
+        if place.is_symlink() and not place.exists():
+            why = f"{place} leads to {place.readlink()}, which is not there."
+        elif place.exists() and not place.is_file():
+            why = f"{place} is not a file."
+        else:
+            continue
+        raise DatabaseDamaged(
+            "The database of chats cannot be opened.",
+            why,
+            "Put the file back where it was, or move away what is in its place.",
+        )
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a database for us alone; what is deleted in it is written over with zeros.
+
+    So SQLite does in some builds by itself, and not in others. Raises AppError.
+    """
+    if path != MEMORY:
+        require_files(path)
+    if path != MEMORY and not path.exists():
+        with explained(path):
+            make_private_file(path)
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA secure_delete=ON")
+    return connection
+
+
+def _unwritable(path: Path) -> Path | None:
+    """Find a file of the database, or its folder, that the system does not let us write to."""
+    places = (path, *(_beside(path, end) for end in BESIDE), path.parent)
+    return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
+
+
+def _not_writable(place: Path) -> DataFolderReadOnly:
+    return DataFolderReadOnly(
+        "Hearth cannot write to its database.",
+        f"The system does not allow writing to {place}.",
+        "Allow writing to that file and its folder.",
+        terminal="Allow writing to that file and its folder, or choose another with --data-dir.",
+    )
+
+
+class Database:
+    """One SQLite file in WAL mode, so that reading never waits for writing.
+
+    Every commit reaches the disk (synchronous=FULL): a question that was sent survives a power
+    cut. The owner calls `close`, after all threads that used the database have ended.
+
+    reads_only: why nothing can be written, where that is so; what is there can be read then.
+    Raises on opening: DatabaseNewer, DatabaseDamaged, DatabaseBusy, and DataFolderReadOnly or
+    DiskFull where there is nothing to be read either.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[tuple[Callable[[], bool], sqlite3.Connection]] = []
+        self._ends = ExitStack()
+        self._reads_from = ""
+        self.reads_only: NothingKept | None = None
+        if path != MEMORY:
+            require_files(path)
+        try:
+            with self._explained():
+                self._migrate()
+                self._connection()
+                if path != MEMORY and (hindered := _unwritable(path)):
+                    raise _not_writable(hindered)
+        except NothingKept as error:
+            self._open_to_read(error)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection to read with; rows have names."""
+        with self._explained():
+            yield self._connection()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction: everything in the block is saved at its end, or nothing."""
+        if self.reads_only is not None:
+            raise self.reads_only
+        with self._explained():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    def close(self) -> None:
+        with self._lock:
+            for _, connection in self._connections:
+                connection.close()
+            self._connections.clear()
+        self._ends.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._open()
+            self._local.connection = connection
+            with self._lock:
+                self._close_left()
+                self._connections.append((threading.current_thread().is_alive, connection))
+        return connection
+
+    def _close_left(self) -> None:
+        """Close the connections of threads that have ended: a server's come and go."""
+        left = [it for it in self._connections if not it[0]()]
+        for it in left:
+            it[1].close()
+            self._connections.remove(it)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._reads_from:
+            connection = sqlite3.connect(
+                self._reads_from, uri=True, timeout=_BUSY_S, isolation_level=None,
+                check_same_thread=False,
+            )  # fmt: skip
+            connection.row_factory = sqlite3.Row
+            return connection
+        connection = connect(self._path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        # On macOS a commit is else told to be on the disk while it is in that disk's own memory.
+        connection.execute("PRAGMA fullfsync=ON")
+        connection.execute("PRAGMA foreign_keys=ON")
+        return connection
+
+    def _open_to_read(self, hindered: NothingKept) -> None:
+        """Open what cannot be written to. Raises `hindered` where that cannot be read either."""
+        self.close()
+        self._local = threading.local()
+        if not self._path.is_file():
+            raise hindered
+        uri, wal = self._path.absolute().as_uri(), _beside(self._path, "-wal")
+        try:
+            whole = not wal.exists() or wal.stat().st_size == 0
+            # Where SQLite finds no place for the lists that it keeps beside a file, it can read the
+            # file alone, which is all there is unless something waits in the file beside it.
+            ways = [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if whole else [])]
+            if not any(self._is_readable(way) for way in ways):
+                self._read_a_copy(wal)
+        except (OSError, sqlite3.DatabaseError):
+            raise hindered from None
+        self.reads_only = hindered
+
+    def _is_readable(self, way: str) -> bool:
+        """Whether it can be read like that, by this Hearth; from here on it is."""
+        try:
+            with closing(sqlite3.connect(way, uri=True, timeout=_BUSY_S)) as db:
+                version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        except sqlite3.DatabaseError:
+            return False
+        self._reads_from = way
+        return version == len(MIGRATIONS)
+
+    def _read_a_copy(self, wal: Path) -> None:
+        """Read from a temporary copy, brought up to date with what waits in the log at `wal`."""
+        folder = Path(self._ends.enter_context(TemporaryDirectory(prefix="hearth-")))
+        copy = folder / "chats.db"
+        shutil.copyfile(self._path, copy)
+        if wal.exists():
+            shutil.copyfile(wal, _beside(copy, "-wal"))
+        with closing(Database(copy)) as made:
+            if made.reads_only is not None:
+                raise made.reads_only
+        self._reads_from = f"{copy.as_uri()}?mode=ro"
+
+    def _migrate(self) -> None:
+        version = self._version_on_disk()
+        if version > len(MIGRATIONS):
+            raise DatabaseNewer(
+                "These chats were written by a newer Hearth.",
+                f"The database {self._path} has version {version}; this Hearth knows versions "
+                f"up to {len(MIGRATIONS)} and leaves it untouched.",
+                "Update Hearth.",
+                terminal="Update Hearth, or choose another data folder with --data-dir.",
+            )
+        if version == len(MIGRATIONS):
+            return
+        if version > 0:
+            self._back_up(version)
+        with self.write() as db:
+            # Another process may have migrated while this one waited for the write lock.
+            done = int(db.execute("PRAGMA user_version").fetchone()[0])
+            for step in MIGRATIONS[done:]:
+                step(db)
+            db.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+
+    def _version_on_disk(self) -> int:
+        """Read the version without opening for writing, so that a newer file is left as it is."""
+        if not self._path.exists():
+            return 0
+        uri = f"{self._path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+    def _back_up(self, version: int) -> None:
+        copy = self._path.with_name(f"{self._path.stem}.before-v{version + 1}.db")
+        with explained(copy):
+            copy.unlink(missing_ok=True)
+            make_private_file(copy)
+        with self.read() as db:
+            db.execute("VACUUM INTO ?", (str(copy),))
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise self._explain(error) from error
+
+    def _explain(self, error: sqlite3.DatabaseError) -> Exception:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        no_room = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+        if code == sqlite3.SQLITE_FULL or no_room:
+            return disk_full(self._path.parent)
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            return _not_writable(_unwritable(self._path) or self._path)
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return DatabaseDamaged(
+                "The database of chats is damaged.",
+                f"{self._path} is no longer a complete SQLite file; Hearth has not changed it.",
+                PUT_BACK,
+                terminal=PUT_BACK_IN_TERMINAL,
+            )
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return DatabaseBusy(
+                "The database of chats is busy.",
+                "Another program has been writing to it for several seconds.",
+                "Wait a moment, then try again.",
+            )
+        if code == sqlite3.SQLITE_IOERR:
+            return AppError(
+                "The disk failed while chats were being read or written.",
+                f"The system says: {error}.",
+                "Check the disk and its free space, then try again.",
+            )
+        return error

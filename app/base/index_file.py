@@ -1,0 +1,207 @@
+"""The file of an index: a database that can be made again from what is indexed in it.
+
+So it needs no copies and no migrations, what is written to it never holds up a chat, and it is
+begun anew where it cannot be read or is of another layout.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.base.db import BESIDE, MEMORY, connect
+from app.base.errors import AppError, SearchBroken
+from app.base.folder import disk_full
+
+FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
+"""Whether this SQLite can take a word out of an index at once, instead of crossing it out."""
+
+_MERGED: Final = 500
+"""Pages of a words' index that are written anew in one go."""
+
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_USELESS: Final = (*_DAMAGED, sqlite3.SQLITE_ERROR)
+"""Of a file that is being opened: another SQLite may have made it in a way unknown to this one."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class IndexKind:
+    """What is in the file of an index.
+
+    layout: counts up when the tables, or what goes into them, are made in another way. tables: the
+    orders that make them; words: the names of those of FTS5. failed: what is said where the file
+    cannot be searched. anew: what is said where it was damaged. in_memory: whether the index is
+    kept in memory where there can be no file.
+    """
+
+    layout: int
+    tables: tuple[str, ...]
+    words: tuple[str, ...]
+    failed: str
+    anew: str
+    in_memory: bool = False
+
+    def make(self, db: sqlite3.Connection) -> None:
+        """Make the tables, empty, in a database without any."""
+        for table in self.tables:
+            db.execute(table)
+        for table in self.words if FORGETS else ():
+            db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', 1)")  # noqa: S608  our own words
+
+
+class IndexFile:
+    """An open index: one connection to read and one to write, each used by one thread at a time.
+
+    Raises SearchBroken for what is wrong with the disk, and where the file was damaged: then it is
+    empty. The owner calls `close`.
+    """
+
+    def __init__(self, path: Path, kind: IndexKind) -> None:
+        self._path = path
+        self._kind = kind
+        self._reading = threading.RLock()
+        self._writing = threading.RLock()
+        try:
+            self._open()
+        except (sqlite3.DatabaseError, AppError) as error:
+            if _is(error, _BUSY) or not (kind.in_memory or _is(error, _USELESS)):
+                raise self._explained_by(error) from error
+            _log.warning("the index %s is made anew: %s", self._path.name, error)
+            self._open_another()
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection to read with; rows have names."""
+        with self._reading, self._explained():
+            yield self._reader
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction: everything in the block is saved at its end, or nothing."""
+        with self._writing, self._explained():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                self._writer.rollback()
+                raise
+            self._writer.commit()
+
+    def merge(self) -> bool:
+        """Write a part of the words' indexes anew, without words that are crossed out in them.
+
+        Returns whether there may be more of them; nothing where words are taken out at once.
+        """
+        if FORGETS:
+            return False
+        merged = 0
+        with self.write() as db:
+            for table in self._kind.words:
+                before = db.total_changes
+                for pages in (-_MERGED, _MERGED):
+                    db.execute(
+                        f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)",  # noqa: S608  our own words
+                        (pages,),
+                    )
+                # Two changes are those of the orders themselves.
+                merged += db.total_changes - before - 2
+        return merged > 0
+
+    def size_bytes(self) -> int:
+        """Return what the index takes on the disk."""
+        places = (self._path.with_name(self._path.name + end) for end in ("", *BESIDE))
+        return sum(it.stat().st_size for it in places if it.exists())
+
+    def close(self) -> None:
+        with self._reading, self._writing:
+            self._reader.close()
+            self._writer.close()
+
+    def _open(self) -> None:
+        layout = self._layout()
+        if layout not in {0, self._kind.layout}:
+            remove_index(self._path)
+            layout = 0
+        self._reader = self._connect()
+        self._writer = self._reader if self._path == MEMORY else self._connect()
+        if layout == 0:
+            self._reader.execute("PRAGMA journal_mode=WAL")
+            with self.write() as db:
+                self._kind.make(db)
+                db.execute(f"PRAGMA user_version={self._kind.layout}")
+
+    def _open_another(self) -> None:
+        """Replace a file that cannot be opened; in memory where there can be none."""
+        try:
+            remove_index(self._path)
+            self._open()
+        except (sqlite3.DatabaseError, AppError, OSError) as error:
+            if not self._kind.in_memory:
+                raise self._explained_by(error) from error
+            _log.warning("the index %s is kept in memory: %s", self._path.name, error)
+            self._path, self._reading = MEMORY, self._writing
+            self._open()
+
+    def _layout(self) -> int:
+        """Return the layout of the file, 0 for a new one. Tries whether its words can be read."""
+        if self._path == MEMORY:
+            return 0
+        with closing(connect(self._path)) as db:
+            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+            for table in self._kind.words if layout == self._kind.layout else ():
+                db.execute(f"SELECT rowid FROM {table} WHERE {table} MATCH 'aaaa'").fetchone()  # noqa: S608  our own words
+        return layout
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = connect(self._path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        return connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if _is(error, _DAMAGED):
+                _log.warning("the index %s is made anew: %s", self._path.name, error)
+                with self._reading, self._writing:
+                    self.close()
+                    remove_index(self._path)
+                    self._open()
+            raise self._explained_by(error) from error
+
+    def _explained_by(self, error: Exception) -> AppError:
+        if isinstance(error, AppError):
+            return error
+        if _is(error, (sqlite3.SQLITE_FULL,)):
+            return disk_full(self._path.parent)
+        why = self._kind.anew if _is(error, _DAMAGED) else f"The system says: {error}."
+        return SearchBroken(self._kind.failed, why, "Try again in a while.")
+
+
+def remove_index(path: Path) -> None:
+    """Remove an index with what SQLite keeps beside it; it is made again when it is opened.
+
+    Raises OSError.
+    """
+    for end in ("", *BESIDE):
+        place = path.with_name(path.name + end)
+        if place.is_dir() and not place.is_symlink():
+            place.rmdir()  # unless something is in it, which is none of ours
+        elif path != MEMORY:
+            place.unlink(missing_ok=True)
+
+
+def _is(error: Exception, codes: tuple[int, ...]) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

@@ -1,0 +1,51 @@
+"""A database in memory alone, for what must never be on a disk."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.base.db import MEMORY, Database
+
+
+class MemoryDatabase(Database):
+    """A database in memory with the tables of the one on disk; gone with `close` or the process.
+
+    Its one connection serves all threads, one after the other. What is deleted is written over.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.RLock()
+        self._only: sqlite3.Connection | None = None
+        super().__init__(MEMORY)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        with self._turn, super().read() as db:
+            yield db
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        with self._turn, super().write() as db:
+            yield db
+
+    def close(self) -> None:
+        with self._turn:
+            super().close()
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._only is None:
+            self._only = self._open()
+            self._connections.append((lambda: True, self._only))
+        return self._only
+
+    def _open(self) -> sqlite3.Connection:
+        connection = super()._open()
+        # Without this, a large sort would put a part of itself into a file.
+        connection.execute("PRAGMA temp_store=MEMORY")
+        return connection
+
+    def _version_on_disk(self) -> int:
+        return 0

@@ -1,0 +1,141 @@
+"""The log and the crash reports: on this computer only, never sent anywhere."""
+
+from __future__ import annotations
+
+import faulthandler
+import logging
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app import __version__
+from app.base.errors import NotADataFolder
+from app.base.folder import DataFolder
+from engines.errors import UserError, is_out_of_memory, out_of_memory
+from engines.private import private
+from engines.redaction import redact_certain
+from engines.text import harmless
+
+if TYPE_CHECKING:
+    from engines.log_file import LogFile
+
+_LOG_BYTES = 1_000_000
+_KEPT_REPORTS = 5
+
+
+@contextmanager
+def keep_log(folder: DataFolder) -> Iterator[None]:
+    """Log to the data folder, and let a crash of native code leave its stack there."""
+    handler = _Log(log_file(folder))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        with ExitStack() as ends:
+            # Where nothing can be written, there is no log, and all else goes on.
+            with suppress(OSError):
+                path = folder.logs / "native-crash.txt"
+                crash = ends.enter_context(open(path, "w", encoding="utf-8", opener=private))
+                faulthandler.enable(crash)
+                ends.callback(faulthandler.disable)
+            yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        handler.close()
+
+
+class _Log(logging.Handler):
+    """The log's handler, which opens the file at the first line; in most runs there is none."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._file.emit(record)
+
+    def close(self) -> None:
+        if "_file" in vars(self):
+            self._file.close()
+        super().close()
+
+    @cached_property
+    def _file(self) -> LogFile:
+        from engines.log_file import LogFile
+
+        file = LogFile(self._path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        file.setFormatter(_Clean("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        return file
+
+
+class _Clean(logging.Formatter):
+    """A formatter that keeps keys, and what would steer a terminal, out of the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(redact_certain(super().format(record)))
+
+
+def log_file(folder: DataFolder) -> Path:
+    return folder.logs / "hearth.log"
+
+
+def describe(error: BaseException) -> str:
+    """Write a report a person can send: versions and the traceback, nothing of the user's chats."""
+    import platform
+
+    lines = [
+        f"Hearth {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {' '.join(sys.orig_argv[:1])}",
+        "",
+        *traceback.format_exception(error),
+    ]
+    return harmless(redact_certain("\n".join(lines)))
+
+
+def save_report(error: BaseException, folder: DataFolder) -> Path:
+    """Write a report to the logs, of which the newest five are kept, or to the temporary folder.
+
+    It is for its owner alone, and nobody can have foreseen its name. Raises OSError.
+    """
+    text = describe(error)
+    try:
+        folder.require_own()
+        folder.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = _written(text, folder.logs)
+        for old in sorted(folder.logs.glob("report-*.txt"))[:-_KEPT_REPORTS]:
+            old.unlink()
+    except (OSError, NotADataFolder):
+        path = _written(text, None)
+    return path
+
+
+def _written(text: str, folder: Path | None) -> Path:
+    start = f"{'' if folder else 'hearth-'}report-{time.strftime('%Y%m%d-%H%M%S')}-"
+    handle, name = tempfile.mkstemp(".txt", start, folder)
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return Path(name)
+
+
+def explained(error: Exception, folder: DataFolder) -> UserError:
+    """Explain what ended Hearth and is no error of the world: lack of memory, or a bug of ours.
+
+    A report of a bug is saved.
+    """
+    if is_out_of_memory(error):
+        return out_of_memory()
+    try:
+        do = f"The report is in {save_report(error, folder)}; please send it to the project."
+    except OSError as unsaved:
+        do = f"Please tell the project; no report could be saved: {unsaved.strerror or unsaved}."
+    why = "This is a bug of ours; your chats are safe."
+    return UserError("Hearth has made a mistake and stopped.", why, do)

@@ -1,0 +1,118 @@
+"""Secrets: in the system's keyring, or from the environment; never in a file of Hearth's."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from app.base.errors import KeyringBroken
+from app.base.secret import Secret, SecretStatus
+
+if TYPE_CHECKING:
+    from keyring.backend import KeyringBackend
+
+SERVICE = "Hearth"
+"""The name under which the keyring shows Hearth's secrets."""
+
+API_TOKEN = "api"  # noqa: S105 - a name
+"""The name of the token that programs show to Hearth's own server."""
+
+ENVIRONMENT = {"hf": "HF_TOKEN", API_TOKEN: "HEARTH_API_TOKEN"}
+"""Variables that win over what is kept; they are read, and never written anywhere."""
+
+NO_KEYRING = (
+    "This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. "
+    "Install one, such as GNOME Keyring or KWallet."
+)
+OR_SET = "Or set the variable {variable}."
+OVERRULED = "{variable} is set in the environment and takes precedence over the keyring."
+
+
+class Secrets:
+    """Secrets by name, such as "hf" or "server/ID".
+
+    A keyring is asked once in a run, since asking may open a dialog.
+
+    Raises KeyringBroken where there is a keyring that does not answer or stays locked.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Secret | None] = {}
+
+    def get(self, name: str) -> Secret | None:
+        if given := _given(name):
+            return given
+        if name not in self._known:
+            keyring = _keyring()
+            self._known[name] = _ask(keyring, name) if keyring else None
+        return self._known[name]
+
+    def set(self, name: str, value: Secret) -> SecretStatus:
+        """Keep a secret in the keyring, or for this run if there is none; returns where it went."""
+        if (keyring := _keyring()) is not None:
+            try:
+                keyring.set_password(SERVICE, name, value.reveal())
+            except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+                raise _broken("save the secret", name, error) from None
+        self._known[name] = value
+        if keyring is None:
+            return SecretStatus(True, "memory", _no_keyring(name))
+        overruled = OVERRULED.format(variable=ENVIRONMENT[name]) if _given(name) else None
+        return SecretStatus(True, "keyring", overruled)
+
+    def clear(self, name: str) -> SecretStatus:
+        """Forget a secret; what is left is told, such as a variable of the environment."""
+        if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
+            try:
+                keyring.delete_password(SERVICE, name)
+            except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+                raise _broken("remove the secret", name, error) from None
+        self._known[name] = None
+        return self.status(name)
+
+    def status(self, name: str) -> SecretStatus:
+        if _given(name):
+            return SecretStatus(True, "environment")
+        present = self.get(name) is not None
+        if _keyring() is None:
+            return SecretStatus(present, "memory" if present else "none", _no_keyring(name))
+        return SecretStatus(present, "keyring" if present else "none")
+
+
+def _no_keyring(name: str) -> str:
+    variable = ENVIRONMENT.get(name)
+    return f"{NO_KEYRING} {OR_SET.format(variable=variable)}" if variable else NO_KEYRING
+
+
+def _given(name: str) -> Secret | None:
+    """Return a secret from the environment; only the names in ENVIRONMENT can be given there."""
+    variable = ENVIRONMENT.get(name)
+    text = os.environ.get(variable, "").strip() if variable else ""
+    return Secret(text) if text else None
+
+
+def _keyring() -> KeyringBackend | None:
+    """Return the system's keyring; None where there is only a stand-in that keeps nothing."""
+    import keyring
+
+    found = keyring.get_keyring()
+    # Stand-ins (fail, null, a chain without links) have priority 0 or less.
+    return found if found.priority > 0 else None
+
+
+def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
+    try:
+        text = keyring.get_password(SERVICE, name)
+    except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
+        raise _broken("read the secret", name, error) from None
+    return Secret(text) if text else None
+
+
+def _broken(what: str, name: str, error: Exception) -> KeyringBroken:
+    """Make the error for a failed keyring. Its text is left out: it could quote the secret."""
+    variable = ENVIRONMENT.get(name, ENVIRONMENT["hf"])
+    return KeyringBroken(
+        f"The system’s keyring did not {what}.",
+        f"It is locked, or it failed ({type(error).__name__}).",
+        f"Unlock the keyring and try again, or set {variable}.",
+    )

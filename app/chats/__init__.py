@@ -1,0 +1,1 @@
+"""Chats: their history, answers, and everything that shows them."""

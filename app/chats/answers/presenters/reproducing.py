@@ -1,0 +1,165 @@
+"""Asks for an answer again in the same way, and compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject
+
+from app.base.errors import ModelUnknown, NotReproducible, PerhapsOtherwise
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.answers.values.asked import Asked, differences, from_json, mark_of
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import StoredMessage
+from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
+from app.models.library.services.library import Library
+from app.models.library.values.entry import ModelEntry
+from app.settings.values.models import valid
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan to ask for an answer again. doubt: why it may come out differently, if it may."""
+
+    answer: StoredMessage
+    options: AnswerOptions
+    doubt: PerhapsOtherwise | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison of an answer and the one that was written again.
+
+    same: word for word, as far as both go. words: how many are the same before the first that is
+    not. reasons: what was not as it had been, in a few words each.
+    """
+
+    same: bool
+    words: int = 0
+    reasons: tuple[str, ...] = ()
+
+
+Compared = Callable[[StoredMessage, Comparison], object]
+"""Is given the answer of then, and how the one that was written again compares with it."""
+
+
+class Reproducing(QObject):
+    """Reproduces answers: `plan` says what stands in the way, `begin` has one written again."""
+
+    def __init__(
+        self,
+        store: ChatStore,
+        library: Library,
+        generation: Generation,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._library = library
+        self._generation = generation
+        self._tasks = tasks
+        self._begun: dict[str, tuple[StoredMessage, Compared]] = {}
+        generation.ended.connect(self._ended)
+
+    def plan(self, answer: StoredMessage, done: Callable[[Plan], object], failed: Failed) -> None:
+        """Check, off this thread, whether all that the answer needed is still there."""
+        self._tasks.run(lambda: plan(answer, self._library.find), done, failed, on=SYSTEM)
+
+    def begin(self, planned: Plan, done: Compared, failed: Failed) -> None:
+        """Write the answer again, beside the old one.
+
+        done: is told how the two compare, if it is written up to its end. failed: it was not
+        begun.
+        """
+        original = planned.answer
+
+        def save() -> StoredMessage:
+            again = self._store.answer_again(original.chat_id, original.id)
+            self._begun[again.id] = original, done
+            return again
+
+        self._generation.answer_by(save, planned.options, failed)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        original, done = self._begun.pop(answer.id, (None, None))
+        if original is not None and done is not None and answer.state == "complete":
+            done(original, compare(original, answer))
+
+
+def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
+    """Plan to ask again. Raises NotReproducible with the reason."""
+    asked = from_json(answer.asked)
+    if asked is not None and asked.edited:
+        raise NotReproducible(
+            "This text cannot be reproduced.",
+            "You wrote it yourself, in place of the model’s answer.",
+            "Go to the model’s own answer, in another branch, and reproduce that one.",
+        )
+    if asked is None or asked.seed is None:
+        raise NotReproducible(
+            "This answer cannot be reproduced.",
+            "Hearth has no record of how it was made: it is too old, or it failed.",
+            "Answer again; the new answer can be reproduced.",
+        )
+    try:
+        entry = find(asked.model)
+        marks = tuple(mark_of(path) for path in entry.files)
+    except (ModelUnknown, OSError) as error:
+        raise NotReproducible(
+            "This answer cannot be reproduced.",
+            f"“{asked.name}”, the model that wrote it, is no longer on this computer.",
+            "Download that model again, or let another one answer.",
+        ) from error
+    same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
+    return Plan(answer, options_of(asked), _doubt(asked, same_file=same))
+
+
+def options_of(asked: Asked) -> AnswerOptions:
+    """Return all that was set then, also where the settings differ now."""
+    thinking = None if asked.thinking is None else "on" if asked.thinking else "off"
+    return AnswerOptions(
+        {
+            "mtp": asked.settings.get("mtp"),
+            "overflow": asked.settings.get("overflow"),
+            "thinking": thinking,
+            "effort": asked.effort,
+            **valid(asked.settings),
+            "model": asked.model,
+        },
+        seed=asked.seed,
+        stop=asked.stop,
+        grammar=asked.grammar,
+        depth=asked.depth,
+        thinking_budget=asked.thinking_budget,
+    )
+
+
+def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
+    """Compare two answers; one that was stopped, as far as it goes."""
+    old, new = original.text, again.text
+    if old == new or (original.state != "complete" and new.startswith(old)):
+        return Comparison(same=True)
+    words = zip(old.split(), new.split(), strict=False)
+    count = next((at for at, (one, other) in enumerate(words) if one != other), None)
+    alike = min(len(old.split()), len(new.split())) if count is None else count
+    then, now = from_json(original.asked), from_json(again.asked)
+    return Comparison(False, alike, differences(then, now) if then and now else ())
+
+
+def _doubt(asked: Asked, *, same_file: bool) -> PerhapsOtherwise | None:
+    if not same_file:
+        return PerhapsOtherwise(
+            "The model’s file has changed.",
+            f"“{asked.name}” was changed or downloaded again after it wrote this answer.",
+            "Answer with the current file; the words may differ.",
+        )
+    if asked.parts > 1:
+        return PerhapsOtherwise(
+            "This answer was not written in one go.",
+            f"It was stopped and continued, so that it has {asked.parts} parts.",
+            "Write it in one go with the last seed; the words may differ.",
+        )
+    return None

@@ -1,0 +1,133 @@
+"""Makes titles for new chats by the model that answered, when it has nothing else to do."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+
+from PySide6.QtCore import QObject, Signal
+
+from app.base.errors import ChatNotFound
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answers import Ready
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.titles import title_in, title_request
+from app.kit.tasks.tasks import ENGINE, Task, Tasks
+from app.runtime.services.lease import Lease
+from app.runtime.services.runtime import Runtime
+from app.settings.presenters import SettingsService
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.types import Done, TextDelta
+
+_TRIES = 3
+"""Questions after which a chat keeps the title it has."""
+
+_log = logging.getLogger(__name__)
+
+
+class Titles(QObject):
+    """Makes titles. titled(chat_id, title): the chat has a title by the model now.
+
+    The model that has answered is asked, in its turn and if it is still loaded then. It gives way
+    to an answer at once, and leaves a title by the user alone. A model that fails at it leaves the
+    title from the first question.
+    """
+
+    titled = Signal(str, str)
+
+    def __init__(
+        self,
+        store: ChatStore,
+        runtime: Runtime,
+        generation: Generation,
+        settings: SettingsService,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._runtime = runtime
+        self._settings = settings
+        self._tasks = tasks
+        self._running: set[Task] = set()
+        self._ready: dict[str, Ready] = {}
+        generation.begun.connect(lambda _: self.stop())
+        generation.ready.connect(self._keep)
+        generation.ended.connect(self._ended)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a title is being made, or waits for its turn."""
+        return bool(self._running)
+
+    def stop(self) -> None:
+        """Stop, as the engine is wanted; a later answer gives the next chance."""
+        for task in self._running:
+            task.cancel()
+
+    def _keep(self, answer_id: str, ready: Ready) -> None:
+        self._ready[answer_id] = ready
+
+    def _ended(self, answer: StoredMessage) -> None:
+        ready = self._ready.pop(answer.id, None)
+        # What comes with Hearth knows nothing but Hearth, and no task such as this one.
+        if ready is None or ready.entry.builtin or answer.state != "complete":
+            return
+        if self._settings.current.auto_titles:
+
+            def failed(error: Exception) -> None:
+                self._running.discard(task)
+                _log.warning("no title was made: %s", error)
+
+            task = self._tasks.stream(
+                lambda cancel: self._title(answer, ready, cancel),
+                lambda titles: self.titled.emit(answer.chat_id, titles[-1]),
+                lambda: self._running.discard(task),
+                failed,
+                on=ENGINE,
+            )
+            self._running.add(task)
+
+    def _title(self, answer: StoredMessage, ready: Ready, cancel: CancelToken) -> Iterator[str]:
+        question = self._question(answer)
+        if question is None:
+            return
+        try:
+            model = self._runtime.spare(ready.entry, ready.load_options, cancel)
+        except Cancelled:
+            return
+        if model is None:
+            return
+        with model:
+            title = _title(model, question, answer, cancel)
+        if title is not None and self._store.entitle(answer.chat_id, title):
+            yield title
+
+    def _question(self, answer: StoredMessage) -> str | None:
+        """Return the question that the chat began with; None if it needs no title any more."""
+        try:
+            chat = self._store.chat(answer.chat_id)
+        except ChatNotFound:
+            return None
+        asked = [it.text for it in self._store.path(chat.id) if it.role == "user"]
+        return asked[0] if chat.titled_by == "text" and 0 < len(asked) <= _TRIES else None
+
+
+def _title(model: Lease, question: str, answer: StoredMessage, cancel: CancelToken) -> str | None:
+    """Ask the model for a title; None if it gives none. Raises EngineError."""
+    facts = answer.facts
+    mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
+    said, finished = "", False
+    request = title_request(question, answer.text, mtp)
+    with closing(model.chat(request, cancel)) as events:
+        for event in events:
+            if isinstance(event, TextDelta):
+                said += event.text
+            elif isinstance(event, Done):
+                finished = event.finish_reason == "stop"
+            if "\n" in said.strip():
+                break
+    return None if cancel.cancelled else title_in(said, finished)

@@ -1,0 +1,210 @@
+"""Messages that are written during an answer, and sent when it has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from app.base.ids import new_id
+from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.history.store.waiting import WaitingStore
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.waiting import Waiting
+from app.documents.values.documents import Attachment
+from app.kit.tasks.tasks import STORE, Tasks
+from app.settings.values.fields import fields as settings_fields
+
+_KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")
+"""The options kept with a message besides settings; the rest is told when its answer begins."""
+
+
+class WaitingMessages(QObject):
+    """The waiting messages; each stays in the database until it is a question there.
+
+    One that was written in this run goes out by itself, as long as answers end well. After a stop,
+    a failure or a restart it waits for its user, who sends or removes it.
+
+    changed(chat_id): other messages wait there now, or in another way. failed(error).
+    """
+
+    changed = Signal(str)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: WaitingStore,
+        generation: Generation,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._generation = generation
+        self._tasks = tasks
+        self._going: dict[str, str] = {}
+        self._leaving: dict[str, str] = {}
+        self._urgent: dict[str, Waiting] = {}
+        generation.ended.connect(self._ended)
+        generation.crashed.connect(self._crashed)
+
+    def of(self, chat_id: str) -> tuple[Waiting, ...]:
+        """Return the messages in the order in which they are sent."""
+        return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
+
+    def is_going(self, item: Waiting) -> bool:
+        """Whether it goes out by itself."""
+        return item.id in self._going
+
+    def is_sending(self, chat_id: str) -> bool:
+        """Whether a message is being sent there, or is going to be by itself."""
+        return chat_id in self._leaving.values() or chat_id in self._going.values()
+
+    def add(
+        self,
+        chat_id: str,
+        text: str,
+        options: AnswerOptions,
+        failed: Callable[[Exception], None],
+        attachments: Sequence[Attachment] = (),
+    ) -> None:
+        """Add a message, with its files. failed: called if it could not be saved."""
+
+        item_id = new_id()
+        self._going[item_id] = chat_id  # it may be read before its saving is told
+
+        def added(_: Waiting) -> None:
+            self.changed.emit(chat_id)
+            if not self._generation.is_answering(chat_id):
+                self._next(chat_id)  # the answer has ended meanwhile
+
+        def not_added(error: Exception) -> None:
+            self._going.pop(item_id, None)
+            failed(error)
+
+        kept = options_as_json(options)
+        self._tasks.run(
+            lambda: self._store.add(chat_id, text, kept, item_id, attachments),
+            added,
+            not_added,
+            on=STORE,
+        )
+
+    def change(self, item: Waiting, text: str) -> None:
+        self._write(item.chat_id, lambda: self._store.change(item.id, text))
+
+    def move(self, item: Waiting, step: int) -> None:
+        """Move a message earlier (-1) or later (1)."""
+        order = [it.id for it in self.of(item.chat_id)]
+        place = order.index(item.id) + step
+        if 0 <= place < len(order):
+            order.remove(item.id)
+            order.insert(place, item.id)
+            self._write(item.chat_id, lambda: self._store.arrange(order))
+
+    def remove(self, item: Waiting) -> Callable[[], None]:
+        """Remove a message; returns what undoes it."""
+        order = [it.id for it in self.of(item.chat_id)]
+        chat_id = self._going.pop(item.id, None)
+        if self._urgent.get(item.chat_id) == item:
+            del self._urgent[item.chat_id]
+        self._write(item.chat_id, lambda: self._store.remove(item.id))
+
+        def put_back() -> None:
+            if chat_id is not None and self._generation.is_answering(chat_id):
+                self._going[item.id] = chat_id
+            self._write(item.chat_id, lambda: self._store.put_back(item, order))
+
+        return put_back
+
+    def send_now(self, item: Waiting) -> None:
+        """Send it before all others, on the branch that is shown; what is written stops."""
+        if self._generation.is_answering(item.chat_id):
+            self._urgent[item.chat_id] = item
+            self._generation.stop(item.chat_id)
+        else:
+            self._send(item, on_shown_branch=True)
+
+    def send_all(self, chat_id: str) -> None:
+        """Send all, one after the other, from the branch that is shown."""
+        waiting = self.of(chat_id)
+        self._going.update({item.id: chat_id for item in waiting})
+        if waiting and not self._generation.is_answering(chat_id):
+            self._send(waiting[0], on_shown_branch=True)
+        self.changed.emit(chat_id)
+
+    def options_of(self, item: Waiting) -> AnswerOptions:
+        return options_from_json(item.options)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        chat_id = answer.chat_id
+        if self._generation.is_answering(chat_id):
+            return
+        urgent = self._urgent.pop(chat_id, None)
+        if urgent is not None:
+            self._send(urgent, on_shown_branch=True)
+        elif answer.state == "complete":
+            self._next(chat_id)
+        else:
+            self._hold(chat_id)
+
+    def _crashed(self, _error: Exception) -> None:
+        # One that is just being sent, or answered, is another's.
+        for chat_id in {*self._going.values(), *self._urgent} - {*self._leaving.values()}:
+            if not self._generation.is_answering(chat_id):
+                self._hold(chat_id)
+
+    def _next(self, chat_id: str) -> None:
+        going = [item for item in self.of(chat_id) if item.id in self._going]
+        if going:
+            self._send(going[0], on_shown_branch=False)
+
+    def _hold(self, chat_id: str) -> None:
+        """Let what waits there wait for its user from now on."""
+        self._urgent.pop(chat_id, None)
+        self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
+        self.changed.emit(chat_id)
+
+    def _send(self, item: Waiting, *, on_shown_branch: bool) -> None:
+        if item.chat_id in self._leaving.values():
+            return
+        self._leaving[item.id] = item.chat_id
+        self._going.pop(item.id, None)
+
+        def save() -> tuple[StoredMessage, StoredMessage]:
+            return self._store.send(item.id, on_shown_branch=on_shown_branch)
+
+        def asked(question: StoredMessage) -> None:
+            self._leaving.pop(item.id, None)
+            self.changed.emit(question.chat_id)
+
+        def failed(error: Exception) -> None:
+            self._leaving.pop(item.id, None)
+            self._hold(item.chat_id)
+            self.failed.emit(error)
+
+        self._generation.ask_by(save, options_from_json(item.options), asked, failed)
+        self.changed.emit(item.chat_id)
+
+    def _write(self, chat_id: str, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(chat_id), self.failed.emit, on=STORE)
+
+
+def options_as_json(options: AnswerOptions) -> str:
+    """Write what was chosen for a message, to be kept with it: settings and others, by name."""
+    usual = AnswerOptions()
+    others = {name: getattr(options, name) for name in _KEPT}
+    chosen = {name: value for name, value in others.items() if value != getattr(usual, name)}
+    settings = {name: value for name, value in options.settings.items() if value is not None}
+    return json.dumps({**settings, **chosen}, ensure_ascii=False)
+
+
+def options_from_json(text: str) -> AnswerOptions:
+    """Read what was chosen; what this Hearth does not know is left aside."""
+    known = {*_KEPT, *settings_fields()}
+    values = {name: value for name, value in json.loads(text).items() if name in known}
+    for name in {"stop", "collections"} & values.keys():
+        values[name] = tuple(values[name])
+    return AnswerOptions().changed(**values)

@@ -1,0 +1,40 @@
+"""Layers of settings: what a stored chat and its assistant have set for an answer."""
+
+from __future__ import annotations
+
+from app.assistants.store.assistants import AssistantStore
+from app.assistants.values.assistants import OF_A_CHAT, Assistant, NewChat
+from app.chats.history.store.chat_settings import ChatSettingsStore
+from app.settings.values.models import valid
+from app.settings.values.resolved import SettingLayers
+
+
+class ChatLayers:
+    """Reads the layers of stored chats. Qt-free; may be used from any thread."""
+
+    def __init__(self, chats: ChatSettingsStore, assistants: AssistantStore) -> None:
+        self._chats = chats
+        self._assistants = assistants
+
+    def of(self, chat_id: str) -> SettingLayers:
+        own = self._chats.get(chat_id)
+        return layers_of(own, self._assistants.assistant(own.assistant_id))
+
+    def collections(self, chat_id: str) -> tuple[str, ...]:
+        """Return the ids of the collections that a chat's answers are grounded in."""
+        own = self._chats.get(chat_id)
+        if own.collections is not None:
+            return own.collections
+        assistant = self._assistants.assistant(own.assistant_id)
+        return assistant.collections if assistant else ()
+
+
+def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
+    """Make layers of the values that are still allowed: limits may have become narrower."""
+    chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
+    return SettingLayers(
+        assistant=assistant.allowed_values if assistant else {},
+        chat={**chat, **({"model": own.model} if own.model else {})},
+        message={},
+        usual=own.usual and own.model is not None,
+    )

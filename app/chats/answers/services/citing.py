@@ -1,0 +1,51 @@
+"""Holds the quotes of answers against the files that their chat has."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from app.chats.answers.services.grounding import Grounding
+from app.chats.history.values.conversation import StoredMessage
+from app.documents.citations.values import CheckedAnswer, CitationCheck, CopyState
+
+_KEPT: Final = 2
+"""Sets of files that stay prepared in memory: a chat has one, or few."""
+
+_Files = tuple[tuple[str, str], ...]
+
+
+class Citing:
+    """Checks answers against their files. Qt-free; from any thread.
+
+    state_of: tells of the copy of a file, by its hash.
+    """
+
+    def __init__(self, grounding: Grounding, state_of: Callable[[str], CopyState]) -> None:
+        self._grounding = grounding
+        self._state_of = state_of
+        self._lock = threading.Lock()
+        self._checks: dict[_Files, tuple[CitationCheck, tuple[str, ...]]] = {}
+
+    def check(self, path: Sequence[StoredMessage], text: str) -> CheckedAnswer:
+        """Check the answer at the end of a path. text: its words, as they are read."""
+        with self._lock:
+            check, gone = self._prepared(path)
+            citations = check.check(text)
+        hashes = {it.document for it in citations if it.document}
+        return CheckedAnswer(citations, {it: self._state_of(it) for it in hashes}, gone)
+
+    def _prepared(self, path: Sequence[StoredMessage]) -> tuple[CitationCheck, tuple[str, ...]]:
+        """Return the check against a path's files, and the names of those that are gone."""
+        names = {it.document: it.name for message in path for it in message.sources}
+        names |= {it.sha256: it.name for message in path for it in message.attachments}
+        key = tuple(names.items())
+        if key not in self._checks:
+            files = self._grounding.files(path)
+            here = {it.document.sha256 for it in files}
+            gone = tuple(name for sha256, name in names.items() if sha256 not in here)
+            self._checks[key] = CitationCheck(files), gone
+            if len(self._checks) > _KEPT:
+                del self._checks[next(iter(self._checks))]
+        return self._checks[key]

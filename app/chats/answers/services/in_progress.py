@@ -1,0 +1,255 @@
+"""An answer in progress: its growing text, saved on the way and at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
+from sys import maxsize
+from typing import Final, TypeVar
+
+from app import __version__
+from app.chats.answers.values.answers import AnswerEvent, Ended, Grounded, Ready
+from app.chats.answers.values.asked import Asked, as_json, from_json, mark_of, prompt_hash
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import AnswerFacts, Failure, MessageState, StoredMessage
+from app.models.library.values.entry import ModelEntry
+from app.runtime.services.queue import Ticket
+from app.settings.values.fields import Settings
+from app.settings.values.models import OF_A_MODEL
+from engines.errors import UserError
+from engines.types import (
+    ChatRequest,
+    Done,
+    Event,
+    LoadedModel,
+    ReasoningDelta,
+    TextDelta,
+    WasReasoning,
+)
+
+E = TypeVar("E", bound=AnswerEvent)
+
+EVERY_S: Final = 0.25
+REST: Final = 10
+"""Times as long as a save has taken nothing is saved: with many answers at once a slow disk would
+have more to do than it can.
+"""
+
+
+class AnswerInProgress:
+    """A stored answer until it has ended: the one place that keeps its text.
+
+    One thread writes it, with all but `so_far`, which is for any thread. ticket: its place in the
+    queue at the engines.
+    """
+
+    def __init__(self, chats: ChatStore, answer: StoredMessage, ticket: Ticket) -> None:
+        self.answer = answer
+        self.ticket = ticket
+        self._chats = chats
+        self._growing = GrowingAnswer(answer)
+        self._saving = Saving(chats)
+        self._written = answer
+        self._ready: Ready | None = None
+
+    def so_far(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
+        """Return the message with its text. heard: only so many characters of what came."""
+        return self._growing.onto(message, heard)
+
+    def take(self, event: E) -> E:
+        """Keep what an event says of the answer; returns the event."""
+        if isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
+            self._growing.take(event)
+        elif isinstance(event, Ready):
+            self._ready = event
+        elif isinstance(event, Asked):
+            self._written = begun(self._written, event)
+        elif isinstance(event, Grounded):
+            self._written = replace(self._written, sources=event.sources)
+        elif isinstance(event, Done) and self._ready is not None:
+            self._written = ended(self._written, event, self._ready)
+        return event
+
+    def save_if_due(self) -> None:
+        """Save now and then what has come so far."""
+        if self._written.state == "streaming" and self._saving.is_due:
+            self._saving.on_the_way(self.so_far(self._written))
+
+    def stop(self) -> None:
+        """Mark it as stopped by its user."""
+        self._written = replace(self._written, state="stopped")
+
+    def fail(self, error: UserError) -> None:
+        """Mark it as failed, with the reason."""
+        self._written = replace(self._written, state="failed", failure=Failure.of(error))
+
+    def interrupt(self) -> None:
+        """Save what there is of an answer that nobody writes any more."""
+        self._chats.save_answer(self.so_far(replace(self._written, state="interrupted")))
+
+    def end(self) -> Ended:
+        """Save it; returns its last event."""
+        self._growing.end()
+        return self._saving.end(self.so_far(self._written))
+
+
+class GrowingAnswer:
+    """Collects an answer's text and reasoning, also of one that is continued.
+
+    One thread adds to it, any thread reads. now: seconds on a clock that only goes forward.
+    """
+
+    def __init__(self, answer: StoredMessage, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._lock = threading.Lock()
+        self._before = answer
+        self._runs: list[tuple[type[Event], list[str]]] = []
+        self._reasoned_s = answer.reasoning_s
+        self._began: float | None = None
+        self._text_began: float | None = None
+
+    @property
+    def reasoning_s(self) -> float:
+        """The seconds of reasoning, up to now while it lasts."""
+        running = 0.0 if self._began is None else self._now() - self._began
+        return self._reasoned_s + running
+
+    def take(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+        with self._lock:
+            if not self._runs or self._runs[-1][0] is not type(event):
+                self._runs.append((type(event), []))
+            match event:
+                case TextDelta(text):
+                    self._end_reasoning()
+                    self._runs[-1][1].append(text)
+                    if self._text_began is None:
+                        self._text_began = self._now()
+                case ReasoningDelta(text):
+                    self._runs[-1][1].append(text)
+                    if self._began is None:
+                        self._began = self._now()
+                case WasReasoning():
+                    if self._text_began is not None:
+                        self._reasoned_s += self._now() - self._text_began
+
+    def end(self) -> None:
+        """Note that nothing more comes."""
+        with self._lock:
+            self._end_reasoning()
+
+    def onto(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
+        """Return the message with the answer so far, or with so many characters of it."""
+        text, reasoning = self._before.text, self._before.reasoning
+        with self._lock:
+            for kind, pieces in self._runs:
+                run = "".join(pieces)
+                if kind is TextDelta:
+                    text += run[:heard]
+                elif kind is ReasoningDelta:
+                    reasoning += run[:heard]
+                else:
+                    text, reasoning = "", reasoning + text
+                heard -= len(run)
+                if heard < 0:
+                    break
+            return replace(message, text=text, reasoning=reasoning, reasoning_s=self.reasoning_s)
+
+    def _end_reasoning(self) -> None:
+        self._reasoned_s, self._began = self.reasoning_s, None
+
+
+class Saving:
+    """Saves one answer, on its thread. now: as of a GrowingAnswer."""
+
+    def __init__(self, chats: ChatStore, now: Callable[[], float] = time.monotonic) -> None:
+        self._chats = chats
+        self._now = now
+        self._due = now() + EVERY_S
+
+    @property
+    def is_due(self) -> bool:
+        return self._now() > self._due
+
+    def on_the_way(self, message: StoredMessage) -> None:
+        """Save what there is; it may fail: the next time, or the last, everything is saved."""
+        began = self._now()
+        with contextlib.suppress(UserError):
+            self._chats.save_answer(message)
+        now = self._now()
+        self._due = now + max(EVERY_S, REST * (now - began))
+
+    def end(self, message: StoredMessage) -> Ended:
+        """Save the message, or have it say why that fails."""
+        try:
+            self._chats.save_answer(message)
+        except UserError as error:
+            failed = replace(message, state="failed", failure=Failure.of(error))
+            return Ended(failed, unsaved=message)
+        return Ended(message)
+
+
+def asked_of(
+    entry: ModelEntry, settings: Settings, request: ChatRequest, loaded: LoadedModel
+) -> Asked:
+    """Record how an answer is asked for, without the seed. A file that is gone has no mark."""
+    marks = []
+    with contextlib.suppress(OSError):
+        marks = [mark_of(path) for path in entry.files]
+    return Asked(
+        model=entry.id,
+        name=entry.name,
+        files=tuple(marks),
+        sha256=entry.sha256 or "",
+        settings={name: getattr(settings, name) for name in (*OF_A_MODEL, "overflow")},
+        context=loaded.context,
+        stop=request.stop,
+        grammar=request.sampling.grammar,
+        depth=request.depth,
+        thinking=request.thinking,
+        thinking_budget=request.thinking_budget,
+        effort=request.effort,
+        overflow=request.overflow,
+        prompt=prompt_hash(request.messages),
+        hearth=__version__,
+    )
+
+
+def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
+    """Return the message of an answer to be written, or continued: then it has one part more."""
+    before = from_json(answer.asked)
+    if before is None or not (answer.text or answer.reasoning):
+        return replace(answer, asked=as_json(asked))
+    wrote = [*before.before, *([] if before.edited else [before.name])]
+    names = tuple(name for name, _ in groupby([*wrote, asked.name]))[:-1]
+    more = replace(asked, parts=1 + before.parts, before=names)
+    return replace(answer, asked=as_json(more))
+
+
+def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
+    """Return the message of a finished answer, whose seed is known. ready: of its model."""
+    ended_early = done.finish_reason in {"cancelled", "repetition"}
+    state: MessageState = "stopped" if ended_early else "complete"
+    facts = AnswerFacts(
+        model=ready.entry.name,
+        engine=ready.engine,
+        prompt_tokens=done.usage.prompt_tokens,
+        cached_tokens=done.usage.cached_tokens,
+        completion_tokens=done.usage.completion_tokens,
+        context=done.usage.context,
+        left_out=done.usage.left_out,
+        ttft_s=done.timing.ttft_s,
+        decode_tok_s=done.timing.decode_tok_s,
+        seed=done.seed,
+        finish_reason=done.finish_reason,
+        mtp=done.mtp,
+        notes=tuple(dict.fromkeys((*ready.loaded.notes, *done.notes))),
+        guessed=done.usage.guessed,
+        why=ready.why,
+    )
+    asked = from_json(answer.asked)
+    mark = as_json(replace(asked, seed=done.seed)) if asked else answer.asked
+    return replace(answer, state=state, facts=facts, asked=mark)

@@ -1,0 +1,153 @@
+"""Says what a model sees and hears, and why a picture or a sound cannot be sent to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from app.documents.values.documents import Attachment
+from app.models.discover.values.offers import ProjectorOffer
+from app.models.library.values.entry import ModelEntry
+from engines.errors import Action, MediaUnsupported
+from engines.text import amount
+from engines.types import LoadedModel, MediaKind
+
+ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
+
+ProjectorOf = Callable[[ModelEntry], ProjectorOffer | None]
+"""Finds the projector that could be fetched for a model."""
+
+
+def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
+    """Return what a model may take, before it is loaded: llama.cpp's takes nothing without one."""
+    if entry.engine == "llamacpp" and entry.projector is None:
+        return frozenset()
+    return ALL
+
+
+def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
+    """Return what a loaded model takes; a server that does not tell is tried."""
+    senses: dict[MediaKind, bool | None] = {"image": loaded.sees, "audio": loaded.hears}
+    return frozenset(kind for kind, has in senses.items() if has is not False)
+
+
+def require_senses(
+    attachments: Iterable[Attachment],
+    taken: frozenset[MediaKind],
+    entry: ModelEntry,
+    projector_of: ProjectorOf,
+) -> None:
+    """Refuse a question with a picture or a sound that its model does not take.
+
+    Raises MediaUnsupported, which says what is missing.
+    """
+    for it in attachments:
+        kind = it.kind.medium
+        if kind is not None and kind not in taken:
+            raise _refusal(it.name, kind, entry, projector_of)
+
+
+def _refusal(
+    name: str, kind: MediaKind, entry: ModelEntry, projector_of: ProjectorOf
+) -> MediaUnsupported:
+    offer = projector_of(entry) if entry.projector is None else None
+    return _no_sight(name, entry, offer) if kind == "image" else _no_hearing(name, entry, offer)
+
+
+def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
+    what = f"“{entry.name}” cannot see pictures, and “{name}” is one."
+    if entry.builtin:
+        return MediaUnsupported(
+            what,
+            "The built-in guide reads nothing but text.",
+            "Get a model that sees, or leave the picture out.",
+            Action("find_model"),
+        )
+    if entry.on_server:
+        return MediaUnsupported(
+            what,
+            "Its server says that this model takes none.",
+            "Choose a model that sees, or leave the picture out.",
+        )
+    if entry.engine == "vllm":
+        return MediaUnsupported(
+            what,
+            "It was not made to see, or vLLM was started without room for pictures.",
+            "Switch on “Pictures in vLLM” if it was made to see, or choose a model that does.",
+            Action("open_settings", "vllm_pictures"),
+            terminal="`hearth settings set vllm_pictures on` makes room for pictures, if it was"
+            " made to see; or choose a model that does.",
+        )
+    if offer is not None:
+        size = amount(offer.size_bytes)
+        return MediaUnsupported(
+            what,
+            "It sees with a projector, a file of its own, which is not on this computer.",
+            f"Get the projector ({size}), choose a model that sees, or leave the picture out.",
+            Action("get_projector", entry.id),
+            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}); or choose a"
+            " model that sees.",
+        )
+    if entry.projector is None:
+        return MediaUnsupported(
+            what,
+            f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
+            "Choose a model that sees, or put this model’s projector into its folder.",
+            Action("find_model"),
+        )
+    return MediaUnsupported(
+        what,
+        f"Its projector, {entry.projector.name}, is not for pictures, or there was no memory left"
+        " for it.",
+        "Choose a model that sees; or close other programs and load this one again.",
+    )
+
+
+def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
+    what = f"“{entry.name}” cannot hear sounds, and “{name}” is one."
+    if entry.builtin:
+        return MediaUnsupported(
+            what,
+            "The built-in guide reads nothing but text.",
+            "Get a model that hears, or leave the sound out.",
+            Action("find_model"),
+        )
+    if entry.on_server:
+        return MediaUnsupported(
+            what,
+            "Its server says that this model takes none.",
+            "Choose a model that hears, or leave the sound out.",
+        )
+    if entry.engine == "vllm":
+        return MediaUnsupported(
+            what,
+            "It was not made to hear, or vLLM was started without room for sounds.",
+            "Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does.",
+            Action("open_settings", "vllm_sounds"),
+            terminal="`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
+            " hear; or choose a model that does.",
+        )
+    if offer is not None:
+        size = amount(offer.size_bytes)
+        return MediaUnsupported(
+            what,
+            "A model hears with a projector, a file of its own, and none is here for this one.",
+            f"Get its projector ({size}), which may be for pictures alone; or choose a model that"
+            " hears.",
+            Action("get_projector", entry.id),
+            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}), which may be"
+            " for pictures alone; or choose a model that hears.",
+        )
+    if entry.projector is None:
+        return MediaUnsupported(
+            what,
+            f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
+            "Choose a model that hears, or put this model’s projector into its folder.",
+            Action("find_model"),
+        )
+    return MediaUnsupported(
+        what,
+        f"Its projector, {entry.projector.name}, is not for sounds, or there was no memory left for"
+        " it.",
+        "Choose a model that hears; or close other programs and load this one again.",
+    )

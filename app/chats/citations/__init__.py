@@ -1,0 +1,1 @@
+"""The checked quotes of answers as they are shown."""

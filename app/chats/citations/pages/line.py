@@ -1,0 +1,57 @@
+"""The line under an answer that sums its checked quotes up."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.chats.citations.pages.words import summary
+from app.documents.citations.values import CheckedAnswer
+from app.kit.look.theme import Tone
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+
+
+class CitationLine(FlowRow):
+    """all(): the quotes are to be listed. uncited(shown): sentences without a quote are to be
+    shown, in all answers, or not any more.
+    """
+
+    all = Signal()
+    uncited = Signal(bool)
+
+    def __init__(
+        self, checked: CheckedAnswer, *, shows_uncited: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("citationLine")
+        words = summary(checked)
+        if checked.citations:
+            drawing, tone = _look_of(checked)
+            button = LabelledButton(drawing, words, "showQuotes", look="link", tone=tone)
+            button.setAccessibleName(self.tr("{0}. Show them.").format(words))
+            button.clicked.connect(self.all)
+            self.add(button)
+        else:
+            self.add(Label(words, "small", name="noQuotes"))
+        self._uncited = LabelledButton(
+            "partly", self.tr("Sentences without a quote"), "showUncited", look="quiet"
+        )
+        self._uncited.setToolTip(self.tr("Marks the sentences that no quote backs."))
+        self._uncited.setCheckable(True)
+        self._uncited.setChecked(shows_uncited)
+        self._uncited.toggled.connect(self.uncited)
+        self.add(self._uncited)
+
+    def show_uncited(self, shown: bool) -> None:
+        """Show that the switch was turned, under another answer."""
+        self._uncited.setChecked(shown)
+
+
+def _look_of(checked: CheckedAnswer) -> tuple[str, Tone]:
+    if checked.count("not_found"):
+        return "close", "danger"
+    if checked.count("elsewhere"):
+        return "elsewhere", "warn"
+    return ("help", "muted") if checked.count("place_unchecked") else ("check", "good")

@@ -1,0 +1,78 @@
+"""What the window says of checked quotes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.documents.citations.values import CheckedAnswer, Citation
+from app.documents.pages.words import place_words
+from app.documents.values.documents import TextSpan
+from app.kit.look.direction import isolated
+
+_tr = QCoreApplication.translate
+
+
+def summary(checked: CheckedAnswer) -> str:
+    """Sum up how the quotes of an answer stand, as under it."""
+    count = len(checked.citations)
+    if not count:
+        return _tr("citations", "No quote to check")
+    if count == 1:
+        words = _tr("citations", "1 quote checked")
+    else:
+        words = _tr("citations", "{0} quotes checked").format(count)
+    parts = [words]
+    if unchecked := checked.count("place_unchecked"):
+        words = (
+            _tr("citations", "1 place not checked")
+            if unchecked == 1
+            else _tr("citations", "{0} places not checked").format(unchecked)
+        )
+        parts.append(words)
+    if elsewhere := checked.count("elsewhere"):
+        parts.append(_tr("citations", "{0} elsewhere").format(elsewhere))
+    if missing := checked.count("not_found"):
+        parts.append(_tr("citations", "{0} not found").format(missing))
+    if len(parts) == 1:
+        parts.append(_tr("citations", "found") if count == 1 else _tr("citations", "all found"))
+    return ", ".join(parts)
+
+
+def verdict(citation: Citation, checked: CheckedAnswer) -> str:
+    """Say where a quote stands, or that it stands nowhere."""
+    if citation.verdict == "not_found":
+        if checked.gone:
+            words = _tr("citations", "Not found. Not all files are here any more: {0}")
+            return words.format(", ".join(checked.gone))
+        return _tr("citations", "Not found: these words stand in none of the files.")
+    where = places(citation)
+    if citation.verdict == "elsewhere":
+        words = _tr("citations", "Not where the answer says, but in {0}.").format(where)
+    elif citation.verdict == "place_unchecked":
+        words = _tr(
+            "citations",
+            "The words stand in {0}. Hearth could not check whether that is the place that the "
+            "answer names.",
+        ).format(where)
+    else:
+        words = _tr("citations", "Found in {0}.").format(where)
+    return f"{words} {copy_words(citation, checked)}".rstrip()
+
+
+def places(citation: Citation) -> str:
+    """Name the file and the places in which a quote stands."""
+    return ", ".join([isolated(citation.name), *map(_place_of, citation.spans)])
+
+
+def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
+    """Say what is wrong with the kept copy of a quote's file; "" where nothing is."""
+    state = checked.copies.get(citation.document, "missing")
+    if state == "changed":
+        return _tr("citations", "The file has changed since it was read.")
+    if state == "missing":
+        return _tr("citations", "No copy of the file is kept, only its text.")
+    return ""
+
+
+def _place_of(span: TextSpan) -> str:
+    return place_words(span.place)

@@ -1,0 +1,288 @@
+"""`hearth ask`: one question, one answer."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.assistants.commands import layers_of
+from app.base.errors import SettingsInvalid
+from app.chats.answers.values.answers import AnswerEvent, AnswerOptions
+from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.documents.collections.commands import not_read
+from app.documents.collections.values import CollectionState
+from app.documents.values.documents import AttachedFile, PromptSource, left_out
+from app.kit.terminal.arguments import (
+    ANYWAY,
+    ENGINE,
+    ENGINES,
+    MODES,
+    MTP,
+    USUAL,
+    add_answering,
+    add_model,
+    count,
+    whole,
+)
+from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output
+from app.kit.terminal.streams import read, read_file
+from app.settings.values.fields import Settings
+from engines.cancel import CancelToken
+from engines.types import MAX_DEPTH, EngineName, Message
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+BUILT_IN_QUESTION = "What is Hearth?"
+
+
+def ask(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    if args.depth is not None and args.mtp == "off":
+        raise WrongUsage(
+            "--depth and --mtp off contradict each other.",
+            "A depth is how many tokens MTP guesses ahead, and off means none.",
+            "Leave out one of the two.",
+        )
+    if args.assistant is not None and args.chat is not None:
+        raise WrongUsage(
+            "--assistant and --chat cannot be given together.",
+            "A chat has the assistant that it began with.",
+            "Leave out one of the two.",
+        )
+    settings = app.settings.read()
+    text = _standard_input() if args.text == "-" else args.text
+    files = read_files(app, args.file, out)
+    options = AnswerOptions(
+        {
+            "model": on_engine(app, args.model or _of_chat(app, args), args.engine, args.model),
+            "temperature": args.temperature,
+            "top_p": args.top_p,
+            "context": args.context,
+            "max_tokens": args.max_tokens,
+            "mtp": "on" if args.depth is not None and args.mtp is None else args.mtp,
+            "system_prompt": args.system,
+            "thinking": args.think,
+            "effort": args.effort,
+            "adapter": args.adapter,
+        },
+        seed=args.seed,
+        stop=tuple(args.stop),
+        grammar=read_file(args.grammar) if args.grammar else None,
+        depth=args.depth,
+        thinking_budget=args.think_budget,
+        anyway=args.anyway,
+        under=layers_of(app, args.assistant),
+        collections=tuple(app.knowledge.find(it).id for it in args.docs) or None,
+    )
+
+    def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
+        if args.chat is None:
+            system = app.answers.prepare(settings, options).settings.system_prompt
+            question = Message("user", text)
+            messages = (Message("system", system.strip()), question) if system else (question,)
+            return app.answers.once(messages, settings, options, loading(app, out), cancel, files)
+        _, answer = app.chats.ask(app.chats.chat(args.chat).id, text, files=files)
+        app.documents.keep_copies(zip(args.file, files, strict=True))
+        if options.model is None:
+            tell_stay(app, answer.chat_id, settings, out, "--model")
+        return app.answers.write(answer, settings, options, loading(app, out), cancel)
+
+    def told(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
+        if args.chat is None:
+            return app.answers.files_of(sources, files)
+        return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
+
+    grounds = _collections(app, args, options)
+    for state in grounds:
+        if said := not_read(state):
+            out.note(f"{state.collection.name}: {', '.join(said)}.")
+    return print_answer(app, interruptible(work), out, args.think, files=told, collections=grounds)
+
+
+def _collections(
+    app: App, args: argparse.Namespace, options: AnswerOptions
+) -> list[CollectionState]:
+    """Return how far the collections are read in which the answer is grounded."""
+    if args.chat is None:
+        chosen = options.collections or ()
+    else:
+        chosen = app.answers.collections_of(options, app.chats.chat(args.chat).id)
+    there = {it.id for it in app.knowledge.collections()}
+    return [app.knowledge.state(it) for it in chosen if it in there]
+
+
+def answer_built_in(app: App, out: Output) -> int:
+    """Ask the starter model one built-in question: "does it work?" has an answer anywhere."""
+    out.note(f"> {BUILT_IN_QUESTION}")
+    settings = app.settings.read().changed("model", "starter")
+
+    def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
+        messages = (Message("user", BUILT_IN_QUESTION),)
+        return app.answers.once(messages, settings, AnswerOptions(), loading(app, out), cancel)
+
+    return print_answer(app, interruptible(work), out)
+
+
+def _standard_input() -> str:
+    text = read()
+    if not text.strip():
+        raise WrongUsage(
+            "There is no question on standard input.",
+            "The TEXT was -, and nothing came from there.",
+            "Give the question as TEXT, or pipe it in.",
+        )
+    return text
+
+
+def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFile]:
+    """Read the files that go with a question. Raises DocumentNotRead, and Cancelled on Ctrl+C."""
+    files: list[AttachedFile] = []
+
+    def work(cancel: CancelToken) -> Iterator[AttachedFile]:
+        for path in paths:
+            yield app.documents.read(path, cancel)
+
+    for file in interruptible(work):
+        files.append(file)
+        for said in left_out(file.name, file.document):
+            out.note(said)
+    return files
+
+
+def on_engine(
+    app: App, model: str | None, engine: EngineName | None, otherwise: str | None = None
+) -> str | None:
+    """Return the id of a model as an engine runs it; `otherwise` where no engine is asked for.
+
+    model: None is the one of the settings. Raises EngineUnavailable, with what it would take.
+    """
+    if engine is None:
+        return otherwise
+    entry = app.library.find(model or app.settings.read().model)
+    return app.choice.on(entry, engine).id
+
+
+def _of_chat(app: App, args: argparse.Namespace) -> str | None:
+    """Return the model of the chat that goes on; None leaves it to the settings."""
+    if args.chat is None or args.engine is None:
+        return None
+    chat = app.chats.chat(args.chat)
+    return app.answers.model_of(chat.id, app.settings.read())
+
+
+def _declare(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument("text", metavar="TEXT", help="the question; - reads it from standard input")
+    add_model(ask)
+    ask.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    ask.add_argument("--mtp", choices=MODES, help=f"{MTP}; otherwise as the settings say")
+    ask.add_argument(
+        "--depth",
+        type=_depth,
+        metavar="N",
+        help=f"tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is there; "
+        "by default MTP chooses",
+    )
+    ask.add_argument(
+        "--system", metavar="S", help="the system prompt; otherwise as the settings say"
+    )
+    ask.add_argument("--assistant", metavar="NAME", help="as this assistant, without --chat")
+    ask.add_argument(
+        "--max-tokens",
+        type=count,
+        metavar="N",
+        help=f"the longest answer, in tokens; 0 lets the model end by itself; {USUAL}",
+    )
+    ask.add_argument(
+        "--temperature",
+        type=_temperature,
+        metavar="T",
+        help=f"0 to 5; 0 always takes the likeliest token; {USUAL}, which is 0.7 at first",
+    )
+    ask.add_argument(
+        "--top-p",
+        type=_top_p,
+        metavar="P",
+        help=f"above 0, to 1: the share of the likeliest tokens to draw from; 1 is off; {USUAL}, "
+        "which is 0.95 at first",
+    )
+    ask.add_argument(
+        "--seed",
+        type=count,
+        metavar="N",
+        help="the same number gives the same answer again; by default another each time",
+    )
+    ask.add_argument(
+        "--context",
+        type=count,
+        metavar="N",
+        help=f"tokens that the model sees; 0 chooses what fits this computer; {USUAL}",
+    )
+    ask.add_argument(
+        "--stop",
+        action="append",
+        default=[],
+        metavar="S",
+        help="the answer ends before this text; may be given several times; by default none",
+    )
+    ask.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML,"
+        " e-mail, a picture, or a sound as WAV, MP3 or FLAC; may be given several times",
+    )
+    ask.add_argument(
+        "--image",
+        action="append",
+        dest="file",
+        type=Path,
+        metavar="PATH",
+        help="the same for a picture, for a model that sees; may be given several times",
+    )
+    ask.add_argument(
+        "--docs",
+        action="append",
+        default=[],
+        metavar="COLLECTION",
+        help="a collection in which the answer is grounded; may be given several times; otherwise "
+        "those of the chat",
+    )
+    ask.add_argument(
+        "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
+    )
+    ask.add_argument("--anyway", action="store_true", help=ANYWAY)
+    add_answering(ask)
+    ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
+
+
+def _depth(text: str) -> int:
+    number = whole(text)
+    if not 1 <= number <= MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and {MAX_DEPTH}")
+    return number
+
+
+def _temperature(text: str) -> float:
+    return _as_setting("temperature", text)
+
+
+def _top_p(text: str) -> float:
+    return _as_setting("top_p", text)
+
+
+def _as_setting(name: str, text: str) -> float:
+    """Within the bounds of the setting of that name."""
+    try:
+        return float(getattr(Settings().changed(name, text), name))
+    except SettingsInvalid as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error.why.rstrip('.')}") from None
+
+
+COMMAND = Command("ask", "one answer; TEXT of - reads standard input", ask, declare=_declare)

@@ -1,0 +1,360 @@
+"""`hearth chat`: a conversation in the terminal, kept like one of the window's."""
+
+from __future__ import annotations
+
+import argparse
+import select
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, TextIO, cast
+
+from app.assistants.values.assistants import NewChat
+from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ready
+from app.chats.commands.ask import answer_built_in, on_engine
+from app.chats.commands.printing import loading, print_answer, tell_stay
+from app.chats.history.values.conversation import StoredMessage
+from app.kit.terminal import streams
+from app.kit.terminal.arguments import ANYWAY, ENGINE, ENGINES, MODES, add_answering, add_model
+from app.kit.terminal.command import Command
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output
+from app.models.library.services.mtp_advice import mtp_of_files
+from app.models.library.values.entry import STARTER
+from app.runtime.services.choice import NAMES
+from app.settings.values.fields import Settings
+from app.settings.values.models import effective
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable, UserError
+from engines.text import on_one_line
+from engines.types import EngineName, MtpMode, takes_restart
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+GUIDE_NOTE = (
+    "This is the tiny built-in guide: it knows Hearth and a little small talk. "
+    "For a real model: hearth models import FILE, then /model NAME."
+)
+
+
+_SILENCE_S = 2.0
+
+
+class _Leave(Exception):
+    """/quit was typed."""
+
+
+@dataclass
+class Conversation:
+    """A chat in the terminal; it is stored with its first question."""
+
+    app: App
+    out: Output
+    model: str | None = None
+    chat_id: str | None = None
+    mtp: MtpMode | None = None
+    options: AnswerOptions = field(default_factory=AnswerOptions)
+    commands: dict[str, tuple[str, Callable[[str], None]]] = field(init=False)
+    _said: set[str] = field(default_factory=set)
+    _ready: Ready | None = None
+    _answered: dict[EngineName, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.commands = {
+            "/help": ("show these commands", self._help),
+            "/new": ("begin a new chat", self._new),
+            "/again": ("answer the last question again", self._again),
+            "/continue": ("go on with an answer that was stopped or cut off", self._continue),
+            "/model": ("NAME: choose a model; without a name, show all", self._model),
+            "/engine": ("llamacpp, vllm or remote: the same model there", self._engine),
+            "/mtp": ("auto, on or off, for this chat; alone, show how it stands", self._mtp),
+            "/think": ("on or off: whether a model that can be asked to thinks first", self._think),
+            "/chats": ("show the chats; /open ID goes on with one", self._chats),
+            "/open": ("ID: go on with a chat", self._open),
+            "/quit": ("leave; Ctrl-D does the same", self._quit),
+        }
+
+    def say(self, line: str) -> None:
+        """Take one typed line: a command, or a question. Raises _Leave and UserError."""
+        line = line.strip()
+        if not line:
+            return
+        word, *rest = line.split(maxsplit=1)
+        if word in self.commands:
+            self.commands[word][1]("".join(rest))
+        elif word.startswith("/") and "/" not in word[1:]:
+            self.out.note(f"There is no command {word}. /help shows all of them.")
+        else:
+            mtp = self.mtp or self._settings().mtp
+            begins = None if self.chat_id else self._begins()
+            question, answer = self.app.chats.ask(self.chat_id, line, mtp, begins)
+            self.chat_id = question.chat_id
+            self._write(answer)
+
+    def _begins(self) -> NewChat:
+        """Return a new chat's own model, so that the chat keeps it."""
+        usual = self.app.settings.read()
+        model = self.app.library.find(self.model).id if self.model else usual.model
+        return self.app.answers.with_model(NewChat(model, usual=self.model is None), usual)
+
+    def _write(self, answer: StoredMessage) -> None:
+        settings = self.app.settings.read()
+        if self.model is None:
+            tell_stay(self.app, answer.chat_id, settings, self.out, "/model")
+
+        def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
+            options = self.options.changed(model=self.model)
+            for event in self.app.answers.write(
+                answer, settings, options, loading(self.app, self.out), cancel
+            ):
+                if isinstance(event, Ready):
+                    self._ready = event
+                    self._answered[event.entry.engine] = event.entry.id
+                yield event
+
+        think = cast("str | None", self.options.settings.get("thinking"))
+        print_answer(self.app, interruptible(work), self.out, think, self._said)
+
+    def _last_answer(self) -> StoredMessage | None:
+        path = self.app.chats.path(self.chat_id) if self.chat_id else ()
+        if path and path[-1].role == "assistant":
+            return path[-1]
+        self.out.note("There is no answer yet.")
+        return None
+
+    def _help(self, _: str) -> None:
+        for word, (text, _command) in self.commands.items():
+            self.out.line(f"  {word:<10} {text}")
+        self.out.line("  Ctrl-C     stop an answer; what is there is kept")
+
+    def _new(self, _: str) -> None:
+        self.chat_id = self.mtp = None
+
+    def _again(self, _: str) -> None:
+        if (last := self._last_answer()) is not None:
+            self._write(self.app.chats.answer_again(last.chat_id, last.id))
+
+    def _continue(self, _: str) -> None:
+        if (last := self._last_answer()) is not None:
+            self._write(self.app.chats.reopen(last))
+
+    def _model(self, name: str) -> None:
+        if name:
+            self.model = self.app.library.find(name).id
+            return
+        chosen = self.model or self.app.settings.read().model
+        for entry in self.app.library.entries():
+            mark = "*" if entry.id == chosen else " "
+            self.out.line(f"{mark} {on_one_line(entry.id)}  {on_one_line(entry.name)}")
+
+    def _engine(self, name: str) -> None:
+        """Switch to the model's counterpart on another engine; chat, branches and settings stay."""
+        entry = self.app.library.find(self.model or self._stored() or self._settings().model)
+        if name and name not in NAMES:
+            self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
+            return
+        if not name:
+            self.out.line(f"{entry.name} is answered by {NAMES[entry.engine]}.")
+            return
+        try:
+            other = self.app.choice.on(entry, name)
+        except EngineUnavailable:
+            if name not in self._answered:
+                raise
+            # No counterpart is known, but one of its models has answered here before.
+            other = self.app.library.find(self._answered[name])
+        self.model = other.id
+        self.out.line(f"{other.name} answers, by {NAMES[other.engine]}.")
+
+    def _stored(self) -> str | None:
+        """Return the model that the open chat has."""
+        if self.chat_id is None:
+            return None
+        return self.app.answers.model_of(self.chat_id, self.app.settings.read())
+
+    def _mtp(self, mode: str) -> None:
+        if mode in MODES:
+            self._tell_price(cast(MtpMode, mode))
+            self.mtp = cast(MtpMode, mode)
+            if self.chat_id is not None:
+                self.app.chats.set_mtp(self.chat_id, self.mtp)
+        elif mode:
+            self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
+            return
+        stands = self.mtp or self._settings().mtp
+        self.out.line(f"MTP is set to {stands} for this chat.")
+        if stands != "off":
+            self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
+
+    def _tell_price(self, mode: MtpMode) -> None:
+        loaded = self._ready.loaded if self._ready else None
+        before = self.mtp or self._settings().mtp
+        if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
+            self.out.line(
+                f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s."
+            )
+
+    def _think(self, switch: str) -> None:
+        if switch not in {"on", "off"}:
+            self.out.note("Thinking can be on or off.")
+            return
+        self.options = self.options.changed(thinking=switch)
+        self.out.line(f"Thinking is {switch} for what comes, where the model can be asked to.")
+
+    def _settings(self) -> Settings:
+        """Read the settings that apply to the model in use."""
+        settings = self.app.settings.read()
+        return effective(settings, self.app.library.own(self.model or settings.model))
+
+    def _what_runs(self, mode: MtpMode, model: str) -> str:
+        """Say what MTP did for the last answer, or what the model's files tell of it."""
+        path = self.app.chats.path(self.chat_id) if self.chat_id else ()
+        facts = path[-1].facts if path else None
+        if facts is not None and facts.mtp is not None and facts.mtp.mode == mode:
+            return facts.mtp.reason
+        library = self.app.library
+        return mtp_of_files(library, library.find(model), self.app.advise)
+
+    def _chats(self, _: str) -> None:
+        for chat in self.app.chats.chats():
+            mark = "*" if chat.id == self.chat_id else " "
+            self.out.line(f"{mark} {chat.id[:8]}  {on_one_line(chat.title)}")
+
+    def _open(self, chat_id: str) -> None:
+        chat = self.app.chats.chat(chat_id)
+        self.chat_id, self.mtp = chat.id, chat.mtp
+        for message in self.app.chats.path(self.chat_id):
+            said = f"> {message.text}" if message.role == "user" else f"{message.text}\n"
+            self.out.piece(f"{said}\n")
+
+    def _quit(self, _: str) -> None:
+        raise _Leave
+
+
+def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
+    """Do what `hearth` does without a display: chat, or answer once where nobody types.
+
+    A script may start Hearth with a standard input that is open and stays silent.
+    """
+    if not sys.stdin.isatty() and _is_silent(sys.stdin):
+        return answer_built_in(app, out)
+    return chat(app, AnswerOptions(), out, proves=True)
+
+
+def _is_silent(stream: TextIO) -> bool:
+    """Tell whether nothing comes within a moment. Windows cannot tell of a pipe: it is read."""
+    if sys.platform == "win32":
+        return False
+    return not select.select([stream], [], [], _SILENCE_S)[0]
+
+
+def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status."""
+    options = AnswerOptions(
+        {
+            "model": on_engine(app, args.model, args.engine, args.model),
+            "thinking": args.think,
+            "effort": args.effort,
+            "adapter": args.adapter,
+        },
+        anyway=args.anyway,
+        thinking_budget=args.think_budget,
+    )
+    return chat(app, options, out)
+
+
+def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False) -> int:
+    """Read questions and commands until the end; returns the exit status.
+
+    proves: answer one built-in question where standard input ends at once.
+
+    What is piped in is answered line by line, as it comes; after one that failed it goes on, and
+    the status is 1.
+    """
+    conversation = Conversation(app, out, options.model, options=options)
+    if options.model is not None:
+        app.library.find(options.model)
+    if sys.stdin.isatty():
+        return _by_hand(conversation)
+    lines: Iterator[str] = (line.strip() for line in streams.lines() if line.strip())
+    if proves:
+        first = next(lines, None)
+        if first is None:
+            return answer_built_in(app, out)
+        lines = chain([first], lines)
+    status, asked = 0, False
+    for line in lines:
+        asked = True
+        out.note(f"> {line}")
+        try:
+            conversation.say(line)
+        except _Leave:
+            break
+        except streams.NoOutput:
+            raise
+        except UserError as error:
+            out.error(error)
+            status = 1
+    if not asked:
+        out.note("Standard input ended before anything was asked.")
+    return status
+
+
+def _by_hand(conversation: Conversation) -> int:
+    asked = _line_reader([*conversation.commands])
+    if (conversation.model or conversation.app.settings.read().model) == STARTER:
+        conversation.out.note(GUIDE_NOTE)
+    conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
+    while True:
+        try:
+            conversation.say(asked())
+        except (EOFError, _Leave):
+            conversation.out.line("")
+            return 0
+        except KeyboardInterrupt:
+            conversation.out.line("")
+        except streams.NoOutput:
+            raise
+        except UserError as error:
+            conversation.out.error(error)
+
+
+def _line_reader(commands: Sequence[str]) -> Callable[[], str]:
+    """Return what reads a typed line, with a history, completed commands and pasted lines as one.
+
+    Where the output is no terminal, nothing is edited.
+    """
+    if not sys.stdout.isatty():
+        return _plain_line
+    # Imported here, as no other command needs it.
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
+
+    completer = WordCompleter(commands, sentence=True)
+    session: PromptSession[str] = PromptSession(
+        "> ", completer=completer, complete_while_typing=False
+    )
+    # Ctrl-C is a key while a line is edited; the signal stays with whoever handles it otherwise.
+    return lambda: session.prompt(handle_sigint=False)
+
+
+def _plain_line() -> str:
+    streams.say("> ", end="")
+    return input("")
+
+
+def _declare(chat: argparse.ArgumentParser) -> None:
+    add_model(chat)
+    chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
+    chat.add_argument("--anyway", action="store_true", help=ANYWAY)
+    add_answering(chat)
+
+
+COMMAND = Command(
+    "chat",
+    "chat in the terminal; /help lists the commands there",
+    chat_as_asked,
+    declare=_declare,
+)

@@ -1,0 +1,307 @@
+"""Prints an answer: as it comes, or as one JSON value at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.chats.answers.values.answers import AnswerEvent, Compaction, Ended, Grounded, Ready
+from app.chats.answers.values.thinking import why_fixed
+from app.chats.history.values.conversation import Failure
+from app.documents.citations.values import Citation, CitationCheck
+from app.documents.collections.values import CollectionState
+from app.documents.values.documents import (
+    AttachedFile,
+    Document,
+    FileShare,
+    PromptSource,
+    location_words,
+)
+from app.kit.terminal.output import Output
+from app.models.library.values.entry import ModelEntry
+from app.net.hosts import is_loopback
+from app.settings.values.fields import Settings
+from engines.base import Progress
+from engines.errors import UserError
+from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+
+class AnswerFailed(UserError):
+    """An answer that was saved as failed, in the words in which it was saved."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.what, failure.why, failure.do, terminal=failure.terminal)
+        self.code = failure.code
+
+
+@dataclass
+class _Heard:
+    """The parts of an answer that have come so far.
+
+    think: as of `print_answer`. notes: sentences about its prompt.
+    """
+
+    think: str | None = None
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    done: Done | None = None
+    ready: Ready | None = None
+    failure: AnswerFailed | None = None
+    sources: tuple[PromptSource, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    files: Sequence[AttachedFile] = ()
+    collections: Sequence[CollectionState] = ()
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, event: AnswerEvent, out: Output) -> None:
+        match event:
+            case TextDelta(text):
+                self.text.append(text)
+                out.piece(text)
+            case ReasoningDelta(text):
+                if not self.reasoning:
+                    out.note("Thinking …")
+                self.reasoning.append(text)
+            case WasReasoning():
+                self.reasoning += self.text
+                self.text.clear()
+                out.piece("\n")
+            case Ready(_, loaded):
+                self.ready = event
+                self._begin(loaded, out)
+            case Grounded(sources, shares):
+                self.sources = sources
+                self._tell(filter(None, map(_told_of, shares)), out)
+            case Compaction():
+                self._tell(_making_room(event), out)
+            case Done():
+                self.done = event
+            case Ended(message) if message.failure is not None:
+                self.failure = AnswerFailed(message.failure)
+
+    def _tell(self, notes: Iterable[str], out: Output) -> None:
+        for note in notes:
+            self.notes.append(note)
+            out.note(note)
+
+    def _begin(self, loaded: LoadedModel, out: Output) -> None:
+        if self.think is not None and loaded.thinking != "switch":
+            out.note(why_fixed(loaded.thinking))
+
+
+def _making_room(event: Compaction) -> Iterator[str]:
+    """Yield a sentence for what is done to make room in the context."""
+    match event:
+        case Compaction("begun", count):
+            yield f"Summing up the oldest {count} messages, to make room."
+        case Compaction("failed", why=why):
+            yield f"The oldest messages could not be summed up. {why}"
+
+
+def _told_of(share: FileShare) -> str:
+    """Say how much of a file stands in the prompt; "" if that is all of it."""
+    if share.unmatched:
+        return f"{share.name}: nothing in it matches the question, so only its beginning is in."
+    if share.complete:
+        return ""
+    if share.nothing and not share.unseen:
+        return f"{share.name}: nothing of it is in, as nothing in it matches the question."
+    return f"{share.name}: {share} are in."
+
+
+def loading(app: App, out: Output) -> Progress:
+    """Return a callback that shows how far a model is loaded, and what a worker does for it."""
+    return lambda share: out.progress(share, app.answers.doing("vllm"))
+
+
+def print_answer(
+    app: App,
+    events: Generator[AnswerEvent, None, None],
+    out: Output,
+    think: str | None = None,
+    said: set[str] | None = None,
+    files: Callable[[Sequence[PromptSource]], Sequence[AttachedFile]] = lambda _sources: (),
+    collections: Sequence[CollectionState] = (),
+) -> int:
+    """Print an answer; returns the exit status.
+
+    think: on or off, where the model was asked to reason or not to; it is told where that has no
+    effect. said: notes on the engine that were printed before and need no repeating; new ones are
+    added. files: those whose text the answer was told, by its sources; its quotes are held against
+    them. collections: those that it is grounded in.
+    Raises the answer's error after what was answered has been printed. Where that is to be one
+    JSON value, it holds both, and nothing is raised.
+    """
+    heard = _Heard(think)
+    heard.collections = collections
+    try:
+        with closing(events):
+            for event in events:
+                if isinstance(event, Ready) and event.entry.on_server:
+                    _tell_where(app, event.entry, out)
+                heard.take(event, out)
+    finally:
+        if heard.text:
+            out.piece("\n")
+        if heard.done is not None:
+            heard.files = files(heard.sources)
+            if heard.files:
+                heard.citations = _checked("".join(heard.text), heard.files)
+            _conclude(heard, heard.done, out, set() if said is None else said)
+    if heard.failure is None:
+        return 0
+    if out.as_json and heard.done is not None:
+        return 1
+    raise heard.failure
+
+
+def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
+    """Check the quotes of an answer as it is read, as the window does."""
+    from app.markdown.parser import Parser
+    from app.markdown.reading import read_text
+
+    return CitationCheck(files).check(read_text(Parser().parse(text)))
+
+
+def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
+    """Say that text leaves this computer, before it does."""
+    profile = app.servers.find(entry.server)
+    if not is_loopback(profile.host):
+        out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
+
+
+def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
+    """Say that a chat is kept from a server, where it is. word: the command to choose a model."""
+    server = app.answers.withheld_model(chat_id, settings)
+    if server is not None:
+        out.note(
+            f"This chat stays on this computer: nobody has chosen {server} for it. "
+            f"{word} {server} sends it there."
+        )
+
+
+def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
+    """Print the JSON value of an answer, or the notes that belong to it."""
+    value = _value(heard, done)
+    if heard.failure is not None and out.as_json:
+        out.error(heard.failure, answer=value)
+    elif out.as_json:
+        out.value(value, str)
+    if done.usage.left_out:
+        out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
+    _tell_citations(heard.citations, out)
+    for differs in value["notes"]:
+        if differs not in said:
+            out.note(differs)
+    said.update(value["notes"])
+    if done.mtp.mode == "on" or done.mtp.active:
+        out.note(done.mtp.reason)
+
+
+def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
+    """Say which quotes of an answer do not stand where it says."""
+    found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
+    if citations:
+        out.note(f"{found} of {len(citations)} quotes stand in the files.")
+    for it in citations:
+        where = " and ".join(location_words(span.place) for span in it.spans)
+        if it.verdict == "elsewhere":
+            out.note(f"Not where the answer says, but in {it.name}, {where}: “{it.quote}”")
+        elif it.verdict == "place_unchecked":
+            out.note(
+                f"The words stand in {it.name}, {where}, but the place that the answer names "
+                f"could not be checked: “{it.quote}”"
+            )
+        elif it.verdict == "not_found":
+            out.note(f"Not in the files: “{it.quote}”")
+
+
+def _value(heard: _Heard, done: Done) -> dict[str, Any]:
+    ready = heard.ready
+    return {
+        "text": "".join(heard.text),
+        "reasoning": "".join(heard.reasoning) or None,
+        # The protocols that programs know have no word for an answer that repeats itself.
+        "finish_reason": "length" if done.finish_reason == "repetition" else done.finish_reason,
+        "model": ready.entry.id if ready else None,
+        "engine": ready.engine if ready else None,
+        "mtp": asdict(done.mtp),
+        "usage": asdict(done.usage),
+        "timing": asdict(done.timing),
+        "seed": done.seed,
+        "notes": list(dict.fromkeys((*_of_engine(ready), *done.notes, *heard.notes))),
+        **_of_files(heard),
+    }
+
+
+def _of_files(heard: _Heard) -> dict[str, Any]:
+    """Write what an answer was told of files, and its quotes of them.
+
+    The places are those of a file's whole text, but for `spans`, which go by its pages; `at` is
+    the place of a quote in the answer, as it is read without its markup.
+    """
+    documents = {it.document.sha256: it.document for it in heard.files}
+    value: dict[str, Any] = {}
+    if heard.files:
+        value["files"] = [asdict(it.attachment) for it in heard.files]
+    if heard.collections:
+        value["collections"] = [_collection(it) for it in heard.collections]
+    if heard.sources:
+        value["sources"] = [asdict(it) for it in heard.sources]
+        value["passages"] = [
+            _passage(it, documents[it.document]) for it in heard.sources if it.document in documents
+        ]
+    if heard.citations:
+        value["citations"] = [_cited(it, documents.get(it.document)) for it in heard.citations]
+    return value
+
+
+def _collection(state: CollectionState) -> dict[str, Any]:
+    """Write how far a collection is read."""
+    counts = ("files", "waiting", "unreadable", "scans", "partly_read", "empty")
+    return {"name": state.collection.name, **{it: getattr(state, it) for it in counts}}
+
+
+def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
+    """Write a part of a prompt; a whole file has no page."""
+    if not source.place:
+        return {"file": source.name, "page": None, "start": 0, "end": len(document.text)}
+    before = document.start_of(source.place)
+    start, end = before + source.start, before + source.end
+    page = document.sections[source.place - 1].place.page
+    text = document.text[start:end]
+    return {"file": source.name, "page": page, "start": start, "end": end, "text": text}
+
+
+def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
+    """Write a quote, and where its words stand."""
+    place: dict[str, Any] = {"page": None, "start": None, "end": None}
+    if document is not None and citation.spans:
+        first, last = citation.spans[0], citation.spans[-1]
+        place = {
+            "page": first.place.page,
+            "start": document.start_of(first.place.number) + first.start,
+            "end": document.start_of(last.place.number) + last.end,
+        }
+    return {
+        "quote": citation.quote,
+        "found": citation.verdict == "found",
+        "verdict": citation.verdict,
+        "file": citation.name or None,
+        **place,
+        "document": citation.document or None,
+        "spans": [asdict(it) for it in citation.spans],
+        "at": {"start": citation.start, "end": citation.end},
+    }
+
+
+def _of_engine(ready: Ready | None) -> tuple[str, ...]:
+    """Return why this engine answers, and what it does otherwise."""
+    if ready is None:
+        return ()
+    return (*((ready.why,) if ready.why else ()), *ready.loaded.notes)

@@ -1,0 +1,308 @@
+"""Above the message: what goes with it, files and long texts that were pasted, each as a chip."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.chats.files.pages.chip import FileChip
+from app.chats.files.pages.words import about, drawing_of, takes
+from app.kit.look.format import figure, small_size
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.problem_card import ProblemCard
+
+if TYPE_CHECKING:
+    from app.chats.composer.presenters.draft_files import DraftFile
+    from app.chats.context.values.budget import ContextUse
+
+_TIP = 400
+"""Characters of the beginning of a pasted text in its tip."""
+
+_HIGHEST = 188
+"""Pixels, but at most a quarter of the window: beyond it the chips scroll, so that the chat stays
+in sight."""
+
+_LEAST = 36
+"""Pixels, where even one chip has to scroll."""
+
+_LOWEST = 72
+"""Pixels, so that one chip is seen."""
+
+_QUICK_S = 2.0
+"""Seconds from which on it is shown how long a file is being read."""
+
+
+class _Area(QScrollArea):
+    """As high as is wanted; in a window that has too little room for all, it scrolls sooner."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._wanted = 1
+
+    def want(self, height: int) -> None:
+        self._wanted = height
+        self.setMaximumHeight(height)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._wanted)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, min(self._wanted, scaled(_LEAST)))
+
+
+class Attached(QWidget):
+    """changed(): there are others, or more is known. unfolded(text): a pasted one is to be a part
+    of what is written. opened(sha256): a file is to be looked at. removed(id): a file is not to go.
+    made(chip, attachment): a chip has come for a file that was read.
+    """
+
+    changed = Signal()
+    unfolded = Signal(str)
+    opened = Signal(str)
+    removed = Signal(str)
+    made = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("attached")
+        self._pastes: list[tuple[str, FileChip]] = []
+        self._files: Sequence[DraftFile] = ()
+        self._chips: dict[str, FileChip] = {}
+        self._cards: dict[str, ProblemCard] = {}
+        self._use: ContextUse | None = None
+        self._flow = FlowRow()
+        self._waiting = Label("", "small", name="sentWhenRead", wrap=True)
+        self._waiting.setText(self.tr("Sent as soon as the files are read."))
+        self._waiting.hide()
+        inside = QWidget()
+        inside.setProperty("look", "page")
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GRID)
+        self._column.addWidget(self._flow)
+        self._area = _Area()
+        self._area.setObjectName("attachedArea")
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(inside)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, GRID // 2)
+        around.setSpacing(GRID // 2)
+        around.addWidget(self._area)
+        around.addWidget(self._waiting)
+        self._clock = QTimer(self)
+        self._clock.setInterval(1000)
+        self._clock.timeout.connect(self._tell)
+        inside.installEventFilter(self)
+        self._fit_soon = QTimer(self)
+        self._fit_soon.setSingleShot(True)
+        self._fit_soon.setInterval(0)
+        self._fit_soon.timeout.connect(self._fit)
+        self.hide()
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that were pasted."""
+        return [text for text, _ in self._pastes]
+
+    @property
+    def has_files(self) -> bool:
+        """Whether a file can be sent, or is going to be."""
+        return any(it.problem is None for it in self._files)
+
+    @property
+    def is_reading(self) -> bool:
+        return any(it.is_being_read for it in self._files)
+
+    @property
+    def problem(self) -> ProblemCard | None:
+        """What says that a file cannot go with the message; None where all can."""
+        return next(iter(self._cards.values()), None)
+
+    def show_problem(self) -> None:
+        """Bring that into sight, and let Enter remove the file."""
+        if self.problem is not None:
+            self._area.ensureWidgetVisible(self.problem)
+            button = self.problem.findChild(QWidget, "removeFailed")
+            if button is not None:
+                button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add(self, text: str) -> None:
+        """Add a long text that was pasted."""
+        chip = self._paste_chip(text)
+        self._pastes.append((text, chip))
+        self._flow.add(chip)
+        chip.show()
+        self._arrange()
+        self.changed.emit()
+
+    def clear_texts(self) -> None:
+        """Remove the texts that were pasted."""
+        if self._pastes:
+            for _, chip in self._pastes:
+                self._drop(chip)
+            self._pastes = []
+            self._arrange()
+            self.changed.emit()
+
+    def show_files(self, files: Sequence[DraftFile]) -> None:
+        """Show the files at the message; a chip that says something else now stays in its place."""
+        self._files = files
+        there = {it.id for it in files if it.problem is None}
+        for gone in self._chips.keys() - there:
+            self._drop(self._chips.pop(gone))
+        for gone in self._cards.keys() - {it.id for it in files if it.problem is not None}:
+            card = self._cards.pop(gone)
+            self._column.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        for file in files:
+            if file.problem is not None:
+                self._show_problem(file)
+            elif file.id not in self._chips:
+                self._chips[file.id] = self._file_chip(file)
+        self._tell()
+        self._arrange()
+        self.changed.emit()
+
+    def show_use(self, use: ContextUse | None) -> None:
+        """Show what the files take of the context; None where that is not known."""
+        self._use = use
+        self._tell()
+
+    def show_waiting(self, waits: bool) -> None:
+        """Whether the message is sent once the files are read."""
+        self._waiting.setVisible(waits)
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit_soon.start()  # a chip says more than before
+        return super().eventFilter(watched, event)
+
+    def _tell(self) -> None:
+        """Say of each file what is known of it by now."""
+        for file in self._files:
+            chip = self._chips.get(file.id)
+            if chip is None:
+                continue
+            if file.attachment is None:
+                seconds = time.monotonic() - file.since
+                words = self.tr("Being read…")
+                if seconds > _QUICK_S:
+                    words = self.tr("Being read for {0} s…").format(figure(seconds))
+                chip.say(words, removes=self.tr("Stop reading {0}").format(file.name))
+                continue
+            if not chip.property("read"):
+                chip.setProperty("read", True)
+                self.made.emit(chip, file.attachment)
+            use = self._use.file(file.attachment.sha256) if self._use is not None else None
+            more = ""
+            if use is not None and self._use is not None and use.whole:
+                more = takes(use, exact=self._use.exact)
+            removes = self.tr("Remove {0}").format(file.name)
+            chip.say(about(file.attachment), more, removes)
+        reading = self.is_reading
+        if reading != self._clock.isActive():
+            self._clock.start() if reading else self._clock.stop()
+
+    def _file_chip(self, file: DraftFile) -> FileChip:
+        drawing = drawing_of(file.attachment.kind) if file.attachment else "document"
+        chip = FileChip(
+            drawing,
+            file.name,
+            small_size(file.size),
+            opens=self.tr("Enter opens it, Delete removes it."),
+            removes=self.tr("Remove {0}").format(file.name),
+        )
+        chip.opened.connect(lambda: self._open(file.id))
+        chip.removed.connect(lambda: self._remove(file.id))
+        self._flow.add(chip)
+        chip.show()
+        return chip
+
+    def _open(self, file_id: str) -> None:
+        file = next(it for it in self._files if it.id == file_id)
+        if file.attachment is not None:
+            self.opened.emit(file.attachment.sha256)
+
+    def _remove(self, file_id: str) -> None:
+        """Let a file go, and give the focus to one beside it."""
+        ids = list(self._chips)
+        at = ids.index(file_id)
+        self.removed.emit(file_id)
+        left = [self._chips[it] for it in (*ids[at + 1 :], *ids[:at][::-1]) if it in self._chips]
+        if left:
+            left[0].focus()
+
+    def _show_problem(self, file: DraftFile) -> None:
+        if file.id in self._cards or file.problem is None:
+            return
+        card = ProblemCard(file.problem, [("removeFailed", "close", self.tr("Remove"))])
+        card.acted.connect(lambda _: self.removed.emit(file.id))
+        self._cards[file.id] = card
+        self._column.insertWidget(0, card)
+        card.show()
+
+    def _paste_chip(self, text: str) -> FileChip:
+        lines = text.count("\n") + 1
+        if lines > 1:
+            words = self.tr("{0} lines").format(figure(lines))
+        else:
+            words = self.tr("{0} characters").format(figure(len(text)))
+        chip = FileChip(
+            "paste",
+            self.tr("Pasted text"),
+            words,
+            opens=self.tr("Enter inserts it into the message, Delete removes it."),
+            removes=self.tr("Remove the pasted text"),
+            object_name="unfoldPaste",
+        )
+        chip.setToolTip(text if len(text) <= _TIP else f"{text[:_TIP].rstrip()}…")
+        chip.opened.connect(lambda: self.unfolded.emit(self._take(chip)))
+        chip.removed.connect(lambda: self._take(chip))
+        return chip
+
+    def _take(self, chip: FileChip) -> str:
+        """Remove a pasted text; returns it."""
+        at = next(number for number, (_, one) in enumerate(self._pastes) if one is chip)
+        text, _ = self._pastes.pop(at)
+        self._drop(chip)
+        self._arrange()
+        self.changed.emit()
+        return text
+
+    def _drop(self, chip: FileChip) -> None:
+        self._flow.remove(chip)
+        chip.deleteLater()
+
+    def _arrange(self) -> None:
+        self._flow.setVisible(bool(self._pastes or self._chips))
+        self.setVisible(bool(self._pastes or self._files))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as the chips are, up to a limit from which on they scroll."""
+        width = self.width()
+        height = self._column.heightForWidth(width) if width else self._column.sizeHint().height()
+        most = min(scaled(_HIGHEST), max(scaled(_LOWEST), self.window().height() // 4))
+        if height > most:
+            bar = self._area.verticalScrollBar().sizeHint().width()
+            height = self._column.heightForWidth(width - bar)
+        height = max(1, min(most, height))
+        self._area.want(height)

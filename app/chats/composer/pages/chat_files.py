@@ -1,0 +1,134 @@
+"""The files at the message of the chat that is open: between the composer and the presenter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
+
+from app.chats.files.pages.pasted import picture_bytes
+from app.chats.files.pages.thumbnails import Thumbnails
+
+if TYPE_CHECKING:
+    from app.chats.composer.pages.composer import Composer
+    from app.chats.composer.presenters.draft_files import DraftFiles
+    from app.chats.context.values.budget import ContextUse
+    from app.documents.values.documents import Attachment
+    from app.kit.notify import Notifier
+
+
+class ChatFiles(QObject):
+    """Takes files that were chosen, dropped or pasted to the message of the open chat.
+
+    changed(): other files go with it. file_opened(sha256): one of them is to be looked at.
+    """
+
+    changed = Signal()
+    file_opened = Signal(str)
+
+    def __init__(
+        self, files: DraftFiles, composer: Composer, notifier: Notifier, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._files = files
+        self._composer = composer
+        self._chat_id: str | None = None
+        self._shown: tuple[Attachment, ...] = ()
+        self._folder = str(Path.home())
+        self.thumbnails = Thumbnails(files, self)
+        strip = composer.attached
+        strip.opened.connect(self.file_opened)
+        strip.removed.connect(lambda file_id: files.remove(self._chat_id, file_id))
+        strip.made.connect(self.thumbnails.put)
+        composer.let_attach()
+        composer.attach.connect(self.choose)
+        composer.edit.picture.connect(self.add_picture)
+        files.changed.connect(self._changed)
+        files.failed.connect(notifier.error)
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files that go with the next message, as far as they have been read."""
+        return self._shown
+
+    def show_chat(self, chat_id: str | None) -> None:
+        self._chat_id = chat_id
+        self._show()
+
+    def show_use(self, use: ContextUse | None) -> None:
+        """Show what the files take of the context."""
+        self._composer.attached.show_use(use)
+
+    def add(self, paths: Sequence[Path]) -> None:
+        """Put files at the message."""
+        self._files.add(self._chat_id, paths)
+        self._composer.focus()
+
+    def add_picture(self, picture: QImage) -> None:
+        """Put a picture at the message that was pasted."""
+        self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))
+
+    def add_made(self, name: str, make: Callable[[], bytes]) -> None:
+        """Put something at the message that is in no file; see `DraftFiles.add_made`."""
+        self._files.add_made(self._chat_id, name, make)
+
+    def choose(self) -> None:
+        """Let the user choose files."""
+        from PySide6.QtWidgets import QFileDialog
+
+        dialog = QFileDialog(self._composer, self.tr("Attach files"), self._folder)
+        dialog.setObjectName("attachDialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters([self.tr("All files (*)"), *self._filters()])
+        dialog.filesSelected.connect(lambda paths: self._chosen([Path(it) for it in paths]))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def take(self) -> tuple[Attachment, ...]:
+        """Take the files for a message that is being sent; see `DraftFiles.take`."""
+        return self._files.take(self._chat_id)
+
+    def put_back(self, taken: Sequence[Attachment]) -> None:
+        """Put files back, as their message could not be sent."""
+        if taken:
+            self._files.put_back(self._chat_id, taken)
+
+    def sent(self, chat_id: str | None) -> None:
+        """What was taken there is on its way."""
+        self._files.save(chat_id)
+
+    def adopt(self, chat_id: str) -> None:
+        """The empty chat has been stored."""
+        self._chat_id = chat_id
+        self._files.adopt(chat_id)
+
+    def _filters(self) -> list[str]:
+        return [
+            self.tr("Documents")
+            + " (*.pdf *.docx *.xlsx *.pptx *.rtf *.epub *.html *.htm *.eml *.mbox)",
+            self.tr("Text and code")
+            + " (*.txt *.md *.csv *.tsv *.json *.xml *.yaml *.toml *.py *.js *.ts *.c *.cpp *.h"
+            " *.rs *.go *.java *.sql *.sh *.log)",
+            self.tr("Pictures") + " (*.png *.jpg *.jpeg *.webp *.gif *.bmp *.tif *.tiff)",
+            self.tr("Sounds") + " (*.wav *.mp3 *.flac)",
+        ]
+
+    def _chosen(self, paths: Sequence[Path]) -> None:
+        self._folder = str(paths[0].parent)
+        self.add(paths)
+        self._composer.focus()
+
+    def _changed(self, chat_id: str | None) -> None:
+        if chat_id == self._chat_id:
+            self._show()
+
+    def _show(self) -> None:
+        self._composer.attached.show_files(self._files.of(self._chat_id))
+        attachments = self._files.attachments(self._chat_id)
+        if attachments != self._shown:
+            self._shown = attachments
+            self.changed.emit()

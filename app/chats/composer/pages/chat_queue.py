@@ -1,0 +1,106 @@
+"""The waiting messages of the chat that is open: between the strip and the presenters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
+
+from app.chats.composer.pages.queue_strip import QueueStrip
+from app.models.library.values.entry import others
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.answers.presenters.waiting import WaitingMessages
+    from app.chats.composer.pages.composer import Composer
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.history.values.waiting import Waiting
+    from app.kit.notify import Notifier
+    from app.models.library.values.entry import ModelEntry
+
+
+class ChatQueue(QObject):
+    """Handles the waiting messages of the open chat.
+
+    Also the models that a message can be sent to in place of the chat's.
+
+    ask: sends what the composer holds to the model of this id.
+    """
+
+    def __init__(
+        self,
+        waiting: WaitingMessages,
+        generation: Generation,
+        composer: Composer,
+        notifier: Notifier,
+        ask: Callable[[str], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._waiting = waiting
+        self._notifier = notifier
+        self._ask = ask
+        self._composer = composer
+        self._chat_id: str | None = None
+        self._entries: Sequence[ModelEntry] = ()
+        self._current = ""
+        self.strip = QueueStrip()
+        self.strip.act.connect(self._act)
+        self.strip.changed.connect(waiting.change)
+        self.strip.send_all.connect(self._send_all)
+        composer.add_to_menu(self._fill)
+        waiting.changed.connect(self._changed)
+        waiting.failed.connect(notifier.error)
+        generation.begun.connect(self._answer_changed)
+        generation.ended.connect(self._answer_changed)
+
+    def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """Set the models to choose from. current: the id or name of the chat's."""
+        self._entries, self._current = entries, current
+
+    def show_chat(self, chat_id: str | None) -> None:
+        self._chat_id = chat_id
+        self._show()
+
+    def _changed(self, chat_id: str) -> None:
+        if chat_id == self._chat_id:
+            self._show()
+
+    def _answer_changed(self, answer: StoredMessage) -> None:
+        self._changed(answer.chat_id)
+
+    def _show(self) -> None:
+        items = self._waiting.of(self._chat_id) if self._chat_id else ()
+        self.strip.show_items(items, self._waiting.is_going, self._model_of)
+
+    def _model_of(self, item: Waiting) -> str:
+        model = self._waiting.options_of(item).model
+        names = {entry.id: entry.name for entry in self._entries}
+        return names.get(model, model) if model else ""
+
+    def _act(self, name: str, item: Waiting) -> None:
+        if name == "send":
+            self._waiting.send_now(item)
+        elif name == "remove":
+            put_back = self._waiting.remove(item)
+            self._notifier.offer_undo(self.tr("The waiting message was removed."), put_back)
+        else:
+            self._waiting.move(item, -1 if name == "up" else 1)
+
+    def _send_all(self) -> None:
+        if self._chat_id:
+            self._waiting.send_all(self._chat_id)
+
+    def _fill(self, menu: QMenu) -> None:
+        action = menu.addAction(self.tr("Send to another model…"))
+        action.setObjectName("sendToAnother")
+        choices = others(self._entries, self._current)
+        action.setEnabled(bool(choices and self._composer.has_something))
+        action.triggered.connect(lambda: self._pick(choices))
+
+    def _pick(self, choices: Sequence[ModelEntry]) -> None:
+        from app.models.library.pages.model_picker import pick_model
+
+        pick_model(choices, self._ask, self._composer)

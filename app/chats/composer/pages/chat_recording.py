@@ -1,0 +1,96 @@
+"""The microphone at the message of the chat that is open."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+if TYPE_CHECKING:
+    from app.chats.composer.pages.chat_files import ChatFiles
+    from app.chats.composer.pages.composer import Composer
+    from app.chats.composer.pages.recording_line import RecordingLine
+    from app.chats.composer.presenters.recording import Recording
+    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.kit.notify import Notifier
+
+
+class ChatRecording(QObject):
+    """Offers the microphone where the model hears, and asks each time before it is on."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        composer: Composer,
+        files: ChatFiles,
+        chat_settings: ChatSettings,
+        notifier: Notifier,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._recording = recording
+        self._composer = composer
+        self._files = files
+        self._chat_settings = chat_settings
+        self._notifier = notifier
+        self._chat_id: str | None = None
+        self._model = ""
+        self._line: RecordingLine | None = None
+        composer.record.connect(self._ask)
+        recording.hears.connect(self._show)
+        recording.going.connect(self._show_time)
+        recording.recorded.connect(self._attach)
+        recording.failed.connect(notifier.error)
+        chat_settings.changed.connect(lambda _: self.look())
+
+    def show_chat(self, chat_id: str | None) -> None:
+        """Another chat is shown: what is recorded for the one before is dropped."""
+        if chat_id != self._chat_id:
+            self._recording.drop()
+        self._chat_id = chat_id
+        self.look()
+
+    def adopt(self, chat_id: str) -> None:
+        """The empty chat has been stored."""
+        self._chat_id = chat_id
+
+    def look(self) -> None:
+        """The chat may have another model, or that another projector."""
+        self._model = self._chat_settings.resolve(self._chat_id).settings.model
+        self._recording.look(self._model)
+
+    def _show(self, model: str, hears: bool) -> None:
+        if model == self._model:
+            self._composer.show_microphone(hears)
+
+    def _ask(self) -> None:
+        lines = (
+            self.tr("Switch the microphone on?"),
+            self.tr(
+                "Hearth records until you stop it, 10 minutes at most. The sound is attached to"
+                " your message, and stays where this chat is kept."
+            ),
+        )
+        answers = (("recordNot", self.tr("Cancel")), ("record", self.tr("Record")))
+        self._notifier.ask(lines, answers, self._answered)
+
+    def _answered(self, answer: str) -> None:
+        if answer == "record":
+            self._recording.begin()
+
+    def _show_time(self, seconds: float | None) -> None:
+        if self._line is None and seconds is not None:
+            from app.chats.composer.pages.recording_line import RecordingLine
+
+            self._line = RecordingLine(self._composer)
+            self._line.stopped.connect(self._recording.stop)
+            self._line.dropped.connect(self._recording.drop)
+            self._composer.above.addWidget(self._line)
+        if self._line is not None:
+            self._line.show_time(seconds)
+        if seconds is None:
+            self._composer.focus()
+
+    def _attach(self, sound: bytes) -> None:
+        self._files.add_made(self.tr("Recording"), partial(bytes, sound))

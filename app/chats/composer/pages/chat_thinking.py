@@ -1,0 +1,95 @@
+"""Thinking in the window: what the model can, and what the open chat has chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.answers.presenters.model_thinking import ModelThinking, ThinkingFacts, of_loaded
+from app.chats.composer.pages.thinking_switch import OFF, ON, ThinkingSwitch
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.answers.values.answers import Ready
+    from app.chats.history.presenters.chat_settings import ChatSettings
+
+
+class ChatThinking(QObject):
+    """Stands between the switch at the composer and the presenters. changed(): there is news.
+
+    The switch is the chat's own, as one of its settings; until it is moved, it stands as the
+    settings have it, or as the model does by itself.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        switch: ThinkingSwitch,
+        thinking: ModelThinking,
+        chat_settings: ChatSettings,
+        generation: Generation,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._switch = switch
+        self._thinking = thinking
+        self._chat_settings = chat_settings
+        self._chat_id: str | None = None
+        self._model = ""
+        self._known: dict[str, ThinkingFacts] = {}
+        switch.chosen.connect(self._choose)
+        thinking.known.connect(self._found)
+        thinking.crashed.connect(generation.crashed)
+        generation.ready.connect(self._ready)
+        chat_settings.changed.connect(lambda _: self.show())
+
+    @property
+    def choice(self) -> str:
+        """The choice of the chat that is open."""
+        return self._switch.choice
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model of the chat can think before it answers, as far as known."""
+        facts = self._known.get(self._model)
+        return facts is not None and facts.thinking != "none"
+
+    def show_chat(self, chat_id: str | None) -> None:
+        """Another chat is shown, or this one was read again; None is one without messages."""
+        self._chat_id = chat_id
+        self.show()
+
+    def show(self) -> None:
+        """Something that holds in the chat may be another."""
+        held = self._chat_settings.resolve(self._chat_id).settings
+        if held.model != self._model:
+            self._model = held.model
+            self._thinking.look(held.model)
+        choice = ""
+        if held.thinking == OFF:
+            choice = OFF
+        elif held.effort != "model":
+            choice = held.effort
+        elif held.thinking == ON:
+            choice = ON
+        self._switch.show_facts(self._known.get(self._model), choice)
+        self.changed.emit()
+
+    def _found(self, model: str, facts: ThinkingFacts | None) -> None:
+        if facts is not None:
+            self._known[model] = facts
+        if model == self._model:
+            self.show()
+
+    def _ready(self, _answer_id: str, ready: Ready) -> None:
+        self._known[ready.entry.id] = self._known[ready.entry.name] = of_loaded(ready.loaded)
+        self.show()
+
+    def _choose(self, key: str) -> None:
+        if key in {OFF, ON}:
+            self._chat_settings.set(self._chat_id, "thinking", key)
+            return
+        self._chat_settings.set(self._chat_id, "thinking", ON)
+        self._chat_settings.set(self._chat_id, "effort", key)

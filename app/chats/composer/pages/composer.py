@@ -1,0 +1,281 @@
+"""The composer: messages are written and sent, and answers stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
+
+from app.chats.composer.pages.attached import Attached
+from app.chats.composer.pages.message_edit import MessageEdit
+from app.chats.composer.pages.options_row import Fill, OptionsRow
+from app.kit.look.scale import scaled
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.menu_button import pop_up
+from app.kit.widgets.panel import Panel
+
+_NARROW = 420
+"""Pixels."""
+
+
+class Composer(QWidget):
+    """send(text, model): a message is to be sent, where a model is given to that one instead of the
+    chat's. stop(): the answer is to end. changed(): the text is another. attach(): files are to be
+    chosen. record(): the microphone is wanted.
+
+    options: the switches that belong to the next message, in one line with the button. above: what
+    is said of it. attached: the files that go with it. may_send: asked before a message leaves;
+    without it the text stays.
+    """
+
+    send = Signal(str, object)
+    stop = Signal()
+    changed = Signal()
+    attach = Signal()
+    record = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._answering = False
+        middle = QWidget(self)
+        middle.setMaximumWidth(COLUMN)
+        self._panel = Panel(
+            "composer", "composer", margins=(2, 1.5, 1, 1), spacing=0.5, parent=middle
+        )
+        self.attached = Attached(self._panel)
+        self.attached.changed.connect(self._change)
+        self.attached.unfolded.connect(self._unfold)
+        self._held: tuple[str | None] | None = None
+        self.edit = MessageEdit(self._panel, keeps_pastes=False)
+        self.edit.pasted.connect(self.attached.add)
+        self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
+        self.edit.textChanged.connect(self._write)
+        self.edit.installEventFilter(self)
+        self._focus_soon = QTimer(self)
+        self._focus_soon.setSingleShot(True)
+        self._focus_soon.setInterval(0)
+        self._focus_soon.timeout.connect(self._show_focus)
+        self._button = IconButton(
+            "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
+        )
+        self._button.clicked.connect(self._press)
+        self._stop = IconButton("stop", self.tr("Stop"), "stopAnswer", size=20, parent=self._panel)
+        self._stop.clicked.connect(self.stop)
+        self._more = IconButton(
+            "more", self.tr("More for this message"), "moreForMessage", size=20, parent=self._panel
+        )
+        self._more.clicked.connect(self._open_menu)
+        self._more.hide()
+        self._attach = IconButton(
+            "attach", self.tr("Attach files"), "attachFiles", size=20, parent=self._panel
+        )
+        self._attach.clicked.connect(self.attach)
+        self._attach.hide()
+        self._record = IconButton(
+            "microphone", self.tr("Record a sound"), "recordSound", size=20, parent=self._panel
+        )
+        self._record.clicked.connect(self.record)
+        self._record.hide()
+        self._in_menu: list[Fill] = []
+        self._keys = ""
+        self.options = OptionsRow(self._panel)
+        self._place_beside = QHBoxLayout()
+        self._beside: list[QWidget] = []
+        self.above = QVBoxLayout()
+        self.may_send: Callable[[str], bool] = lambda _: True
+        self._across = QHBoxLayout(self)
+        self._lay_out(middle)
+        self._show_button()
+
+    def _lay_out(self, middle: QWidget) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self._attach)
+        row.addWidget(self._record)
+        row.addWidget(self.options, 1)
+        row.addLayout(self._place_beside)
+        row.addWidget(self._more)
+        row.addWidget(self._stop)
+        row.addWidget(self._button)
+        self._panel.box.addWidget(self.attached)
+        self._panel.box.addWidget(self.edit)
+        self._panel.box.addLayout(row)
+        across = self._across
+        across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(self.above)
+        column.addWidget(self._panel)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+
+    @property
+    def text(self) -> str:
+        """What is written, and behind it what was pasted."""
+        return "\n\n".join(filter(None, [self.edit.toPlainText(), *self.attached.texts]))
+
+    @property
+    def has_something(self) -> bool:
+        """Whether there is something to be sent."""
+        return bool(self.text.strip()) or self.attached.has_files
+
+    def order_tabs(self) -> None:
+        """Lead the Tab key through the line as it is seen, once all is in it."""
+        chain = [
+            self.edit,
+            self._attach,
+            self._record,
+            *self.options.widgets,
+            *self._beside,
+            self._more,
+            self._stop,
+            self._button,
+        ]
+        for one, other in pairwise(chain):
+            QWidget.setTabOrder(one, other)
+
+    def set_text(self, text: str) -> None:
+        """Show a draft, with the cursor at its end."""
+        self.attached.clear_texts()
+        self.edit.setPlainText(text)
+        cursor = self.edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        self.edit.setTextCursor(cursor)
+
+    def set_answering(self, answering: bool) -> None:
+        """Let the button stop an answer while one is written; messages wait meanwhile."""
+        self._answering = answering
+        self._show_button()
+
+    def set_send_with(self, keys: str) -> None:
+        self.edit.set_send_with(keys)
+        if keys == "enter":
+            self._keys = self.tr("Enter sends, Shift+Enter makes a new line")
+        else:
+            self._keys = self.tr("Ctrl+Enter sends, Enter makes a new line")
+        self.edit.setAccessibleDescription(self._keys)
+        self._show_button()
+
+    def add_beside(self, widget: QWidget) -> None:
+        """Put something in the line that is always in sight there."""
+        self._beside.append(widget)
+        self._place_beside.addWidget(widget)
+
+    def add_to_menu(self, fill: Fill) -> None:
+        """Put something behind the button for what is wanted more seldom; filled as it opens."""
+        self._in_menu.append(fill)
+        self._more.show()
+
+    def let_attach(self) -> None:
+        """Offer to attach files, as there is somebody now who takes them."""
+        self._attach.show()
+        self.edit.takes_files = True
+
+    def show_microphone(self, shown: bool) -> None:
+        """Offer to record a sound, or not."""
+        self._record.setVisible(shown)
+
+    def set_assistant(self, name: str) -> None:
+        self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
+        self.edit.viewport().update()  # Qt leaves other words than those on the screen for later
+
+    def focus(self) -> None:
+        if not self.isVisible():
+            self._panel.setProperty("focused", True)  # as it will be seen first
+        self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < scaled(_NARROW)
+        side = 2 * GRID if narrow else 3 * GRID + BAR
+        self._across.setContentsMargins(side, 0, side, GRID)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            self._focus_soon.start()
+        return super().eventFilter(watched, event)
+
+    def _show_focus(self) -> None:
+        """Show the focus once it has settled: a new parent takes it away for a moment."""
+        has_focus = self.edit.hasFocus()
+        if self._panel.property("focused") != has_focus:
+            self._panel.setProperty("focused", has_focus)
+            self._panel.style().unpolish(self._panel)
+            self._panel.style().polish(self._panel)
+
+    def _open_menu(self) -> None:
+        menu = QMenu(self._more)
+        menu.setObjectName("messageOptions")
+        menu.aboutToHide.connect(menu.deleteLater)
+        for fill in (self.options.fill, *self._in_menu):
+            fill(menu)
+        pop_up(menu, self._more)
+
+    def _press(self) -> None:
+        if self.has_something:
+            self.submit()
+        elif self._answering:
+            self.stop.emit()
+
+    def submit(self, model: str | None = None) -> None:
+        """Send what is written, with its files; model: the id of another one than the chat's.
+
+        Where one cannot go with it, nothing is sent; where one is still being read, it is sent
+        after that.
+        """
+        text, problem = self.text.strip(), self.attached.problem
+        if problem is not None and self.has_something:
+            self.attached.show_problem()
+        elif self.has_something and self.attached.is_reading:
+            self._hold((model,))
+        # Whether it fits is known of the chat's own model only.
+        elif self.has_something and (model is not None or self.may_send(text)):
+            self.attached.clear_texts()
+            self.edit.clear()
+            self.send.emit(text, model)
+
+    def _hold(self, held: tuple[str | None] | None) -> None:
+        """Send the message to this model once all files are read; None: not by itself."""
+        self._held = held
+        self.attached.show_waiting(held is not None)
+
+    def _unfold(self, text: str) -> None:
+        cursor = self.edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        cursor.insertText(f"\n\n{text}" if self.edit.toPlainText() else text)
+        self.edit.setTextCursor(cursor)
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _write(self) -> None:
+        """What was to be sent by itself is being changed, so it waits for its user."""
+        if self._held is not None:
+            self._hold(None)
+        self._change()
+
+    def _change(self) -> None:
+        self._show_button()
+        self.changed.emit()
+        held = self._held
+        if held is not None and not self.attached.is_reading:
+            self._hold(None)
+            if self.attached.problem is None:
+                self.submit(*held)
+
+    def _show_button(self) -> None:
+        written = self.has_something
+        stops = self._answering and not written
+        self._button.redraw("stop" if stops else "send", "on_accent")
+        if stops:
+            self._button.rename(self.tr("Stop"))
+        else:
+            later = self.tr("Send after this answer")
+            self._button.rename(later if self._answering else self.tr("Send"))
+            self._button.setToolTip(f"{self._button.accessibleName()}\n{self._keys}".strip())
+        self._button.setEnabled(written or self._answering)
+        self._stop.setVisible(self._answering and written)

@@ -1,0 +1,104 @@
+"""The field in which a message is written; it grows with its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app.kit.look.direction import align
+from app.kit.look.scale import FITS_ITSELF
+
+_MOST_LINES = 10
+_LINES, _CHARACTERS = 15, 2_000
+"""From so many on, a text that is pasted is a long one."""
+_ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
+
+
+def files_in(source: QMimeData) -> list[Path]:
+    """Return the files of this computer that are pasted or dropped."""
+    return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+
+
+class MessageEdit(QPlainTextEdit):
+    """send(): the key that sends was pressed. Which one it is follows `send_with`.
+
+    pasted(text): a long text was pasted, where `keeps_pastes` leaves it to somebody else.
+    files(paths), picture(QImage): such were pasted, where `takes_files` says that there is somebody
+    for them.
+    """
+
+    send = Signal()
+    pasted = Signal(str)
+    files = Signal(object)
+    picture = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None, *, keeps_pastes: bool = True) -> None:
+        super().__init__(parent)
+        self._keeps_pastes = keeps_pastes
+        self.takes_files = False
+        self._send_with = "enter"
+        self.setObjectName("messageEdit")
+        self.setProperty(FITS_ITSELF, True)
+        self.setAccessibleName(self.tr("Message"))
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(2)
+        self.textChanged.connect(self._fit)
+        self._fit()
+
+    def set_send_with(self, keys: str) -> None:
+        self._send_with = keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENTER:
+            control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            if not shift and control == (self._send_with == "ctrl+enter"):
+                self.send.emit()
+            else:
+                self.insertPlainText("\n")
+                self.ensureCursorVisible()
+            return
+        super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        taken = self.takes_files and (source.hasUrls() or source.hasImage())
+        return taken or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        text = source.text()
+        if self.takes_files and (paths := files_in(source)):
+            self.files.emit(paths)
+        elif self.takes_files and source.hasImage() and not text:
+            # What is copied from a table or a page has a picture of itself beside its text.
+            self.picture.emit(source.imageData())
+        elif self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
+            super().insertFromMimeData(source)
+        else:
+            self.pasted.emit(text.strip("\n"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        align(self)
+        line = self.fontMetrics().lineSpacing()
+        lines = max(1, int(self.document().size().height()))
+        height = min(lines, _MOST_LINES) * line + 8
+        scrolls = lines > _MOST_LINES
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff
+        )
+        if height != self.height():
+            self.setFixedHeight(height)

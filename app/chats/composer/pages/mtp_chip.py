@@ -1,0 +1,120 @@
+"""At the composer: what multi-token prediction brings in a word, and the card behind it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.menu_button import MenuButton
+from app.kit.widgets.popover import Popover, fit_words
+from app.kit.widgets.segments import Segments
+from app.models.library.pages.names import mtp_tip, what_mtp_does
+from engines.types import MtpMode
+
+_WIDTH = 340
+"""Pixels of the card's sentences."""
+
+
+class MtpPopover(Popover):
+    """chosen(mode): the user has set the switch."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__("mtpCard", self.tr("Multi-token prediction"), parent)
+        tip = what_mtp_does()
+        self._switch = Segments(
+            "mtp",
+            self.windowTitle(),
+            (
+                ("off", self.tr("Off"), self.tr("Multi-token prediction off")),
+                ("auto", self.tr("Auto"), self.tr("Multi-token prediction automatic")),
+                ("on", self.tr("On"), self.tr("Multi-token prediction on")),
+            ),
+        )
+        self._switch.setAccessibleDescription(tip)
+        self._switch.chosen.connect(self.chosen)
+        self._line = Label("", name="mtpLine", wrap=True, selectable=True)
+        what = Label(tip, "small", name="mtpWhat", wrap=True)
+        fit_words(what, _WIDTH)
+        box = self.card.box
+        box.addWidget(Label(self.windowTitle(), "strong", name="mtpTitle"))
+        box.addWidget(what)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, GRID // 2, 0, GRID // 2)
+        row.addWidget(self._switch)
+        box.addLayout(row)
+        box.addWidget(self._line)
+
+    def show_state(self, mode: MtpMode, sentence: str, *, can_switch: bool) -> None:
+        self._switch.show_choice(mode)
+        self._switch.setEnabled(can_switch)
+        if sentence != self._line.text():
+            self._line.setText(sentence)
+            fit_words(self._line, _WIDTH)
+            self._line.setVisible(bool(sentence))
+            self.adjustSize()
+
+    def focus_switch(self) -> None:
+        self._switch.setFocus(Qt.FocusReason.PopupFocusReason)
+
+
+class MtpChip(MenuButton):
+    """chosen(mode): the user has set the switch on the card behind it."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("mtpChip", "chip", parent)
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._mode: MtpMode = "auto"
+        self._sentence = ""
+        self._can_switch = True
+        self._card: MtpPopover | None = None
+        self.clicked.connect(lambda: self.open_card(self))
+
+    @property
+    def mode(self) -> MtpMode:
+        return self._mode
+
+    @property
+    def sentence(self) -> str:
+        """What is known of it, as the card says it."""
+        return self._sentence
+
+    def show_state(self, mode: MtpMode, word: str, sentence: str, *, can_switch: bool) -> None:
+        """Show what it brings. word: on the chip. sentence: all of it."""
+        self._mode, self._sentence, self._can_switch = mode, sentence, can_switch
+        if word != self.text():
+            self.setText(word)
+        self.setAccessibleName(self.tr("Multi-token prediction: {0}").format(word))
+        self.setAccessibleDescription(sentence)
+        self.setToolTip(mtp_tip(sentence))
+        if self._card is not None:
+            self._card.show_state(mode, sentence, can_switch=can_switch)
+
+    def fill(self, menu: QMenu) -> None:
+        """Put the way to the card into a menu, where the chip has no room."""
+        name = self.tr("Multi-token prediction")
+        own = self.text()
+        action = menu.addAction(f"{name}: {own}" if own != self.tr("MTP") else f"{name}…")
+        action.setObjectName("openMtp")
+        action.triggered.connect(lambda: self.open_card(menu.parentWidget() or self))
+
+    def open_card(self, anchor: QWidget) -> None:
+        self._card = MtpPopover(self.window())
+        self._card.destroyed.connect(self._forget_card)
+        self._card.chosen.connect(self.chosen)
+        self._card.show_state(self._mode, self._sentence, can_switch=self._can_switch)
+        self._card.open_at(anchor, above=True)
+        self._card.focus_switch()
+
+    def close_card(self) -> None:
+        if self._card is not None:
+            self._card.close()
+
+    def _forget_card(self) -> None:
+        self._card = None

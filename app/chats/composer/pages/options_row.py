@@ -1,0 +1,75 @@
+"""The options of the next message in one line; those without room are in the menu at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from app.kit.look.theme import GRID
+
+Fill = Callable[[QMenu], None]
+"""Puts into a menu what is to be found there."""
+
+
+class OptionsRow(QWidget):
+    """Shows as many options as fit, the first ones first; an option itself says whether it exists.
+
+    Takes what room there is, however little: it never makes the window wider.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._options: list[tuple[QWidget, QWidget, Fill]] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(0)
+        self._row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def add(self, option: QWidget, fill: Fill) -> None:
+        """Add an option behind the others. fill: puts it into the menu in its place."""
+        slot = QWidget(self)
+        inside = QHBoxLayout(slot)
+        inside.setContentsMargins(0, 0, GRID, 0)
+        inside.addWidget(option)
+        option.installEventFilter(self)
+        self._options.append((option, slot, fill))
+        self._row.insertWidget(self._row.count() - 1, slot, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._arrange()
+
+    @property
+    def widgets(self) -> list[QWidget]:
+        return [option for option, _, _ in self._options]
+
+    def fill(self, menu: QMenu) -> None:
+        """Put into a menu what has no room here."""
+        for option, slot, fill in self._options:
+            if not option.isHidden() and slot.isHidden():
+                fill(menu)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._arrange()  # an option has grown
+        return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.ShowToParent, QEvent.Type.HideToParent}:
+            self._arrange()
+        return super().eventFilter(watched, event)
+
+    def _arrange(self) -> None:
+        room = self.width()
+        for option, slot, _ in self._options:
+            if not option.isHidden():
+                room -= option.sizeHint().width() + GRID
+            slot.setVisible(not option.isHidden() and room >= 0)

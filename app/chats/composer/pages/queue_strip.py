@@ -1,0 +1,240 @@
+"""Above the composer: the messages that wait for their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.chats.history.values.tree import first_words
+from app.chats.history.values.waiting import Waiting
+from app.chats.transcript.pages.inline_edit import InlineEdit
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+
+if TYPE_CHECKING:
+    from app.chats.history.values.waiting import Waiting
+
+
+_MODEL = 140
+"""Pixels; the widest that the name of a model runs."""
+
+
+_WORDS = 64
+"""Pixels; the least that is seen of the message."""
+
+
+class QueueRow(QWidget):
+    """act(name, item): send, up, down or remove. changed(item, text): it was edited.
+
+    model: the name of the one it goes to, if that is not the chat's. resized(): it takes another
+    height now. Where it stands is told by `place`.
+    """
+
+    act = Signal(str, object)
+    changed = Signal(object, str)
+    resized = Signal()
+
+    def __init__(self, item: Waiting, model: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.item = item
+        self.model = model
+        self.setObjectName(f"waiting-{item.id}")
+        self._editor: InlineEdit | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._line = QWidget()
+        row = QHBoxLayout(self._line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        self._words = ElidedLabel(first_words(item.text))
+        self._words.setToolTip(item.text[:1000])
+        self._words.setMinimumWidth(_WORDS)
+        row.addWidget(self._words, 1)
+        self._files = Label(self._count(len(item.attachments)), "badge")
+        self._files.setToolTip("\n".join(file.name for file in item.attachments))
+        row.addWidget(self._files, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._files.setVisible(bool(item.attachments))
+        self._badge = ElidedLabel(model, "badge")
+        self._badge.setMaximumWidth(_MODEL)
+        row.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._badge.setVisible(bool(model))
+        self._held = Label(self.tr("not sent"), "caution")
+        self._held.setContentsMargins(0, 0, 4, 0)
+        row.addWidget(self._held)
+        self._buttons: dict[str, tuple[IconButton, str]] = {}
+        for drawing, text, name in (
+            ("play", self.tr("Send now"), "send"),
+            ("up", self.tr("Earlier"), "up"),
+            ("lower", self.tr("Later"), "down"),
+            ("pencil", self.tr("Edit"), "edit"),
+            ("trash", self.tr("Remove"), "remove"),
+        ):
+            button = IconButton(drawing, text, name, size=16)
+            button.clicked.connect(lambda _=False, name=name: self._act(name))
+            self._buttons[name] = (button, text)
+            row.addWidget(button)
+        self._column.addWidget(self._line)
+
+    def place(self, item: Waiting, number: int, count: int, *, held: bool) -> None:
+        """Show where it stands among the others. held: it is to say that it was not sent."""
+        self.item = item
+        self._words.setObjectName(f"waitingText{number}")
+        self._badge.setObjectName(f"waitingModel{number}")
+        self._files.setObjectName(f"waitingFiles{number}")
+        self._held.setObjectName(f"waitingHeld{number}")
+        self._held.setVisible(held)
+        for name, (button, text) in self._buttons.items():
+            button.setObjectName(f"waiting{name.title()}{number}")
+            button.setAccessibleName(self.tr("{0}: waiting message {1}").format(text, number))
+        self._buttons["up"][0].setEnabled(number > 1)
+        self._buttons["down"][0].setEnabled(number < count)
+
+    @property
+    def edited(self) -> str | None:
+        """The text that is being written in its place; None if none is."""
+        return self._editor.text if self._editor is not None else None
+
+    def edit(self, text: str) -> None:
+        note = self.tr("It keeps its place.")
+        self._editor = InlineEdit(self.item.text, text, note, sends=False)
+        self._editor.done.connect(self._edited)
+        self._editor.cancelled.connect(lambda _: self._close())
+        self._line.hide()
+        self._column.addWidget(self._editor)
+        self._editor.show()
+        self._editor.changed.connect(lambda _: self.resized.emit())
+        self._editor.focus()
+        self.resized.emit()
+
+    def _count(self, files: int) -> str:
+        return self.tr("1 file") if files == 1 else self.tr("{0} files").format(files)
+
+    def _edited(self, text: str) -> None:
+        self._close()
+        self.changed.emit(self.item, text)
+
+    def _act(self, name: str) -> None:
+        if name == "edit":
+            self.edit(self.item.text)
+        else:
+            self.act.emit(name, self.item)
+
+    def _close(self) -> None:
+        if self._editor is not None:
+            self._editor.hide()
+            self._editor.deleteLater()
+            self._editor = None
+        self._line.show()
+        self.resized.emit()
+
+
+_MOST_HEIGHT = 190
+"""Pixels; beyond it the messages scroll, so that the chat stays in sight."""
+
+
+class QueueStrip(QWidget):
+    """act(name, item), changed(item, text): as `QueueRow` says. send_all(): all that are held."""
+
+    act = Signal(str, object)
+    changed = Signal(object, str)
+    send_all = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("queueStrip")
+        self._rows: list[QueueRow] = []
+        panel = Panel("card", "queueCard", margins=(1.5, 0.75, 1, 0.75), spacing=0.5)
+        panel.setAccessibleName(self.tr("Waiting messages"))
+        self._head = Label("", "small", name="queueHead")
+        self._send = QPushButton(self.tr("Send"))
+        self._send.setObjectName("queueSend")
+        self._send.setAccessibleName(self._send.text())
+        self._send.setProperty("look", "link")
+        self._send.clicked.connect(self.send_all)
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(self._head, 1)
+        head.addWidget(self._send)
+        panel.box.addLayout(head)
+        self._inside = QWidget()
+        self._inside.setProperty("look", "page")
+        self._column = QVBoxLayout(self._inside)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(self._inside)
+        panel.box.addWidget(self._area)
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
+        across.addStretch(1)
+        panel.setMaximumWidth(COLUMN)
+        across.addWidget(panel, 1000)
+        across.addStretch(1)
+        self.hide()
+
+    def show_items(
+        self,
+        items: Sequence[Waiting],
+        going: Callable[[Waiting], bool],
+        model: Callable[[Waiting], str],
+    ) -> None:
+        """Show the messages. going: whether one goes out by itself. model: if not the chat's.
+
+        One that is being edited stays so, with what was written.
+        """
+        before = {row.item.id: row for row in self._rows}
+        held = sum(not going(item) for item in items)
+        self._rows = []
+        for number, item in enumerate(items, start=1):
+            row = self._row_of(before.get(item.id), item, model(item))
+            is_held = held < len(items) and not going(item)
+            row.place(item, number, len(items), held=is_held)
+            if self._column.indexOf(row) != number - 1:
+                self._column.insertWidget(number - 1, row)
+            row.show()
+            self._rows.append(row)
+        for row in set(before.values()).difference(self._rows):
+            row.hide()
+            row.deleteLater()
+        self._head.setText(self._words(len(items), held))
+        self._send.setVisible(bool(held))
+        self._send.setText(self.tr("Send") if len(items) == 1 else self.tr("Send all"))
+        self._send.setAccessibleName(self._send.text())
+        self._fit()
+        self.setVisible(bool(items))
+
+    def _row_of(self, before: QueueRow | None, item: Waiting, model: str) -> QueueRow:
+        """Return the row of a message: the one before, unless it says something else now."""
+        if before is not None and (before.item.text, before.model) == (item.text, model):
+            return before
+        row = QueueRow(item, model)
+        row.act.connect(self.act)
+        row.changed.connect(self.changed)
+        row.resized.connect(self._fit)
+        if before is not None and before.edited is not None:
+            row.edit(before.edited)
+        return row
+
+    def _fit(self) -> None:
+        height = sum(row.sizeHint().height() for row in self._rows)
+        self._area.setFixedHeight(min(_MOST_HEIGHT, height))
+
+    def _words(self, count: int, held: int) -> str:
+        if held:
+            return (
+                self.tr("1 message was not sent")
+                if held == 1
+                else self.tr("{0} messages were not sent").format(held)
+            )
+        if count == 1:
+            return self.tr("1 message is sent after this answer")
+        return self.tr("{0} messages are sent one after the other").format(count)

@@ -1,0 +1,47 @@
+"""Says at the composer that a chat stays on this computer, and sends it to the server if asked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+
+
+class StayLine(Panel):
+    """chosen(): this chat is to go to the server, too."""
+
+    chosen = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("fold", "stayLine", across=True, margins=(1.5, 1, 1.5, 1), parent=parent)
+        texts = QVBoxLayout()
+        texts.setSpacing(1)
+        self._what = Label(
+            self.tr("This chat stays on this computer"), "strong", name="stayLineWhat"
+        )
+        self._why = Label("", "small", name="stayLineWhy", wrap=True)
+        texts.addWidget(self._what)
+        texts.addWidget(self._why)
+        self._send = QPushButton(self.tr("Send it there"))
+        self._send.setObjectName("sendToServer")
+        self._send.setProperty("look", "link")
+        self._send.clicked.connect(self.chosen)
+        self.box.addWidget(Picture("screen", "muted", 24), 0, Qt.AlignmentFlag.AlignTop)
+        self.box.addLayout(texts, 1)
+        self.box.addWidget(self._send, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.setAccessibleName(self._what.text())
+        self.hide()
+
+    def show_model(self, server: str | None) -> None:
+        """Show that the chat is kept from a server; None hides the line."""
+        if server is not None:
+            words = self.tr(
+                "You did not choose {0} for this chat, so a model on this computer answers."
+            )
+            self._why.setText(words.format(server))
+            self.setAccessibleDescription(self._why.text())
+            self._send.setAccessibleName(self.tr("Send this chat to {0}").format(server))
+        self.setVisible(server is not None)

@@ -1,0 +1,96 @@
+"""At the composer: the switch for whether, and how hard, the model thinks."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.chats.answers.presenters.model_thinking import ThinkingFacts
+from app.kit.widgets.chip import Chip
+from app.kit.widgets.menu_button import pop_up
+
+OFF = "off"
+ON = "on"
+
+
+class ThinkingSwitch(Chip):
+    """chosen(key): "off", "on", or a level of effort.
+
+    It is there only for a model whose chat template has a switch; of one that has levels, a menu
+    opens with them.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(self.tr("Think"), "thinking", parent=parent)
+        tip = self.tr("Takes longer, and is better at hard questions.")
+        self.setToolTip(tip)
+        self.setAccessibleDescription(tip)
+        self.setAccessibleName(self.tr("Think before answering"))
+        self._choices: dict[str, str] = {}
+        self._shown = ""
+        self.clicked.connect(self._press)
+        self.hide()
+
+    @property
+    def choice(self) -> str:
+        """The choice that is shown; "" where there is nothing to choose."""
+        return self._shown
+
+    def nextCheckState(self) -> None:
+        """Stay as it is: what is pressed is chosen first, and shown then."""
+
+    def show_facts(self, facts: ThinkingFacts | None, choice: str) -> None:
+        """Show the choices; None where nothing is known. choice: "" shows the usual one."""
+        self._choices = self._choices_of(facts)
+        self.setVisible(bool(self._choices))
+        self._shown = ""
+        if facts is not None and self._choices:
+            usual = facts.effort or list(self._choices)[-1] if facts.thinks else OFF
+            self._shown = choice if choice in self._choices else usual
+        self.setChecked(self._shown not in {"", OFF})
+        level = self._choices.get(self._shown, "") if self._shown not in {"", OFF, ON} else ""
+        self.setText(self.tr("Think: {0}").format(level) if level else self.tr("Think"))
+
+    def fill(self, menu: QMenu) -> None:
+        """Put the choices into a menu of their own, where the switch has no room."""
+        inside = menu.addMenu(self.tr("Think"))
+        self._fill_choices(inside)
+
+    def _press(self) -> None:
+        if set(self._choices) == {OFF, ON}:
+            self.chosen.emit(OFF if self._shown == ON else ON)
+            return
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self._fill_choices(menu)
+        pop_up(menu, self)
+
+    def _fill_choices(self, menu: QMenu) -> None:
+        menu.setObjectName("thinkingChoices")
+        group = QActionGroup(menu)
+        for key, text in self._choices.items():
+            action = menu.addAction(text)
+            action.setObjectName(f"think-{key}")
+            action.setCheckable(True)
+            action.setChecked(key == self._shown)
+            action.triggered.connect(lambda _=False, key=key: self.chosen.emit(key))
+            group.addAction(action)
+
+    def _choices_of(self, facts: ThinkingFacts | None) -> dict[str, str]:
+        """The choices by their keys; none where the model cannot be asked either way."""
+        if facts is None:
+            return {}
+        names = {
+            "minimal": self.tr("Minimal"),
+            "low": self.tr("Low"),
+            "medium": self.tr("Medium"),
+            "high": self.tr("High"),
+            "max": self.tr("Max"),
+        }
+        levels = {key: names[key] for key in facts.efforts if key in names}
+        if facts.thinking == "switch":
+            return {OFF: self.tr("Off"), **(levels or {ON: self.tr("On")})}
+        return levels

@@ -1,0 +1,89 @@
+"""Recording from the microphone, for the window: one sound at a time."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from app.documents.services.recording import Heard, Recorder
+from app.kit.tasks.latest import Latest
+from app.kit.tasks.tasks import Task, Tasks
+from app.models.library.services.library import Library
+from engines.errors import UserError
+
+MICROPHONE = "microphone"
+HEARING = "hearing"
+
+
+class Recording(QObject):
+    """Records, off the window's thread; nobody is recorded who has not just asked for it.
+
+    going(seconds or None): it records for so long; None: no more. recorded(bytes): a sound is
+    there. hears(model, bool): whether a model hears, by what it is called. failed(error).
+    """
+
+    going = Signal(object)
+    recorded = Signal(bytes)
+    hears = Signal(str, bool)
+    failed = Signal(Exception)
+
+    def __init__(
+        self, recorder: Recorder, library: Library, tasks: Tasks, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._recorder = recorder
+        self._library = library
+        self._tasks = tasks
+        self._latest = Latest(tasks, HEARING)
+        self._task: Task | None = None
+        self._kept = True
+
+    def look(self, model: str) -> None:
+        """Find out whether a model hears; only what was asked for last is told."""
+
+        def work() -> bool:
+            return "hears" in (self._library.facts(self._library.find(model)).can or ())
+
+        def failed(error: Exception) -> None:
+            if isinstance(error, UserError):
+                self.hears.emit(model, False)
+            else:
+                self.failed.emit(error)
+
+        self._latest.run(work, lambda found: self.hears.emit(model, found), failed)
+
+    def begin(self) -> None:
+        """Begin to record, unless that is under way."""
+        if self._task is not None:
+            return
+        self._kept = True
+        self._task = self._tasks.stream(
+            self._recorder.record, self._pass_on, self._end, self._fail, on=MICROPHONE
+        )
+        self.going.emit(0.0)
+
+    def stop(self) -> None:
+        """End the recording; `recorded` brings it."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def drop(self) -> None:
+        """End the recording; nothing of it is kept."""
+        self._kept = False
+        self.stop()
+
+    def _pass_on(self, news: list[Heard]) -> None:
+        last = news[-1]
+        if last.sound:
+            if self._kept:
+                self.recorded.emit(last.sound)
+        elif self._task is not None:
+            self.going.emit(last.seconds)
+
+    def _end(self) -> None:
+        self._task = None
+        self.going.emit(None)
+
+    def _fail(self, error: Exception) -> None:
+        self._end()
+        if self._kept:
+            self.failed.emit(error)

@@ -1,0 +1,1 @@
+"""The share of a model's context that a chat takes."""

@@ -1,0 +1,111 @@
+"""Above the message box: a message does not fit, and what can be done about it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.chats.context.pages.words import problem
+from app.chats.context.values.budget import ContextUse
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+
+_BESIDE = 9 * GRID
+"""Pixels of margins and the picture, left and right of the buttons."""
+
+
+class ContextWarning(Panel):
+    """chosen(key): "send", "shorten", "larger", "compact" or "leave_out"."""
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("banner", "contextWarning", across=True, spacing=1.5, parent=parent)
+        self.box.addWidget(Picture("warning", "accent_text"), 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        self._shown: list[QPushButton] = []
+        self._what = Label("", "strong", name="contextWarningWhat", wrap=True)
+        self._why = Label("", name="contextWarningWhy", wrap=True)
+        texts.addWidget(self._what)
+        texts.addWidget(self._why)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, GRID // 2, 0, 0)
+        self._grid.setSpacing(GRID)
+        self._columns = 0
+        self._buttons: dict[str, QPushButton] = {}
+        for key, text in (
+            ("send", self.tr("Send anyway")),
+            ("shorten", self.tr("Shorten it")),
+            ("compact", self.tr("Summarise older messages")),
+            ("leave_out", self.tr("Leave out older messages")),
+            ("larger", self.tr("Larger context")),
+        ):
+            button = QPushButton(text, self)
+            button.setObjectName(f"contextWarning-{key}")
+            button.setAccessibleName(text)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, key=key: self.chosen.emit(key))
+            self._buttons[key] = button
+        texts.addLayout(self._grid)
+        self.box.addLayout(texts, 1)
+        # Its buttons find their places in whatever width there is.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hide()
+
+    def show_use(self, use: ContextUse) -> None:
+        """Show the problem, and offer only what helps."""
+        what, why = problem(use)
+        self._what.setText(what)
+        self._why.setText(why)
+        self.setAccessibleName(f"{what}. {why}")
+        without_others = use.prompt < use.context
+        shown = {
+            "send": without_others,
+            "shorten": True,
+            "compact": without_others and use.policy != "compact",
+            "leave_out": without_others and use.policy == "stop",
+            "larger": use.most == 0 or use.most > use.context,
+        }
+        for key, button in self._buttons.items():
+            button.setVisible(shown[key])
+        self._shown = [self._buttons[key] for key, is_shown in shown.items() if is_shown]
+        self._columns = 0
+        self._arrange(self.width())
+        self.show()
+        first = next(key for key, is_shown in shown.items() if is_shown)
+        self._buttons[first].setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(event.size().width())
+
+    def _arrange(self, width: int) -> None:
+        """Put as many buttons in a row as there is room for."""
+        widest = max((button.sizeHint().width() for button in self._shown), default=1)
+        columns = min(len(self._shown), max(1, (width - _BESIDE) // (widest + GRID)))
+        if columns == self._columns:
+            return
+        for button in self._buttons.values():
+            self._grid.removeWidget(button)
+        for number, button in enumerate(self._shown):
+            self._grid.addWidget(button, number // columns, number % columns)
+        for column in range(len(self._buttons) + 1):
+            self._grid.setColumnStretch(column, int(column == columns))
+        self._columns = columns
+
+    def event(self, event: QEvent) -> bool:
+        """Escape is for this alone as long as the focus is in here."""
+        if event.type() in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress}:
+            key = cast(QKeyEvent, event)
+            if key.key() == Qt.Key.Key_Escape:
+                event.accept()
+                if event.type() is QEvent.Type.KeyPress:
+                    self.chosen.emit("shorten")
+                return True
+        return super().event(event)

@@ -1,0 +1,140 @@
+"""Words for a chat's context: numbers, sentences, and the texts of a warning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.kit.look.format import figure
+
+if TYPE_CHECKING:
+    from app.chats.context.values.budget import ContextUse
+    from app.chats.history.values.conversation import OverflowPolicy
+
+_tr = QCoreApplication.translate
+_LARGE = 10_000
+
+
+def short(tokens: int) -> str:
+    """A number of tokens in few characters: 8,192 and 32k."""
+    return figure(tokens) if tokens < _LARGE else f"{figure(tokens / 1000)}k"
+
+
+def meter(use: ContextUse) -> str:
+    """Return the words beside the message box."""
+    if not use.context:
+        words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
+        return words.format(short(use.total))
+    words = _tr("context", "{0} of {1}") if use.exact else _tr("context", "about {0} of {1}")
+    return words.format(short(use.total), short(use.context))
+
+
+def percent(use: ContextUse) -> str:
+    """Say how full the context is; "" where its size is not known."""
+    if not use.context:
+        return ""
+    return _tr("context", "{0} % full.").format(round(100 * use.total / max(1, use.room)))
+
+
+def spoken(use: ContextUse) -> str:
+    """Say all of it in a sentence."""
+    if not use.context:
+        words = _tr("context", "The next message takes {0}.").format(taken(use))
+        return f"{words} {standing(use)}"
+    words = (
+        _tr("context", "The next message takes {0} of {1} tokens.")
+        if use.exact
+        else _tr("context", "The next message takes about {0} of {1} tokens.")
+    )
+    return f"{words.format(figure(use.total), figure(use.context))} {standing(use)}"
+
+
+def taken(use: ContextUse) -> str:
+    """Say how much is taken, and of how much, as far as known."""
+    if not use.context:
+        return meter(use)
+    words = (
+        _tr("context", "{0} of {1} tokens")
+        if use.exact
+        else _tr("context", "about {0} of {1} tokens")
+    )
+    return words.format(figure(use.total), figure(use.context))
+
+
+def standing(use: ContextUse) -> str:
+    """Say in a sentence what happens with the next message."""
+    if use.fits:
+        words = (
+            _tr("context", "Everything fits, with room for about {0} more tokens.")
+            if use.context
+            else _tr("context", "The server does not say how large its context is.")
+        )
+        return words.format(figure(use.room - use.total))
+    if not use.possible:
+        return problem(use)[1]
+    if use.policy == "compact":
+        return _tr("context", "The oldest messages will be summarised first.")
+    count = len(use.left)
+    if count == 0:
+        return _tr("context", "Little room is left for an answer.")
+    if count == 1:
+        return _tr("context", "The oldest message does not fit and is left out.")
+    return _tr("context", "The {0} oldest messages do not fit and are left out.").format(count)
+
+
+def problem(use: ContextUse) -> tuple[str, str]:
+    """The headline of a warning before a message is sent, and why it is one."""
+    total, room = figure(use.total), figure(use.room)
+    if use.prompt >= use.context and use.pinned and use.prompt - use.pinned < use.context:
+        return (
+            _tr("context", "The pinned messages leave no room for this one"),
+            _tr("context", "They take {0} of {1} tokens, and always stay in the context.").format(
+                figure(use.pinned), figure(use.context)
+            ),
+        )
+    if use.prompt >= use.context:
+        return (
+            _tr("context", "This message is too long for the context"),
+            _tr("context", "Even without the older ones it takes {0} of {1} tokens.").format(
+                figure(use.prompt), figure(use.context)
+            ),
+        )
+    if use.policy == "stop":
+        return (
+            _tr("context", "This message no longer fits"),
+            _tr(
+                "context",
+                "The chat takes {0} tokens with it, and there is room for {1}. It is set "
+                "to stop rather than leave anything out.",
+            ).format(total, room),
+        )
+    return (
+        _tr("context", "Older messages will be left out"),
+        _tr(
+            "context",
+            "The chat takes {0} tokens with this message, and there is room for {1}. The model"
+            " will no longer see the oldest messages.",
+        ).format(total, room),
+    )
+
+
+def policies() -> tuple[tuple[OverflowPolicy, str, str], ...]:
+    """Key, short name, and what it means in a sentence."""
+    return (
+        (
+            "leave_out",
+            _tr("context", "Leave out"),
+            _tr("context", "The oldest messages are left out; the model does not see them."),
+        ),
+        (
+            "compact",
+            _tr("context", "Summarise"),
+            _tr("context", "The model summarises the oldest messages and goes on from there."),
+        ),
+        (
+            "stop",
+            _tr("context", "Stop"),
+            _tr("context", "Nothing is left out. A message that does not fit is not sent."),
+        ),
+    )

@@ -1,0 +1,142 @@
+"""Makes room in a full chat: the model sums up the turns that would have to leave."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Final
+
+from app.chats.answers.values.answers import Compaction
+from app.chats.context.store import SummaryStore
+from app.chats.context.values.summary import (
+    REQUEST,
+    ChatPrompt,
+    Summary,
+    covered,
+    in_effect,
+    prompt_of,
+)
+from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
+from app.runtime.services.lease import Lease
+from engines.cancel import CancelToken
+from engines.errors import UserError
+from engines.types import ChatRequest, Done, Measured, Message, Sampling, TextDelta
+
+_LONGEST: Final = 512
+"""Tokens of a summary, at most; in a small context an eighth of it."""
+_SHORTEST: Final = 48
+_WORDS_PER_TOKEN: Final = 0.6
+_MARGIN: Final = 32
+"""Tokens; lengths of single messages are not exact to the last one."""
+
+
+class _NoSummary(Exception):
+    """The model has written no usable summary; the message is a sentence that says why."""
+
+
+class Compacting:
+    """Makes room for an answer, on its thread. Qt-free."""
+
+    def __init__(self, summaries: SummaryStore) -> None:
+        self._summaries = summaries
+
+    def policy(self, chat_id: str) -> OverflowPolicy | None:
+        """Return the chat's own policy for a full context; None where the settings apply."""
+        return self._summaries.overflow(chat_id)
+
+    def make_room(
+        self,
+        model: Lease,
+        path: Sequence[StoredMessage],
+        system_prompt: str,
+        request: ChatRequest,
+        cancel: CancelToken,
+    ) -> Generator[Compaction, None, ChatPrompt]:
+        """Return the prompt for an answer, with summaries for what does not fit.
+
+        model: the one that answers. request: how that is asked for; its messages do not count.
+        What cannot be summed up is left for the engine to leave out; then the last event says so.
+        Raises EngineError.
+        """
+        known = in_effect(path, self._summaries.of_chat(path[-1].chat_id)) if path else None
+        prompt = prompt_of(path, system_prompt, known)
+        while not cancel.cancelled:
+            measured = model.measure(replace(request, messages=prompt.messages), cancel)
+            if not measured.left:
+                break
+            yield Compaction("begun", len(measured.left))
+            try:
+                summary, count = self._sum_up(model, path, prompt, measured, request, cancel)
+                shorter = prompt_of(path, system_prompt, summary)
+                after = model.measure(replace(request, messages=shorter.messages), cancel)
+                if after.total >= measured.total:
+                    raise _NoSummary("The summary is no shorter than what it replaces.")
+                self._summaries.keep(summary)
+            except (_NoSummary, UserError) as error:
+                why = error.why if isinstance(error, UserError) else str(error)
+                yield Compaction("failed", len(measured.left), why=why)
+                break
+            prompt = shorter
+            yield Compaction("done", count, summary)
+        return prompt
+
+    def _sum_up(
+        self,
+        model: Lease,
+        path: Sequence[StoredMessage],
+        prompt: ChatPrompt,
+        measured: Measured,
+        request: ChatRequest,
+        cancel: CancelToken,
+    ) -> tuple[Summary, int]:
+        """Summarise as many of the turns that must leave as fit the context at once.
+
+        Asked behind those turns as they stand in the prompt, so that the KV cache holds them
+        already. Raises _NoSummary, EngineError.
+        """
+        longest = max(_SHORTEST, min(_LONGEST, measured.context // 8))
+        wish = Message("user", REQUEST.format(round(longest * _WORDS_PER_TOKEN)))
+        asked = replace(
+            request,
+            sampling=Sampling(temperature=0.0),
+            max_tokens=longest,
+            stop=(),
+            mtp="off",
+            depth=None,
+            thinking=False,
+            overflow="stop",
+        )
+        alone = model.measure(replace(asked, messages=(wish,)), cancel)
+        room = measured.context - alone.kept - alone.total - _MARGIN
+        end = _end(prompt.messages, measured, room)
+        if end is None:
+            raise _NoSummary("The oldest messages are too long to be read at once.")
+        asked = replace(asked, messages=(*prompt.messages[: end + 1], wish))
+        text, tokens = _written(model, asked, cancel)
+        if cancel.cancelled:
+            raise _NoSummary("It was stopped.")
+        if not text:
+            raise _NoSummary("The model wrote nothing.")
+        last = prompt.ids[end]
+        summary = Summary(last, text, model.entry.name, tokens, time.time(), covered(path, last))
+        return summary, sum(at <= end for at in measured.left)
+
+
+def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[str, int]:
+    """Return the model's answer, and its tokens. Raises EngineError."""
+    text, tokens = "", 0
+    for event in model.chat(request, cancel):
+        if isinstance(event, TextDelta):
+            text += event.text
+        elif isinstance(event, Done):
+            tokens = event.usage.completion_tokens
+    return text.strip(), tokens
+
+
+def _end(messages: Sequence[Message], measured: Measured, room: int) -> int | None:
+    """Find the last message of the turns that must leave and, with all before, fit the room."""
+    sums = list(accumulate(measured.lengths))
+    ends = [at for at in measured.left if messages[at + 1].role == "user" and sums[at] <= room]
+    return max(ends, default=None)

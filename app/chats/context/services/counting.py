@@ -1,0 +1,277 @@
+"""Counts what a chat takes of its model's context, or estimates it without the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+
+from app.chats.answers.services.answers import Answers, Prepared
+from app.chats.answers.services.grounding import Grounding, choose
+from app.chats.answers.services.senses import expected_of
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.context.store import SummaryStore
+from app.chats.context.values.budget import (
+    BYTES_PER_TOKEN,
+    OF_A_PICTURE,
+    ContextUse,
+    FileUse,
+    bytes_per_token,
+    estimate,
+    medium_tokens,
+    use_of,
+)
+from app.chats.context.values.summary import ChatPrompt, Summary, in_effect, prompt_of, summed_up
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.values.conversation import StoredMessage
+from app.documents.values.documents import SHOWN, AttachedFile, Attachment, PromptSource, share_of
+from app.runtime.services.runtime import Runtime
+from app.settings.values.fields import Settings
+from engines.errors import EngineError, UserError
+from engines.memory.load_options import DEFAULT_CONTEXT
+from engines.types import ChatRequest, Measured, MediaKind, Message
+
+Path = Sequence[StoredMessage]
+"""The messages of a chat that lead to one, oldest first."""
+
+Counted = tuple[Measured, bool]
+"""A measured prompt, and whether the model itself has counted it."""
+
+
+class Counting:
+    """Measures the context of chats. Qt-free; from any thread, and waits for no answer."""
+
+    def __init__(
+        self,
+        chats: ChatStore,
+        summaries: SummaryStore,
+        answers: Answers,
+        grounding: Grounding,
+        runtime: Runtime,
+    ) -> None:
+        self._chats = chats
+        self._summaries = summaries
+        self._answers = answers
+        self._grounding = grounding
+        self._runtime = runtime
+
+    def use(
+        self,
+        chat_id: str | None,
+        draft: str,
+        settings: Settings,
+        options: AnswerOptions,
+        attachments: Sequence[Attachment] = (),
+    ) -> ContextUse:
+        """Measure a chat's next question with this text; a chat of None has not begun.
+
+        attachments: the files that go with it. Raises ChatNotFound, ModelUnknown, and what a
+        database may raise.
+        """
+        before = self._chats.path(chat_id) if chat_id is not None else ()
+        path: Path = _asking(before, draft, attachments)
+        prepared = self._answers.prepare(settings, options, chat_id)
+        system_prompt = prepared.settings.system_prompt
+        measure = self._measuring(prepared, before)
+        taken = expected_of(prepared.entry)
+        path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0], taken)
+        told = self._grounding.told(path, taken=taken)
+        summary = None
+        if chat_id is not None and prepared.settings.overflow == "compact":
+            summary = in_effect(told, self._summaries.of_chat(chat_id))
+        prompt = prompt_of(told, system_prompt, summary)
+        measured, exact = measure(prompt)
+        own = None
+        files: tuple[FileUse, ...] = ()
+        if any(message.sources for message in path):
+            bare = _without_files(path, told, system_prompt, summary)
+            own = (bare, measure(bare)[0])
+            files = self._files(path, prompt, measured, own[1], taken)
+        return use_of(
+            prompt,
+            measured,
+            exact=exact,
+            policy=prepared.settings.overflow,
+            draft=draft,
+            most=self._answers.most_context(prepared.entry),
+            summary=summary,
+            summed=summed_up(told, summary),
+            own=own,
+            files=files,
+        )
+
+    def hindrance(
+        self,
+        chat_id: str | None,
+        settings: Settings,
+        options: AnswerOptions,
+        attachments: Sequence[Attachment],
+    ) -> UserError | None:
+        """Say why one of these files could not be sent; raises what `use` raises."""
+        if all(it.kind.medium is None for it in attachments):
+            return None
+        return self._answers.hindrance(attachments, settings, options, chat_id)
+
+    def again(
+        self,
+        known: ContextUse,
+        chat_id: str | None,
+        draft: str,
+        settings: Settings,
+        options: AnswerOptions,
+        attachments: Sequence[Attachment] = (),
+    ) -> ContextUse:
+        """Measure again what `use` measured, where nothing but the draft has changed.
+
+        The chat is not read and measured again, so that it may be as long as it likes; which
+        passages of files suit the draft is not asked again either. Raises what `use` raises.
+        """
+        prepared = self._answers.prepare(settings, options, chat_id)
+        counted = [
+            self._counted(prepared, replace(prepared.request, messages=(Message("user", text),)))
+            for text in (known.draft, draft)
+        ]
+        before, now = counted
+        if known.exact and before is not None and now is not None:
+            recounted = known.recounted(draft, now.total - before.total)
+            if recounted is not None:
+                return recounted
+        return self.use(chat_id, draft, settings, options, attachments)
+
+    def _grounded(
+        self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
+    ) -> Path:
+        """Return a path whose last answer has what it would be told of files."""
+        untold = self._grounding.untold(path, taken)
+        if not untold:
+            return path
+
+        def with_sources(sources: Sequence[PromptSource]) -> Path:
+            return (*path[:-1], replace(path[-1], sources=tuple(sources)))
+
+        def told(sources: Sequence[PromptSource]) -> Measured:
+            return measure(self._grounding.told(with_sources(sources), untold, taken))
+
+        return with_sources(choose(path[-2].text, untold, told, taken))
+
+    def _files(
+        self,
+        path: Path,
+        prompt: ChatPrompt,
+        measured: Measured,
+        own: Measured,
+        taken: frozenset[MediaKind],
+    ) -> tuple[FileUse, ...]:
+        """Say how much of each file is in, but for what the model does not see or hear.
+
+        own: the prompt measured without their text.
+        """
+        found = {
+            it.document.sha256: _InPrompt(it)
+            for it in self._grounding.files(path)
+            if (kind := it.document.kind.medium) is None or kind in taken
+        }
+        new = {it.sha256 for message in path if not message.id for it in message.attachments}
+        for question, answer in pairwise(path):
+            at = len(prompt.ids) - 1
+            if question.id:
+                at = prompt.ids.index(question.id) if question.id in prompt.ids else -1
+            if at < 0 or at in measured.left or not answer.sources:
+                continue
+            parts = [(found[it.document], it) for it in answer.sources if it.document in found]
+            characters = sum(file.length(source) for file, source in parts)
+            each = max(0, measured.lengths[at] - own.lengths[at]) / max(1, characters)
+            for file, source in parts:
+                file.sources.append(source)
+                file.tokens += each * file.length(source)
+                file.each = each
+        return tuple(it.use(it.file.document.sha256 in new) for it in found.values())
+
+    def _measuring(self, prepared: Prepared, path: Path) -> Callable[[ChatPrompt], Counted]:
+        """Return what measures prompts: by the model, or by estimate where it is not loaded.
+
+        Estimated with the context that is set, that the chat had last, or that it would have.
+        """
+
+        @cache
+        def context() -> int:
+            name = prepared.entry.name
+            last = (it.facts for it in reversed(path) if it.facts and it.facts.model == name)
+            had = next((facts.context for facts in last if facts.context), None)
+            found = prepared.load_options.context or had
+            if found is None:
+                found = self._runtime.context_of(prepared.entry, prepared.load_options)
+            if found is None:
+                most = self._answers.most_context(prepared.entry)
+                found = min(DEFAULT_CONTEXT, most or DEFAULT_CONTEXT)
+            return found
+
+        ratio = bytes_per_token(path)
+
+        def measure(prompt: ChatPrompt) -> Counted:
+            request = replace(prepared.request, messages=prompt.messages)
+            counted = self._counted(prepared, request)
+            if counted is not None:
+                return counted, True
+            return estimate(request.messages, context(), request.max_tokens, ratio), False
+
+        return measure
+
+    def _counted(self, prepared: Prepared, request: ChatRequest) -> Measured | None:
+        """Count by the model; None where it is not loaded, or its template refuses the messages."""
+        try:
+            return self._runtime.measure_for(prepared.entry, prepared.load_options, request)
+        except EngineError:
+            return None
+
+
+@dataclass
+class _InPrompt:
+    """A file, and what of it is in a prompt. each: tokens of a character."""
+
+    file: AttachedFile
+    sources: list[PromptSource] = field(default_factory=list)
+    tokens: float = 0.0
+    each: float = 1 / BYTES_PER_TOKEN
+
+    def length(self, source: PromptSource) -> int:
+        """Return the characters of a part of it, or as many as a picture or sound stands for."""
+        if source.origin in SHOWN:
+            medium = self.file.document.medium
+            return round((medium_tokens(medium) if medium else OF_A_PICTURE) * BYTES_PER_TOKEN)
+        return source.end - source.start if source.place else len(self.file.document.text)
+
+    def use(self, new: bool) -> FileUse:
+        document = self.file.document
+        share = share_of(self.file, self.sources)
+        tokens = round(self.tokens)
+        whole = tokens if share.whole else round(self.each * len(document.text))
+        return FileUse(document.sha256, share, tokens, whole, new)
+
+
+def _without_files(
+    path: Path, told: Path, system_prompt: str, summary: Summary | None
+) -> ChatPrompt:
+    """Return the prompt of a told path with the users' own words, and their own pins, alone."""
+    bare = [replace(message, pinned=it.pinned) for it, message in zip(told, path, strict=True)]
+    prompt = prompt_of(bare, system_prompt, summary)
+    pinned = {message.id for message in path if message.pinned}
+    found = zip(prompt.messages, prompt.ids, strict=True)
+    return ChatPrompt(
+        tuple(replace(message, pinned=it in pinned) for message, it in found), prompt.ids
+    )
+
+
+def _asking(path: Path, draft: str, attachments: Sequence[Attachment]) -> tuple[StoredMessage, ...]:
+    """Return a path with the draft as its question, and the empty answer to that.
+
+    A question without an answer gives way to it.
+    """
+    answer = StoredMessage("", "", None, "assistant", "", 0.0, "streaming")
+    if path and path[-1].role == "user":
+        if not draft and not attachments:
+            return (*path, answer)
+        path = path[:-1]
+    files = tuple(attachments)
+    return (*path, StoredMessage("", "", None, "user", draft, 0.0, attachments=files), answer)

@@ -1,0 +1,55 @@
+"""Summaries of chats, and what the user decided about their contexts, in the database."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+from app.base.db import Database
+from app.chats.context.values.summary import Summary
+from app.chats.history.values.conversation import OverflowPolicy
+
+
+class SummaryStore:
+    """The table of summaries. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_chat(self, chat_id: str) -> list[Summary]:
+        """Return the summaries of every branch, also those that do not apply any more."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT s.* FROM summaries s JOIN messages m ON m.id = s.message_id"
+                " WHERE m.chat_id = ?",
+                (chat_id,),
+            ).fetchall()
+        return [Summary(**dict(row)) for row in rows]
+
+    def keep(self, summary: Summary) -> None:
+        """Keep a summary in place of one that hangs on the same message."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO summaries"
+                " (message_id, text, model, tokens, created, covers) VALUES (?, ?, ?, ?, ?, ?)",
+                astuple(summary),
+            )
+
+    def forget(self, message_id: str) -> None:
+        """Take away the summary that hangs on a message."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM summaries WHERE message_id = ?", (message_id,))
+
+    def overflow(self, chat_id: str) -> OverflowPolicy | None:
+        """Return the chat's own policy for a full context; None where the settings apply."""
+        with self._database.read() as db:
+            row = db.execute("SELECT overflow FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return row["overflow"] if row else None
+
+    def set_overflow(self, chat_id: str, policy: OverflowPolicy | None) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET overflow = ? WHERE id = ?", (policy, chat_id))
+
+    def set_pinned(self, message_id: str, pinned: bool) -> None:
+        """Pin a message, so that it stays in the prompt when others leave, or unpin it."""
+        with self._database.write() as db:
+            db.execute("UPDATE messages SET pinned = ? WHERE id = ?", (int(pinned), message_id))

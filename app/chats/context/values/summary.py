@@ -1,0 +1,121 @@
+"""Summaries that stand in the prompt for the older part of a chat: pure.
+
+A summary hangs on the last message that it covers, so all branches behind that message share it.
+It holds as long as what it covers is what it was made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.chats.history.values.conversation import StoredMessage, as_message, said
+from engines.types import Message
+
+INTRODUCTION = "The conversation so far, in short:"
+REQUEST = (
+    "Sum up our conversation so far, with any summary at its beginning, so that you can go on with"
+    " it from your summary alone. Keep names, numbers, decisions, code that still matters, open"
+    " questions, and what I want of you. Write in the language of the conversation, {0} words at"
+    " most, and write nothing but the summary."
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A text that stands for all messages of a path up to `message_id`.
+
+    model: that wrote it. tokens: that it took to write. created: seconds since 1970, UTC. covers: a
+    hash of the messages that it was made from, see `covered`.
+    """
+
+    message_id: str
+    text: str
+    model: str
+    tokens: int
+    created: float
+    covers: str
+
+
+@dataclass(frozen=True)
+class ChatPrompt:
+    """The messages of a prompt, with the id of the stored message that each is; "" for others."""
+
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
+
+
+def covered(path: Sequence[StoredMessage], message_id: str) -> str:
+    """Hash all that was said up to a message of the path."""
+    return dict(_hashes(path)).get(message_id, "")
+
+
+def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Summary | None:
+    """Find the summary that stands for most of a path and still applies."""
+    by_message = {summary.message_id: summary for summary in summaries}
+    found = None
+    for message_id, covers in _hashes(path):
+        summary = by_message.get(message_id)
+        if summary is not None and summary.covers == covers:
+            found = summary
+    return found
+
+
+def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[StoredMessage, ...]:
+    """Return the messages that a summary stands for: turns with a pinned message are not."""
+    old, _ = _split(path, summary)
+    return tuple(it for turn in _turns(old) if not _is_pinned(turn) for it in turn)
+
+
+def prompt_of(
+    path: Sequence[StoredMessage], system_prompt: str, summary: Summary | None = None
+) -> ChatPrompt:
+    """Build the prompt of a path: system prompt, summary, pinned messages before it, and the rest.
+
+    The summary is a message of the system's: templates take it wherever they take a system prompt.
+    """
+    heads = [system_prompt.strip()]
+    if summary is not None:
+        heads.append(f"{INTRODUCTION}\n{summary.text}")
+    begin = [Message("system", text) for text in heads if text]
+    old, rest = _split(path, summary)
+    kept = [it for turn in _turns(old) if _is_pinned(turn) for it in turn]
+    turns = (*kept, *rest)
+    return ChatPrompt(
+        (*begin, *(as_message(it) for it in turns)),
+        (*("" for _ in begin), *(it.id for it in turns)),
+    )
+
+
+def _split(
+    path: Sequence[StoredMessage], summary: Summary | None
+) -> tuple[tuple[StoredMessage, ...], tuple[StoredMessage, ...]]:
+    """Split what was said into the messages that a summary covers, and those behind them."""
+    everything = said(path)
+    ends = (at for at, it in enumerate(everything, 1) if summary and it.id == summary.message_id)
+    end = next(ends, 0)
+    return everything[:end], everything[end:]
+
+
+def _turns(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]]:
+    """Group messages into turns: each question with its answers."""
+    turns: list[list[StoredMessage]] = []
+    for message in messages:
+        if message.role == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _is_pinned(turn: Iterable[StoredMessage]) -> bool:
+    return any(message.pinned for message in turn)
+
+
+def _hashes(path: Sequence[StoredMessage]) -> Iterable[tuple[str, str]]:
+    """Yield the id of each message that was said, with a hash of everything up to it."""
+    from hashlib import sha256
+
+    so_far = sha256()
+    for message in said(path):
+        so_far.update(f"{message.id}\0{message.role}\0{message.text}\0".encode(errors="replace"))
+        yield message.id, so_far.hexdigest()

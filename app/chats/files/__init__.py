@@ -1,0 +1,1 @@
+"""Attached files as they are shown."""

@@ -1,0 +1,150 @@
+"""Words for attached files: what they are, how large, and how much of them the model is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.chats.context.pages.words import short
+from app.documents.pages.words import parts_words
+from app.documents.values.documents import Attachment, DocumentKind, FileShare, LocationKind
+from app.kit.look.direction import isolated
+from app.kit.look.format import figure, small_size, tokens
+
+if TYPE_CHECKING:
+    from app.chats.context.values.budget import FileUse
+
+_tr = QCoreApplication.translate
+_MOST_NAMED = 3
+
+
+def drawing_of(kind: DocumentKind) -> str:
+    """Name the icon of a kind of file."""
+    if kind.medium is None:
+        return "document"
+    return "image" if kind.medium == "image" else "sound"
+
+
+def about(file: Attachment) -> str:
+    """Say in a few words what a file is: 480 pages · 2.1 MB."""
+    said = [extent(file), small_size(file.size)]
+    said.append(not_known(file))
+    return " · ".join(filter(None, said))
+
+
+def not_known(file: Attachment) -> str:
+    """Say what of a file is not read, in a few words; "" where all of it is."""
+    if file.reading == "scan":
+        return _tr("files", "scan without text")
+    if file.reading == "empty":
+        return _tr("files", "no text in it")
+    if file.reading == "partly_read":
+        if file.scanned == 1:
+            return _tr("files", "1 page without text")
+        return _tr("files", "{0} pages without text").format(figure(file.scanned))
+    return _tr("files", "without {0}").format(parts_words(file.unread)) if file.unread else ""
+
+
+def extent(file: Attachment) -> str:
+    """Say how many pages, pixels or seconds a file has; "" where it is one text."""
+    if file.width:
+        return f"{figure(file.width)} × {figure(file.height)}"
+    if file.seconds:
+        whole = max(1, round(file.seconds))
+        return f"{whole // 60}:{whole % 60:02}"
+    return counted(file.kind.location, file.places) if file.places > 1 else ""
+
+
+def counted(kind: LocationKind, count: int) -> str:
+    """Count places of a kind: 1 page, 480 pages."""
+    one, many = {
+        LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{0} pages")),
+        LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{0} slides")),
+        LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{0} sheets")),
+        LocationKind.CHAPTER: (_tr("files", "1 chapter"), _tr("files", "{0} chapters")),
+        LocationKind.MESSAGE: (
+            _tr("files", "1 message"),
+            _tr("files", "{0} messages and attachments"),
+        ),
+    }.get(kind, (_tr("files", "1 section"), _tr("files", "{0} sections")))
+    return one if count == 1 else many.format(figure(count))
+
+
+def is_in(share: FileShare) -> str:
+    """Say how much of a file stands in the prompt: 12 of 480 pages are in."""
+    if share.nothing:
+        return _tr("files", "nothing of it is in")
+    if share.complete:
+        return _tr("files", "all of it is in")
+    if share.whole:
+        return _tr("files", "all its text is in, {0}").format(_left_out(share.unseen))
+    if share.of <= 1:
+        return _tr("files", "parts of it are in")
+    words = (
+        _tr("files", "{0} of {1} is in") if share.places == 1 else _tr("files", "{0} of {1} are in")
+    )
+    said = words.format(figure(share.places), counted(share.kind, share.of))
+    return f"{said}, {_left_out(share.unseen)}" if share.unseen else said
+
+
+def _left_out(pages: int) -> str:
+    """Say that scanned pages, which are pictures, do not go to the model."""
+    if pages == 1:
+        return _tr("files", "1 scanned page is left out")
+    return _tr("files", "{0} scanned pages are left out").format(figure(pages))
+
+
+def told(use: FileUse, *, exact: bool) -> str:
+    """Say what of a file is in the prompt, and what that takes."""
+    return f"{is_in(use.share)} · {tokens(use.tokens, guessed=not exact)}"
+
+
+def takes(use: FileUse, *, exact: bool) -> str:
+    """Say what a file takes as a whole, and what of it goes in where that is not all."""
+    if use.share.nothing:
+        return is_in(use.share)
+    if use.share.whole:
+        said = tokens(use.tokens, guessed=not exact)
+        return f"{said} · {_left_out(use.share.unseen)}" if use.share.unseen else said
+    whole = _tr("files", "about {0} tokens").format(short(use.whole))
+    return f"{whole} · {is_in(use.share)}"
+
+
+def given_of_collections(names: Sequence[str]) -> str:
+    """Say from which files of collections an answer was given passages."""
+    shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
+    if len(names) > _MOST_NAMED:
+        words = _tr("files", "The model was given passages of {0} and {1} more.")
+        return words.format(shown, figure(len(names) - _MOST_NAMED))
+    return _tr("files", "The model was given passages of {0}.").format(shown)
+
+
+def given(share: FileShare) -> str:
+    """Say of how much of a file an answer knew."""
+    if share.unseen and share.nothing:
+        words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
+        return words.format(isolated(share.name))
+    if share.whole:
+        if share.unseen == 1:
+            words = _tr("files", "The model was given all of {0} but 1 scanned page.")
+        else:
+            words = _tr("files", "The model was given all of {0} but {1} scanned pages.")
+        return words.format(isolated(share.name), figure(share.unseen))
+    name = isolated(share.name)
+    if share.nothing:
+        words = _tr(
+            "files", "The model was given nothing of {0}: nothing in it matches the question."
+        )
+        return words.format(name)
+    if share.unmatched:
+        words = _tr(
+            "files",
+            "Nothing in {0} matches the question, so the model was given its beginning.",
+        )
+        return words.format(name)
+    if share.of <= 1:
+        return _tr("files", "The model was given parts of {0}.").format(name)
+    words = _tr("files", "The model was given {0} of {1} of {2}.")
+    return words.format(figure(share.places), counted(share.kind, share.of), name)

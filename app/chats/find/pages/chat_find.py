@@ -1,0 +1,310 @@
+"""Finds words in all messages of a chat, also in those that are not live."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.chats.find.pages.highlights import Highlights
+from app.chats.history.values.conversation import StoredMessage
+from app.kit.look.format import figure
+from app.kit.look.icons import icon
+from app.kit.look.theme import theme_of
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
+from app.search.folding import fold, fold_each
+
+if TYPE_CHECKING:
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.transcript.pages.transcript import Transcript
+    from app.markdown.parser import Parser
+
+
+class FindBar(Panel):
+    """typed(words), step(1 or -1), closed(): what the user did."""
+
+    typed = Signal(str)
+    step = Signal(int)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "findBar", "findBar", across=True, margins=(2, 1, 1.5, 1), spacing=0.5, parent=parent
+        )
+        self._edit = QLineEdit()
+        self._edit.setObjectName("findWords")
+        self._edit.setAccessibleName(self.tr("Find in this chat"))
+        self._edit.setPlaceholderText(self.tr("Find in this chat"))
+        self._edit.setClearButtonEnabled(True)
+        self._edit.setMaximumWidth(420)
+        self._edit.textChanged.connect(self.typed)
+        self._icon = self._edit.addAction(
+            icon("search", theme_of(self.palette()).muted, 16),
+            QLineEdit.ActionPosition.LeadingPosition,
+        )
+        self._count = Label("", "small", name="findCount")
+        self._count.setMinimumWidth(80)
+        self._count.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        above = IconButton("above", self.tr("Previous"), "findPrevious", size=18)
+        above.clicked.connect(lambda: self.step.emit(-1))
+        below = IconButton("down", self.tr("Next"), "findNext", size=18)
+        below.clicked.connect(lambda: self.step.emit(1))
+        close = IconButton("close", self.tr("Close the search"), "findClose", size=16)
+        close.clicked.connect(self.closed)
+        self._steps = (above, below)
+        self.box.addStretch(1)
+        self.box.addWidget(self._edit, 3)
+        self.box.addWidget(self._count)
+        self._buttons = (above, below, close)
+        for button in self._buttons:
+            self.box.addWidget(button)
+        self.show_count(0, 0, still=False)
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        return self._edit.text()
+
+    def focus(self) -> None:
+        self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._edit.selectAll()
+
+    def has_focus(self) -> bool:
+        return self._edit.hasFocus() or any(button.hasFocus() for button in self._buttons)
+
+    def show_count(self, number: int, count: int, *, still: bool) -> None:
+        """The `number`th of `count`, from 1; still: there may be more."""
+        if not self.words.strip():
+            words = ""
+        elif count:
+            words = self.tr("{0} of {1}").format(figure(number), figure(count))
+        else:
+            words = "" if still else self.tr("Not found")
+        self._count.setText(words)
+        self._count.setAccessibleName(words)
+        for button in self._steps:
+            button.setEnabled(count > 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self.step.emit(-1 if back else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
+
+
+Marks = tuple[tuple[int, int], ...]
+"""The beginnings and ends of words in a text, in characters; from its beginning on."""
+
+
+def text_of(message: StoredMessage, parser: Parser) -> str:
+    """The text of a message without the signs of markdown; what the user wrote has none."""
+    if message.role == "user":
+        return message.text
+    return "\n".join(_text(block) for block in parser.parse(message.text))
+
+
+def occurrences(text: str, words: str) -> Marks:
+    """Find where the words stand, whatever their case and accents; no two overlap."""
+    wanted = fold(words).strip()
+    if not wanted:
+        return _exactly(text, words.strip())
+    if wanted not in fold(text):
+        return ()
+    folded, places = fold_each(text)
+    found: list[tuple[int, int]] = []
+    at = folded.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        found.append((places[at], places[end - 1] + 1))
+        at = folded.find(wanted, end)
+    return tuple(found)
+
+
+def _exactly(text: str, words: str) -> Marks:
+    """Words of signs only, such as an arrow, which folding takes away."""
+    found: list[tuple[int, int]] = []
+    at = text.find(words) if words else -1
+    while at >= 0:
+        found.append((at, at + len(words)))
+        at = text.find(words, at + len(words))
+    return tuple(found)
+
+
+def _text(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return _joined(block.spans)
+    if isinstance(block, Code | Formula):
+        return block.text
+    if isinstance(block, Table):
+        return "\n".join(_joined(cell) for row in block.rows for cell in row)
+    return ""
+
+
+def _joined(spans: tuple[Span, ...]) -> str:
+    return "".join(span.text for span in spans)
+
+
+_TYPING_MS = 120
+_TURN_S = 0.008
+"""How long one turn of the event loop may count."""
+
+
+class ChatFind(QObject):
+    """Counts a few messages in each turn of the event loop, so that the window never waits."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self.bar = FindBar()
+        self._transcript = transcript
+        self._highlights = Highlights(transcript)
+        self._texts: dict[str, tuple[StoredMessage, str]] = {}
+        self._counts: list[tuple[str, int]] = []
+        self._counting: Iterator[tuple[str, int]] | None = None
+        self._at = -1
+        self._pause = _timer(self, _TYPING_MS, self._begin)
+        self._turn = _timer(self, 0, self._count)
+        self.bar.typed.connect(lambda _: self._pause.start())
+        self.bar.step.connect(self.step)
+        self.bar.closed.connect(self.close)
+
+    @cached_property
+    def _parser(self) -> Parser:
+        from app.markdown.parser import Parser
+
+        return Parser()
+
+    def open(self) -> None:
+        """Show the bar, if there is anything to find in."""
+        if self._transcript.messages:
+            self.bar.show()
+            self.bar.focus()
+            self._begin()
+
+    def close(self) -> None:
+        """Hide the bar and what was marked."""
+        for timer in (self._pause, self._turn):
+            timer.stop()
+        self.bar.hide()
+        self._texts.clear()
+        self._counts, self._at, self._counting = [], -1, None
+        self._highlights.clear()
+
+    def escape(self) -> bool:
+        """Close the bar if one is in it; False if there was nothing to close."""
+        if self.bar.isVisible() and self.bar.has_focus():
+            self.close()
+            return True
+        if not self.bar.isVisible() and self._highlights.are_shown:
+            self._highlights.clear()
+        return False
+
+    def mark(self, message_id: str, words: str) -> bool:
+        """Go to a message that a search found; False if the chat does not show it."""
+        from app.chats.search.values.snippets import marks_in
+        from app.search.words import parse
+
+        terms = parse(words)
+        if all(message.id != message_id for message in self._transcript.messages):
+            return False
+        self.close()
+        self._transcript.go_to(message_id)
+        self._highlights.show(lambda text: marks_in(text, terms))
+        self._highlights.go_to(message_id, 0)
+        return True
+
+    def refresh(self) -> None:
+        """The messages are others now: count again."""
+        if self.bar.isVisible():
+            self._pause.start()
+
+    def _begin(self) -> None:
+        words = self.bar.words
+        self._counts, self._at = [], -1
+        self._counting = None
+        self._turn.stop()
+        if words.strip():
+            self._highlights.show(lambda text: occurrences(text, words))
+            self._counting = self._each(words)
+            self._turn.start()
+        else:
+            self._highlights.clear()
+        self._show_count()
+
+    def _each(self, words: str) -> Iterator[tuple[str, int]]:
+        for message in list(self._transcript.messages):
+            known = self._texts.get(message.id)
+            if known is None or known[0] is not message:
+                known = self._texts[message.id] = message, text_of(message, self._parser)
+            yield message.id, len(occurrences(known[1], words))
+
+    def _count(self) -> None:
+        """Count on for a moment; at the end, go to what is nearest to what one sees."""
+        until = time.perf_counter() + _TURN_S
+        while self._counting is not None and time.perf_counter() < until:
+            one = next(self._counting, None)
+            if one is None:
+                self._counting = None
+                self._go(self._nearest())
+                return
+            self._counts.append(one)
+        self._show_count()
+        self._turn.start()
+
+    def step(self, step: int) -> None:
+        """Go to the next place (1), or to the one before (-1)."""
+        if self._pause.isActive():  # what was typed last is not looked for yet
+            self._pause.stop()
+            self._begin()
+        elif self._sum and self._counting is None:
+            self._go((self._at + step) % self._sum)
+
+    def _go(self, at: int) -> None:
+        self._at = at
+        self._show_count()
+        for (message_id, count), end in zip(self._counts, self._ends, strict=True):
+            if end > at >= 0:
+                self._highlights.go_to(message_id, at - (end - count))
+                return
+
+    def _nearest(self) -> int:
+        """Return the first hit from the uppermost message on; the first of all if none follows."""
+        seen = self._transcript.view_around(self._transcript.place.first_seen())
+        ids = [message_id for message_id, _ in self._counts]
+        shown = seen.message.id if seen is not None else ""
+        start = ids.index(shown) if shown in ids else 0
+        before = sum(count for _, count in self._counts[:start])
+        return before if before < self._sum else min(0, self._sum - 1)
+
+    @property
+    def _ends(self) -> list[int]:
+        return list(accumulate(count for _, count in self._counts))
+
+    @property
+    def _sum(self) -> int:
+        return sum(count for _, count in self._counts)
+
+    def _show_count(self) -> None:
+        self.bar.show_count(self._at + 1, self._sum, still=self._counting is not None)
+
+
+def _timer(parent: ChatFind, milliseconds: int, then: Callable[[], None]) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(then)
+    return timer

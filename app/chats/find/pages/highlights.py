@@ -1,0 +1,133 @@
+"""Marks words in the messages that are live, and brings one of them into sight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QColor, QTextCursor
+from PySide6.QtWidgets import QTextEdit
+
+from app.kit.look.theme import theme_of
+from app.kit.text.formats import END_OF_RUN, LEFT_TO_RIGHT
+
+if TYPE_CHECKING:
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.chats.transcript.pages.transcript import Transcript
+
+Matcher = Callable[[str], Sequence[tuple[int, int]]]
+"""A function from a text to the places to be marked, in its characters."""
+
+_PAUSE_MS = 120
+_FAINT = 0.28
+"""How strong the accent is behind words that are not the current ones."""
+_MOST = 500
+"""How many places are marked in one message."""
+
+
+class Highlights(QObject):
+    """Highlights hits; the current one is the `number`th, from 0, of one message."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(transcript)
+        self._transcript = transcript
+        self._matcher: Matcher | None = None
+        self._current: tuple[str, int] | None = None
+        self._revealed = True
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self._mark)
+        transcript.showing.connect(self._came)
+
+    @property
+    def are_shown(self) -> bool:
+        return self._matcher is not None
+
+    def show(self, matcher: Matcher) -> None:
+        """Mark all that the matcher finds, also in messages that come live later."""
+        self._matcher = matcher
+        self._current, self._revealed = None, True
+        self._mark()
+
+    def go_to(self, message_id: str, number: int) -> None:
+        """Make a place the current one and bring it into sight."""
+        self._current, self._revealed = (message_id, number), False
+        if self._transcript.view_of(message_id) is None:
+            self._transcript.go_to(message_id)
+        self._mark()
+
+    def clear(self) -> None:
+        self._matcher = self._current = None
+        self._revealed = True
+        self._mark()
+
+    def _came(self, view: MessageView) -> None:
+        view.view.drawn.connect(self._mark_soon)
+        self._mark_soon()
+
+    def _mark_soon(self) -> None:
+        if self._matcher is not None and not self._pause.isActive():
+            self._pause.start()
+
+    def _mark(self) -> None:
+        for view in self._transcript.views:
+            found = _places(view.view.toPlainText(), self._matcher) if self._matcher else ()
+            current = -1
+            if self._current and view.message.id == self._current[0] and found:
+                # What is written may differ from what was counted, such as a formula.
+                current = min(self._current[1], len(found) - 1)
+            selections = marked(view.view, found[:_MOST], current)
+            view.view.setExtraSelections(selections)
+            if current >= 0 and not self._revealed and current < len(selections):
+                self._reveal(view, selections[current].cursor)
+
+    def _reveal(self, view: MessageView, cursor: QTextCursor) -> None:
+        self._revealed = True
+        view.unfold()
+        place = QTextCursor(cursor)
+        place.setPosition(cursor.selectionStart())
+        area = view.view.cursorRect(place)
+        top = view.view.viewport().mapTo(view, area.topLeft()).y()
+        self._transcript.place.reveal(view, top, area.height())
+
+
+def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
+    """Find places in a text as if it had no marks around code, which its author did not write."""
+    if LEFT_TO_RIGHT not in text:
+        return matcher(text)
+    kept = [at for at, sign in enumerate(text) if sign not in {LEFT_TO_RIGHT, END_OF_RUN}]
+    found = matcher("".join(text[at] for at in kept))
+    return [(kept[start], kept[end - 1] + 1) for start, end in found]
+
+
+def marked(
+    edit: QTextEdit, found: Sequence[tuple[int, int]], current: int = -1
+) -> list[QTextEdit.ExtraSelection]:
+    """Places in a text as marks of the editor that shows it; `current` is the number of one."""
+    theme = theme_of(edit.palette())
+    text = edit.toPlainText() if found else ""
+    is_plain = text.isascii()
+    made: list[QTextEdit.ExtraSelection] = []
+    for number, (start, end) in enumerate(found):
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(edit.document())
+        cursor.setPosition(start if is_plain else _in_qt(text, start))
+        cursor.setPosition(end if is_plain else _in_qt(text, end), QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor = cursor
+        look = selection.format
+        colour = QColor(theme.accent)
+        if number == current:
+            look.setForeground(QColor(theme.on_accent))
+        else:
+            colour.setAlphaF(_FAINT)
+        look.setBackground(colour)
+        selection.format = look
+        made.append(selection)
+    return made
+
+
+def _in_qt(text: str, place: int) -> int:
+    """Qt counts two for each character beyond the first plane, such as most emoji."""
+    return len(text[:place].encode("utf-16-le")) // 2

@@ -1,0 +1,1 @@
+"""Stored chats: messages, branches, folders and drafts."""

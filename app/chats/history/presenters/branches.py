@@ -1,0 +1,148 @@
+"""The branches of chats in the window: going to another one, and making new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.answers.presenters.generation import Asked, Generation
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.answers.values.asked import EDITED, as_json
+from app.chats.history.store.branches import BranchStore
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.tree import Fork, RemovedMessage, Tree
+from app.kit.tasks.tasks import STORE, Failed, Tasks
+
+T = TypeVar("T")
+
+
+class Branches(QObject):
+    """Changes branches. An answer to what is replaced or removed is stopped; others go on.
+
+    switched(chat_id, message_id): the chat shows another path, for the sake of that message.
+    removed(Removed): messages were taken out; `put_back` undoes it.
+    edited(answer): an answer has the user's own words beside it now.
+    failed(error): nothing has changed.
+    """
+
+    switched = Signal(str, str)
+    removed = Signal(object)
+    edited = Signal(object)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: BranchStore,
+        generation: Generation,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._generation = generation
+        self._tasks = tasks
+        self._seen: dict[str, str] = {}
+
+    def forks(self, chat_id: str, path: Sequence[str]) -> dict[str, Fork]:
+        """Return the fork at each message of a path that has siblings."""
+        beside = self._store.beside(chat_id)
+        return {it: Fork(beside[it], beside[it].index(it)) for it in path if it in beside}
+
+    def told(self, chat_id: str) -> tuple[Tree, str | None]:
+        """Return all branches with how their messages begin, and the end of the shown path."""
+        return self._store.told(chat_id), self._store.leaf(chat_id)
+
+    def is_shown(self, message: StoredMessage) -> bool:
+        """Tell whether a message, just written, is on the path that its chat shows."""
+        return message.id in self._store.last_two(message.chat_id)
+
+    def go(self, chat_id: str, message_id: str) -> None:
+        """Show the path through a message, to where it ended when it was shown last."""
+
+        def change() -> None:
+            tree = self._store.tree(chat_id)
+            leaf = self._store.leaf(chat_id)
+            self._seen.update({it: leaf for it in tree.path(leaf) if leaf})
+            self._store.show(chat_id, tree.leaf_of(message_id, self._seen))
+
+        self._run(change, lambda _: self.switched.emit(chat_id, message_id))
+
+    def ask_instead(
+        self,
+        question: StoredMessage,
+        text: str,
+        options: AnswerOptions,
+        done: Asked,
+        failed: Failed,
+        without: str = "",
+    ) -> None:
+        """Answer another wording of a question, beside the old one.
+
+        done: with the new question. failed: it was not saved; the text is where it was written.
+        without: the hash of a file that does not go with it any more.
+        """
+        self._stop_below(question)
+        left = tuple(it for it in question.attachments if it.sha256 != without)
+        question = replace(question, attachments=left)
+        self._generation.ask_by(
+            lambda: self._store.ask_instead(question, text), options, done, failed
+        )
+
+    def say_instead(
+        self, answer: StoredMessage, text: str, failed: Callable[[Exception], None]
+    ) -> None:
+        """Put the user's own words beside an answer; how its text came about is kept."""
+        self._stop_below(answer)
+        asked = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
+        self._tasks.run(
+            lambda: self._store.say_instead(answer, text, asked),
+            self.edited.emit,
+            failed,
+            on=STORE,
+        )
+
+    def answer_again(self, message: StoredMessage, options: AnswerOptions, failed: Failed) -> None:
+        """Answer a question, or the question of an answer, once more."""
+        self._stop_below(message)
+        if message.role == "assistant":
+            self._generation.regenerate(message, options, failed)
+        else:
+            self._generation.answer_by(lambda: self._store.answer_to(message), options, failed)
+
+    def edits(self, chat_id: str) -> dict[str, str]:
+        """Return the edits that were being written in place of messages, by id."""
+        return self._store.edits(chat_id)
+
+    def keep_edit(self, message_id: str, text: str | None) -> None:
+        """Keep an edit for another run; None once it was sent or dropped."""
+        self._run(lambda: self._store.keep_edit(message_id, text), lambda _: None)
+
+    def rate(self, message: StoredMessage, rating: int) -> None:
+        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        self._run(lambda: self._store.rate(message.id, rating), lambda _: None)
+
+    def remove(self, message: StoredMessage) -> None:
+        """Remove a message with all that follows it; `removed` brings what undoes it."""
+        self._stop_below(message)
+        self._run(lambda: self._store.remove(message, dict(self._seen)), self.removed.emit)
+
+    def put_back(self, removed: RemovedMessage) -> None:
+        """Undo `remove`, and show what was shown before."""
+        self._run(
+            lambda: self._store.put_back(removed),
+            lambda _: self.switched.emit(removed.chat_id, removed.message_id),
+        )
+
+    def _stop_below(self, message: StoredMessage) -> None:
+        answering = self._generation.answering(message.chat_id)
+        if answering:
+            below = set(self._store.tree(message.chat_id).below(message.id))
+            for answer_id in answering:
+                if answer_id in below:
+                    self._generation.stop_answer(answer_id)
+
+    def _run(self, change: Callable[[], T], done: Callable[[T], None]) -> None:
+        self._tasks.run(change, done, self.failed.emit, on=STORE)

@@ -1,0 +1,195 @@
+"""The lists of chats, for the window: read at once, written on the store's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.history.presenters.drafts import Drafts
+from app.chats.history.services import remove_for_good
+from app.chats.history.store.chat_lists import ChatLists
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.folders import FolderStore, new_folder
+from app.chats.history.values.chat import ChatMark, ListedChat
+from app.chats.history.values.places import Folder, Place, RemovedFolder
+from app.kit.tasks.tasks import STORE, Tasks
+
+if TYPE_CHECKING:
+    from app.chats.history.values.conversation import StoredMessage
+    from engines.types import MtpMode
+
+
+class Chats(QObject):
+    """The chats. Reading takes milliseconds, however many there are, and waits for no writer.
+
+    changed(): titles, order or places are different now. failed(error). drafts: what was written
+    and not sent.
+
+    forget_states: removes what an engine has kept of a chat. forget_files: removes the copies of
+    files that no chat has any more.
+    """
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: ChatStore,
+        lists: ChatLists,
+        folders: FolderStore,
+        drafts: Drafts,
+        forget_states: Callable[[str], None],
+        tasks: Tasks,
+        parent: QObject | None = None,
+        *,
+        forget_files: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._lists = lists
+        self._folders = folders
+        self.drafts = drafts
+        self._forget_states = forget_states
+        self._forget_files = forget_files
+        self._tasks = tasks
+        self._chosen: dict[str, MtpMode] = {}
+        self._removed: dict[str, RemovedFolder] = {}
+
+    def page(self, place: Place, offset: int, limit: int) -> list[ListedChat]:
+        """Return chats of a place, the last used first; of the trash, the last deleted first."""
+        return self._lists.page(place, offset, limit)
+
+    def count(self, place: Place) -> int:
+        return self._lists.count(place)
+
+    def count_since(self, place: Place, when: float) -> int:
+        """Count those that were used at `when` or later; in seconds since 1970."""
+        return self._lists.count_since(place, when)
+
+    def marks(self, place: Place) -> Mapping[ChatMark, int]:
+        """Count the chats of a place by their marks, the strongest first."""
+        return self._lists.marks(place)
+
+    def chat(self, chat_id: str) -> ListedChat | None:
+        """Return a chat wherever it lies, the trash too; None if it is gone for good."""
+        return self._lists.find(chat_id)
+
+    def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
+        """Return the messages that a chat shows. Raises ChatNotFound."""
+        return self._store.path(chat_id)
+
+    def mtp(self, chat_id: str) -> MtpMode | None:
+        """Return the chat's MTP mode, also before it is saved; None if it was never set."""
+        return self._chosen.get(chat_id) or self._store.mtp(chat_id)
+
+    def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        """Set the chat's MTP mode; what could not be saved still applies in this window."""
+        self._chosen[chat_id] = mtp
+
+        def saved(_: None) -> None:
+            if self._chosen.get(chat_id) == mtp:
+                del self._chosen[chat_id]
+
+        self._tasks.run(
+            lambda: self._store.set_mtp(chat_id, mtp), saved, self.failed.emit, on=STORE
+        )
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat the user's title, after which the model makes none any more."""
+        self._write(lambda: self._store.rename(chat_id, title))
+
+    def duplicate(self, chat_id: str, title: str, done: Callable[[str], object]) -> None:
+        """Copy a chat with all its messages. done: called with the id of the copy."""
+
+        def copied(copy_id: str) -> None:
+            self.changed.emit()
+            done(copy_id)
+
+        self._tasks.run(
+            lambda: self._store.duplicate(chat_id, title), copied, self.failed.emit, on=STORE
+        )
+
+    def set_pinned(self, pinned: bool, *chat_ids: str) -> None:
+        self._write(lambda: self._lists.set_pinned(chat_ids, pinned))
+
+    def set_unread(self, chat_id: str, unread: bool) -> None:
+        """Note whether its newest answer was seen; that this could not be saved is no news."""
+        self._tasks.run(
+            lambda: self._lists.set_unread(chat_id, unread),
+            lambda _: self.changed.emit(),
+            lambda _: None,
+            on=STORE,
+        )
+
+    def archive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._lists.set_archived(chat_ids, True))
+
+    def unarchive(self, *chat_ids: str) -> None:
+        self._write(lambda: self._lists.set_archived(chat_ids, False))
+
+    def move(self, folder_id: str | None, *chat_ids: str) -> None:
+        """Move chats into a folder or out. To undo it, move each back to its `Chat.folder_id`."""
+        self._write(lambda: self._lists.move(chat_ids, folder_id))
+
+    def delete(self, *chat_ids: str) -> None:
+        """Move chats into the trash, for 30 days."""
+        self._write(lambda: self._store.delete(*chat_ids))
+
+    def undelete(self, *chat_ids: str) -> None:
+        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        self._write(lambda: self._store.undelete(*chat_ids))
+
+    def delete_for_good(self, *chat_ids: str) -> None:
+        """Remove chats that are in the trash; this has no way back."""
+        self._write(lambda: self._remove(chat_ids))
+
+    def empty_trash(self) -> None:
+        self._write(lambda: self._remove(self._store.deleted()))
+
+    def _remove(self, chat_ids: Iterable[str]) -> None:
+        remove_for_good(self._store, self._forget_states, self._forget_files, chat_ids)
+
+    def folders(self) -> list[Folder]:
+        """Return the folders by their position."""
+        return self._folders.folders()
+
+    def make_folder(self, name: str, *chat_ids: str) -> str:
+        """Make a folder, and move chats into it; returns its id at once."""
+        folder = new_folder(name)
+
+        def write() -> None:
+            self._folders.add(folder)
+            self._lists.move(chat_ids, folder.id)
+
+        self._write(write)
+        return folder.id
+
+    def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
+        """Return the ids of a folder's chats, pinned ones too, the last used first."""
+        return self._lists.ids_in_folder(folder_id)
+
+    def rename_folder(self, folder_id: str, name: str) -> None:
+        self._write(lambda: self._folders.rename(folder_id, name))
+
+    def remove_folder(self, folder_id: str) -> None:
+        """Remove a folder, not its chats; `put_back_folder` undoes it in this window."""
+
+        def write() -> None:
+            removed = self._folders.remove(folder_id)
+            if removed is not None:
+                self._removed[folder_id] = removed
+
+        self._write(write)
+
+    def put_back_folder(self, folder_id: str) -> None:
+        def write() -> None:
+            removed = self._removed.pop(folder_id, None)
+            if removed is not None:
+                self._folders.put_back(removed)
+
+        self._write(write)
+
+    def _write(self, change: Callable[[], None]) -> None:
+        self._tasks.run(change, lambda _: self.changed.emit(), self.failed.emit, on=STORE)

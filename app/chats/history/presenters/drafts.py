@@ -1,0 +1,90 @@
+"""Drafts, saved while they are written."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chats.history.store.drafts import DraftStore
+from app.kit.tasks.tasks import STORE, Tasks
+from engines.errors import UserError
+
+_SAVE_MS = 400
+"""The time that a power cut may cost of a draft."""
+
+
+class Drafts(QObject):
+    """The drafts by chat; None is the chat that is not begun yet.
+
+    save_ms: how long after the first new words they are saved, with those that have come since.
+
+    failed(error): a draft could not be saved; it still stands while the window is open, and is
+    tried again with the next words, and at the end.
+    """
+
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        store: DraftStore,
+        tasks: Tasks,
+        parent: QObject | None = None,
+        save_ms: int = _SAVE_MS,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._tasks = tasks
+        self._texts: dict[str | None, str] = {}
+        self._unsaved: dict[str | None, str] = {}
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(save_ms)
+        self._pause.timeout.connect(self._hand_in)
+        self._closed = False
+        tasks.closing.connect(self._close)
+
+    def of(self, chat_id: str | None) -> str:
+        """Return the newest text, saved or not."""
+        if chat_id not in self._texts:
+            self._texts[chat_id] = self._store.of(chat_id)
+        return self._texts[chat_id]
+
+    def keep(self, chat_id: str | None, text: str) -> None:
+        """Save this text soon; until then it is known here."""
+        if text != self.of(chat_id):
+            self._texts[chat_id] = self._unsaved[chat_id] = text
+            if not self._closed and not self._pause.isActive():
+                self._pause.start()
+
+    def adopt(self, chat_id: str) -> None:
+        """Move the draft of a new chat to the chat that it has become."""
+        self.keep(chat_id, self.of(None))
+        self.keep(None, "")
+
+    def forget(self) -> None:
+        """Drop what is not saved; nothing is written any more."""
+        self._pause.stop()
+        self._unsaved.clear()
+
+    def _hand_in(self) -> None:
+        self._tasks.run(self._save, lambda _: None, self.failed.emit, on=STORE)
+
+    def _save(self) -> None:
+        """Save what is newest when it is its turn, so that no older text comes after it."""
+        while self._unsaved:
+            chat_id, text = self._unsaved.popitem()
+            try:
+                self._store.save(chat_id, text)
+            except UserError:
+                self._unsaved.setdefault(chat_id, text)
+                raise
+
+    def _close(self) -> None:
+        """Save the last; there is nobody left to tell."""
+        self._closed = True
+        self._pause.stop()
+        try:
+            self._save()
+        except UserError as error:
+            import logging
+
+            logging.getLogger(__name__).warning("Drafts were not saved: %s", error)

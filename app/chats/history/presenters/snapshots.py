@@ -1,0 +1,83 @@
+"""Takes a snapshot of all chats once a day while Hearth is open, and counts the day."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.base.snapshots import Snapshots
+from app.kit.tasks.tasks import STORE, Task, Tasks
+from app.settings.presenters import SettingsService
+from engines.cancel import CancelToken
+
+SNAPSHOTS = "snapshots"
+"""A queue of its own: copying a long history takes a while."""
+
+_FIRST_MS = 60_000
+
+
+class DailySnapshots(QObject):
+    """Makes the daily copy. taken(path). failed(error): told once, not each hour.
+
+    see_today: counts the day for what lies in the trash. again_ms: from one look to the next.
+    """
+
+    taken = Signal(Path)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        settings: SettingsService,
+        tasks: Tasks,
+        see_today: Callable[[], object] = lambda: None,
+        again_ms: int = 3_600_000,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._snapshots = snapshots
+        self._settings = settings
+        self._tasks = tasks
+        self._see_today = see_today
+        self._again_ms = again_ms
+        self._running: Task | None = None
+        self._clock = QTimer(self)
+        self._clock.timeout.connect(self.look)
+        self._clock.start(_FIRST_MS)
+        tasks.closing.connect(self._clock.stop)
+
+    def look(self) -> None:
+        """Make the copy of today, if there is none and one is wanted."""
+        self._clock.start(self._again_ms)
+        # Where that fails, the day does not count: what was deleted stays a little longer.
+        self._tasks.run(self._see_today, lambda _: None, _log_uncounted, on=STORE)
+        keep = self._settings.current.snapshots
+        if keep == 0 or self._running is not None:
+            return
+
+        def work(cancel: CancelToken) -> Iterator[Path]:
+            now = datetime.now().astimezone()
+            if self._snapshots.is_due(now):
+                taken = self._snapshots.take(now, keep, cancel)
+                if taken is not None:
+                    yield taken
+
+        def over() -> None:
+            self._running = None
+
+        def failed(error: Exception) -> None:
+            over()
+            self._clock.stop()
+            self.failed.emit(error)
+
+        self._running = self._tasks.stream(
+            work, lambda paths: self.taken.emit(paths[-1]), over, failed, on=SNAPSHOTS
+        )
+
+
+def _log_uncounted(error: Exception) -> None:
+    logging.getLogger(__name__).warning("The day was not counted: %s", error)

@@ -1,0 +1,205 @@
+"""The branches of chats in the database: alternative messages, ratings, and messages taken out."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping
+
+from app.base.db import Database
+from app.chats.history.store.chats import LAIN, lain
+from app.chats.history.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.tree import Node, RemovedMessage, Tree, first_words
+from app.documents.store.documents import remove_unused_documents
+
+_BELOW = """WITH RECURSIVE below(id) AS (
+    VALUES (?) UNION ALL SELECT m.id FROM messages m JOIN below ON m.parent_id = below.id
+)"""
+_ABOVE = """WITH RECURSIVE above(id) AS (
+    VALUES (?) UNION ALL SELECT m.parent_id FROM messages m JOIN above ON m.id = above.id
+)"""
+
+
+class BranchStore:
+    """Changes to trees of messages. Each method is one transaction, safe from any thread.
+
+    Nothing that was written is ever overwritten: what is changed gets a message beside it, and
+    what is deleted stays until `purge`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def tree(self, chat_id: str) -> Tree:
+        """Return all branches without words: a fraction of what reading the messages takes."""
+        with self._database.read() as db:
+            return _tree(db, chat_id)
+
+    def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
+        """Return the siblings of each message that has some, itself among them, as written.
+
+        The database finds them: to read a whole long chat takes longer than a frame.
+        """
+        with self._database.read() as db:
+            rows = db.execute(
+                "WITH there AS (SELECT id, coalesce(parent_id, '') AS parent, created, rowid AS row"
+                " FROM messages WHERE chat_id = ? AND deleted IS NULL)"
+                " SELECT id, parent FROM there WHERE parent IN"
+                " (SELECT parent FROM there GROUP BY parent HAVING count(*) > 1)"
+                " ORDER BY created, row",
+                (chat_id,),
+            ).fetchall()
+        families: dict[str, list[str]] = {}
+        for row in rows:
+            families.setdefault(row["parent"], []).append(row["id"])
+        return {it: tuple(ids) for ids in families.values() for it in ids}
+
+    def last_two(self, chat_id: str) -> tuple[str, ...]:
+        """Return the end of the path that a chat shows, and the message before it."""
+        with self._database.read() as db:
+            leaf = leaf_of(db, chat_id)
+            row = db.execute(
+                "SELECT parent_id FROM messages WHERE id = ? AND deleted IS NULL", (leaf,)
+            ).fetchone()
+        return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
+
+    def told(self, chat_id: str) -> Tree:
+        """Return all branches, with how their messages begin."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT id, parent_id, role, substr(text, 1, 400) AS text, created FROM messages"
+                " WHERE chat_id = ? AND deleted IS NULL ORDER BY created, rowid",
+                (chat_id,),
+            ).fetchall()
+        return Tree(
+            [
+                Node(
+                    row["id"], row["parent_id"], row["role"], first_words(row["text"]),
+                    row["created"],
+                )
+                for row in rows
+            ]
+        )  # fmt: skip
+
+    def leaf(self, chat_id: str) -> str | None:
+        """Return the end of the path that a chat shows. Raises ChatNotFound."""
+        with self._database.read() as db:
+            return leaf_of(db, chat_id)
+
+    def show(self, chat_id: str, leaf_id: str) -> None:
+        """Show another path. That is no use of the chat: its place in the list stays."""
+        with self._database.write() as db:
+            leaf_of(db, chat_id)
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, chat_id))
+
+    def ask_instead(
+        self, question: StoredMessage, text: str
+    ) -> tuple[StoredMessage, StoredMessage]:
+        """Add another question beside one, with an empty answer; both are shown from now on."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, question.chat_id)
+            pair = insert_turn(
+                db, question.chat_id, question.parent_id, text, now, question.attachments
+            )
+            show_leaf(db, question.chat_id, pair[1].id, now)
+        return pair
+
+    def answer_to(self, question: StoredMessage) -> StoredMessage:
+        """Add an empty answer to a question, beside those that it has."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, question.chat_id)
+            answer = insert_message(
+                db, question.chat_id, question.id, "assistant", "", "streaming", now
+            )
+            show_leaf(db, question.chat_id, answer.id, now)
+        return answer
+
+    def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
+        """Add the user's own words beside an answer; they are shown from now on."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, answer.chat_id)
+            edited = insert_message(
+                db, answer.chat_id, answer.parent_id, "assistant", text, "complete", now, asked
+            )
+            show_leaf(db, answer.chat_id, edited.id, now)
+        return edited
+
+    def edits(self, chat_id: str) -> dict[str, str]:
+        """Return the edits that are being written in place of messages, by message id."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT message_id, edits.text AS text FROM edits"
+                " CROSS JOIN messages ON messages.id = message_id WHERE chat_id = ?",
+                (chat_id,),
+            ).fetchall()
+        return {row["message_id"]: row["text"] for row in rows}
+
+    def keep_edit(self, message_id: str, text: str | None) -> None:
+        """Keep the text being written in place of a message; None once it was sent or dropped."""
+        with self._database.write() as db:
+            if text is None:
+                db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))
+            else:
+                db.execute("REPLACE INTO edits VALUES (?, ?)", (message_id, text))
+
+    def rate(self, message_id: str, rating: int) -> None:
+        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        with self._database.write() as db:
+            db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
+
+    def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> RemovedMessage:
+        """Take out a message and all that follows it, on every branch.
+
+        seen: by message, the end of the path that was last shown with it, for what is shown then.
+        """
+        now = time.time()
+        with self._database.write() as db:
+            leaf = leaf_of(db, message.chat_id)
+            shown = _tree(db, message.chat_id).without(message.id, seen)
+            rows = db.execute(
+                f"{_BELOW} SELECT id FROM messages WHERE id IN below AND deleted IS NULL",  # noqa: S608
+                (message.id,),
+            ).fetchall()
+            ids = tuple(row["id"] for row in rows)
+            db.executemany(
+                "UPDATE messages SET deleted = ? WHERE id = ?", [(now, it) for it in ids]
+            )
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (shown, message.chat_id))
+        return RemovedMessage(message.chat_id, message.id, ids, leaf)
+
+    def put_back(self, removed: RemovedMessage) -> None:
+        """Bring back what was taken out, and show what was shown then.
+
+        What it follows comes back, too, if that was taken out since.
+        """
+        with self._database.write() as db:
+            leaf_of(db, removed.chat_id)
+            db.executemany(
+                "UPDATE messages SET deleted = NULL WHERE id = ?", [(it,) for it in removed.ids]
+            )
+            db.execute(
+                f"{_ABOVE} UPDATE messages SET deleted = NULL WHERE id IN above",  # noqa: S608
+                (removed.message_id,),
+            )
+            seen = {removed.message_id: removed.leaf_id} if removed.leaf_id else {}
+            leaf = _tree(db, removed.chat_id).leaf_of(removed.message_id, seen)
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
+
+    def purge(self, days: int) -> None:
+        """Remove for good what was taken out at least so many days ago; see `ChatStore.see_day`."""
+        with self._database.write() as db:
+            db.execute(f"DELETE FROM messages WHERE {LAIN}", lain(days))  # noqa: S608  our own words
+            remove_unused_documents(db)
+
+
+def _tree(db: sqlite3.Connection, chat_id: str) -> Tree:
+    rows = db.execute(
+        "SELECT id, parent_id, role FROM messages WHERE chat_id = ? AND deleted IS NULL"
+        " ORDER BY created, rowid",
+        (chat_id,),
+    ).fetchall()
+    return Tree([Node(row["id"], row["parent_id"], row["role"]) for row in rows])

@@ -1,0 +1,331 @@
+"""Chats and messages in the database."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from app.base.db import Database
+from app.base.errors import AnswerInUse, ChatNotFound
+from app.base.ids import new_id
+from app.base.processes import is_alive, this_process
+from app.chats.history.store.message_rows import (
+    insert_message,
+    insert_row,
+    insert_turn,
+    leaf_of,
+    listed,
+    show_leaf,
+)
+from app.chats.history.store.rows import chat_of, message_of
+from app.chats.history.values.chat import Chat, title_from
+from app.documents.store.documents import DocumentStore, insert_document, remove_unused_documents
+
+if TYPE_CHECKING:
+    from app.assistants.values.assistants import NewChat
+    from app.chats.history.values.conversation import StoredMessage
+    from app.documents.values.documents import AttachedFile, Attachment, Document
+    from engines.types import MtpMode
+
+_BEHIND_ALL = "\U0010ffff"
+"""Comes after every character that an id may go on with."""
+
+LAIN = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
+"""What has lain in the trash for so many days: that were seen, and by the clock. A clock that was
+ahead when something was deleted, and is not any more, does not keep it for ever."""
+_DAY_S = 24 * 3600.0
+
+
+def lain(days: int) -> tuple[float, ...]:
+    """Return the values for the placeholders of `LAIN`."""
+    return days, time.time(), days * _DAY_S
+
+
+class ChatStore:
+    """The tables of chats and messages. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def chats(self) -> list[Chat]:
+        """Return the chats that are not deleted, the last used first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM chats WHERE deleted IS NULL ORDER BY updated DESC, rowid DESC"
+            ).fetchall()
+        return [chat_of(row) for row in rows]
+
+    def chat(self, chat_id: str) -> Chat:
+        """Find a chat by its id or a unique beginning of it. Raises ChatNotFound."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM chats WHERE id >= ? AND id < ? AND deleted IS NULL LIMIT 2",
+                (chat_id, chat_id + _BEHIND_ALL),
+            ).fetchall()
+        if len(rows) != 1 or not chat_id:
+            raise ChatNotFound(
+                f"There is no chat “{chat_id}”.",
+                "Several chats begin like that." if rows else "It was deleted, or never existed.",
+                "Choose another chat.",
+                terminal="`hearth chats list` shows all chats with their ids.",
+            )
+        return chat_of(rows[0])
+
+    def messages(self, chat_id: str) -> list[StoredMessage]:
+        """Return the messages of a chat, on every branch, in the order of their writing."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
+                " ORDER BY created, rowid",
+                (chat_id,),
+            ).fetchall()
+        return [message_of(row) for row in rows]
+
+    def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
+        """Return the messages that the chat shows, oldest first."""
+        from app.chats.history.values.conversation import path_to
+
+        return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
+
+    def documents(self, chat_id: str) -> list[Document]:
+        """Return the text of all files that are attached in a chat."""
+        hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
+        return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
+
+    def ask(
+        self,
+        chat_id: str | None,
+        text: str,
+        mtp: MtpMode | None = None,
+        begins: NewChat | None = None,
+        files: Sequence[AttachedFile] = (),
+        attachments: Sequence[Attachment] = (),
+    ) -> tuple[StoredMessage, StoredMessage]:
+        """Save a question and the empty answer to it; a chat of None begins a new one.
+
+        mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
+        begins: what a new chat has of its own. files: go with the question; their text is saved.
+        attachments: go with it, too; their text is here already.
+        """
+        now = time.time()
+        attachments = [*attachments, *(file.attachment for file in files)]
+        with self._database.write() as db:
+            for file in files:
+                insert_document(db, file.document, now, was_read=True)
+            if chat_id is None:
+                chat_id = new_id()
+                db.execute(
+                    "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
+                    (
+                        chat_id,
+                        title_from(text or " ".join(it.name for it in attachments)),
+                        now,
+                        now,
+                        mtp,
+                    ),
+                )
+                if begins is not None:
+                    from app.chats.history.store.chat_settings import save_own
+
+                    save_own(db, chat_id, begins)
+                if begins is not None and begins.greeting:
+                    greeting = insert_message(
+                        db, chat_id, None, "assistant", begins.greeting, "complete", now
+                    )
+                    show_leaf(db, chat_id, greeting.id, now)
+            leaf = leaf_of(db, chat_id)
+            question, answer = insert_turn(db, chat_id, leaf, text, now, attachments)
+            show_leaf(db, chat_id, answer.id, now)
+        return question, answer
+
+    def answer_again(self, chat_id: str, message_id: str) -> StoredMessage:
+        """Begin another answer beside the given one; the old one stays as a branch."""
+        now = time.time()
+        with self._database.write() as db:
+            leaf_of(db, chat_id)
+            row = db.execute(
+                "SELECT parent_id FROM messages WHERE id = ? AND chat_id = ?", (message_id, chat_id)
+            ).fetchone()
+            answer = insert_message(
+                db, chat_id, row["parent_id"], "assistant", "", "streaming", now
+            )
+            show_leaf(db, chat_id, answer.id, now)
+        return answer
+
+    def reopen(self, message: StoredMessage) -> StoredMessage:
+        """Go on writing an answer that had ended.
+
+        From what the store holds or from `message`, whichever is longer: another window or
+        terminal may have continued it, or its last save may have failed.
+        Raises ChatNotFound, or AnswerInUse while another process writes it.
+        """
+        with self._database.write() as db:
+            leaf_of(db, message.chat_id)
+            row = db.execute("SELECT * FROM messages WHERE id = ?", (message.id,)).fetchone()
+            writer = row["writer"]
+            if row["state"] == "streaming" and writer != this_process() and is_alive(writer):
+                raise AnswerInUse(
+                    "This answer is being written elsewhere.",
+                    "Another of your windows or terminals is working on it.",
+                    "Wait until it has ended, or stop it there.",
+                )
+            stored = message_of(row)
+            kept = stored if len(stored.text) > len(message.text) else message
+            db.execute(
+                "UPDATE messages SET text = ?, state = 'streaming', writer = ?, failure = NULL"
+                " WHERE id = ?",
+                (kept.text, this_process(), message.id),
+            )
+        return replace(kept, state="streaming", failure=None)
+
+    def save_answer(self, message: StoredMessage) -> None:
+        """Save an answer's text, state and facts as they are now."""
+        facts = json.dumps(asdict(message.facts)) if message.facts else None
+        failure = json.dumps(asdict(message.failure)) if message.failure else None
+        writer = this_process() if message.state == "streaming" else None
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"
+                " failure = ?, reasoning_s = ?, asked = ?, sources = ? WHERE id = ?",
+                (
+                    message.text,
+                    message.reasoning,
+                    message.state,
+                    writer,
+                    facts,
+                    failure,
+                    message.reasoning_s,
+                    message.asked,
+                    listed(message.sources),
+                    message.id,
+                ),
+            )
+
+    def mark_interrupted(self) -> int:
+        """Mark answers whose writer is gone; returns how many there were."""
+        with self._database.read() as db:
+            rows = db.execute("SELECT id, writer FROM messages WHERE state = 'streaming'")
+            lost = [(row["id"],) for row in rows if not is_alive(row["writer"])]
+        if lost:
+            with self._database.write() as db:
+                db.executemany(
+                    "UPDATE messages SET state = 'interrupted', writer = NULL WHERE id = ?", lost
+                )
+        return len(lost)
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat the title that its user wants; no model changes it after that."""
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE chats SET title = ?, titled_by = 'user' WHERE id = ?", (title, chat_id)
+            )
+
+    def entitle(self, chat_id: str, title: str) -> bool:
+        """Set a title by the model in place of the first question; returns whether it was taken."""
+        with self._database.write() as db:
+            done = db.execute(
+                "UPDATE chats SET title = ?, titled_by = 'model'"
+                " WHERE id = ? AND titled_by = 'text'",
+                (title, chat_id),
+            )
+        return done.rowcount > 0
+
+    def duplicate(self, chat_id: str, title: str) -> str:
+        """Copy a chat with all its messages and summaries; returns the id of the copy.
+
+        Drafts and messages that wait stay with the chat alone, as does where it was put: its
+        folder holds the copy, too. Raises ChatNotFound.
+        """
+        now, copy_id = time.time(), new_id()
+        with self._database.write() as db:
+            leaf = leaf_of(db, chat_id)
+            # A message may be stored before the one that it follows.
+            db.execute("PRAGMA defer_foreign_keys = ON")
+            chat = dict(db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone())
+            rows = db.execute(
+                "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
+                " ORDER BY created, rowid",
+                (chat_id,),
+            ).fetchall()
+            names = {row["id"]: new_id() for row in rows}
+            insert_row(
+                db,
+                "chats",
+                chat
+                | {"id": copy_id, "title": title, "titled_by": "user"}
+                | {"draft": "", "draft_files": ""}
+                | {"created": now, "updated": now, "leaf_id": names.get(leaf or "")}
+                | {"pinned": 0, "archived": None, "unread": 0},
+            )
+            for row in rows:
+                begun = {"state": "interrupted", "writer": None}
+                insert_row(
+                    db,
+                    "messages",
+                    dict(row)
+                    | {"id": names[row["id"]], "chat_id": copy_id}
+                    | {"parent_id": names.get(row["parent_id"])}
+                    | (begun if row["state"] == "streaming" else {}),
+                )
+            for row in db.execute(
+                "SELECT summaries.* FROM summaries JOIN messages ON messages.id = message_id"
+                " WHERE chat_id = ? AND deleted IS NULL",
+                (chat_id,),
+            ).fetchall():
+                insert_row(db, "summaries", dict(row) | {"message_id": names[row["message_id"]]})
+        return copy_id
+
+    def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
+
+    def mtp(self, chat_id: str) -> MtpMode | None:
+        """Return the MTP mode of a chat, also of a deleted one; None if it was never set."""
+        with self._database.read() as db:
+            row = db.execute("SELECT mtp FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return row["mtp"] if row else None
+
+    def delete(self, *chat_ids: str) -> None:
+        """Move chats into the trash; `undelete` brings them back until `purge`."""
+        self._set_deleted(time.time(), chat_ids)
+
+    def undelete(self, *chat_ids: str) -> None:
+        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        self._set_deleted(None, chat_ids)
+
+    def _set_deleted(self, when: float | None, chat_ids: Sequence[str]) -> None:
+        with self._database.write() as db:
+            changes = [(when, chat_id) for chat_id in chat_ids]
+            db.executemany("UPDATE chats SET deleted = ? WHERE id = ?", changes)
+
+    def deleted(self, days: int = 0) -> list[str]:
+        """Return the ids of chats in the trash, for at least so many days; see `see_day`."""
+        with self._database.read() as db:
+            rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
+        return [row["id"] for row in rows]
+
+    def see_day(self, day: str) -> None:
+        """Count a day for all that lies in the trash, once for each date.
+
+        What goes by these days outlives a clock that jumps: it is not the clock alone that says
+        how long something has been there. day: a local date, as 2026-03-01.
+        """
+        with self._database.read() as db:
+            if db.execute("SELECT 1 FROM days WHERE day = ?", (day,)).fetchone():
+                return
+        with self._database.write() as db:
+            if db.execute("INSERT OR IGNORE INTO days (day) VALUES (?)", (day,)).rowcount:
+                for table in ("chats", "messages"):
+                    db.execute(
+                        f"UPDATE {table} SET trash_days = trash_days + 1"  # noqa: S608  as above
+                        " WHERE deleted IS NOT NULL"
+                    )
+
+    def purge(self, chat_id: str) -> None:
+        """Remove a deleted chat for good."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM chats WHERE id = ? AND deleted IS NOT NULL", (chat_id,))
+            remove_unused_documents(db)

@@ -1,0 +1,138 @@
+"""Messages that wait for their turn, in the database, so that none is lost with a crash."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.base.db import Database
+from app.base.errors import NotWaiting
+from app.base.ids import new_id
+from app.chats.history.store.message_rows import insert_row, insert_turn, leaf_of, listed, show_leaf
+from app.chats.history.store.rows import attachments_of
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.waiting import Waiting
+
+if TYPE_CHECKING:
+    from app.documents.values.documents import Attachment
+
+
+class WaitingStore:
+    """The table of waiting messages. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, chat_id: str) -> tuple[Waiting, ...]:
+        """Return a chat's waiting messages in the order in which they are to be sent."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT * FROM waiting WHERE chat_id = ? ORDER BY position, rowid", (chat_id,)
+            ).fetchall()
+        return tuple(
+            Waiting(
+                row["id"],
+                row["chat_id"],
+                row["text"],
+                row["options"],
+                row["created"],
+                row["after"],
+                attachments_of(row["attachments"]),
+            )
+            for row in rows
+        )
+
+    def add(
+        self,
+        chat_id: str,
+        text: str,
+        options: str,
+        item_id: str | None = None,
+        attachments: Sequence[Attachment] = (),
+    ) -> Waiting:
+        """Add a message behind all that wait, for the branch that is shown. Raises ChatNotFound.
+
+        item_id: as it is to be called; None makes one up. attachments: files whose text is here.
+        """
+        with self._database.write() as db:
+            item_id = item_id or new_id()
+            item = Waiting(
+                item_id,
+                chat_id,
+                text,
+                options,
+                time.time(),
+                leaf_of(db, chat_id),
+                tuple(attachments),
+            )
+            last = db.execute(
+                "SELECT coalesce(max(position), 0) FROM waiting WHERE chat_id = ?", (chat_id,)
+            ).fetchone()[0]
+            _insert(db, item, last + 1)
+        return item
+
+    def put_back(self, item: Waiting, order: Sequence[str]) -> None:
+        """Bring a removed message back to its place. order: all ids of its chat, with it."""
+        with self._database.write() as db:
+            _insert(db, item, 0)
+            db.executemany(
+                "UPDATE waiting SET position = ? WHERE id = ?",
+                [(place, item_id) for place, item_id in enumerate(order, start=1)],
+            )
+
+    def change(self, item_id: str, text: str) -> None:
+        with self._database.write() as db:
+            db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
+
+    def arrange(self, order: Sequence[str]) -> None:
+        """Reorder the waiting messages. order: all ids that wait in a chat, the next one first."""
+        with self._database.write() as db:
+            db.executemany(
+                "UPDATE waiting SET position = ? WHERE id = ?",
+                [(place, item_id) for place, item_id in enumerate(order, start=1)],
+            )
+
+    def remove(self, item_id: str) -> None:
+        with self._database.write() as db:
+            db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
+
+    def send(self, item_id: str, *, on_shown_branch: bool) -> tuple[StoredMessage, StoredMessage]:
+        """Turn a waiting message into a question with an empty answer.
+
+        on_shown_branch: put it there; else after what it waits for, unless that was deleted. What
+        is shown changes only if that is where the question is put. In one step: a crash leaves the
+        message either waiting or asked. Raises ChatNotFound or NotWaiting.
+        """
+        now = time.time()
+        with self._database.write() as db:
+            row = db.execute("SELECT * FROM waiting WHERE id = ?", (item_id,)).fetchone()
+            if row is None:
+                raise NotWaiting(
+                    "This message is no longer waiting.",
+                    "It was sent or removed in another window.",
+                    "There is nothing left to do.",
+                )
+            chat_id, after = row["chat_id"], row["after"]
+            leaf = leaf_of(db, chat_id)
+            there = db.execute(
+                "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
+            ).fetchone()
+            parent = leaf if on_shown_branch or there is None else after
+            files = attachments_of(row["attachments"])
+            pair = insert_turn(db, chat_id, parent, row["text"], now, files)
+            if parent == leaf:
+                show_leaf(db, chat_id, pair[1].id, now)
+            db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
+            # The others wait for this answer now.
+            db.execute(
+                "UPDATE waiting SET [after] = ? WHERE chat_id = ? AND ([after] = ? OR ?)",
+                (pair[1].id, chat_id, after, on_shown_branch),
+            )
+        return pair
+
+
+def _insert(db: sqlite3.Connection, item: Waiting, position: int) -> None:
+    row = vars(item) | {"position": position, "attachments": listed(item.attachments)}
+    insert_row(db, "waiting", row)

@@ -1,0 +1,113 @@
+"""An unmistakable sign of where a chat's text goes, if another program answers it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+
+if TYPE_CHECKING:
+    from app.servers.presenters import Destination
+
+_tr = QCoreApplication.translate
+
+
+def headline(place: Destination) -> str:
+    if place.leaves:
+        return _tr("badge", "Text leaves this computer")
+    return _tr("badge", "Another program answers")
+
+
+def whither(place: Destination) -> str:
+    """Say which server it is, and where."""
+    if place.leaves:
+        words = _tr("badge", "What you send here, and this chat’s messages, go to {0} ({1}).")
+    else:
+        words = _tr("badge", "{0} answers ({1}); the text stays on this computer.")
+    return words.format(place.server, place.host)
+
+
+class EngineBadge(Panel):
+    """The sign at the composer, in two lines; hidden as long as the text stays with Hearth."""
+
+    def __init__(self, name: str = "engineBadge", parent: QWidget | None = None) -> None:
+        super().__init__("leaves", name, across=True, margins=(1.5, 1, 1.5, 1), parent=parent)
+        self._pictures = (Picture("leaves", "warn", 24), Picture("server", "muted", 24))
+        self._texts = QVBoxLayout()
+        self._texts.setSpacing(1)
+        self._what = Label("", "strong", name=f"{name}What", wrap=True)
+        self._where = Label("", "small", name=f"{name}Where", wrap=True)
+        self._texts.addWidget(self._what)
+        self._texts.addWidget(self._where)
+        for picture in self._pictures:
+            self.box.addWidget(picture, 0, Qt.AlignmentFlag.AlignTop)
+        self.box.addLayout(self._texts, 1)
+        self.hide()
+
+    def show_place(self, place: Destination | None) -> None:
+        """Show the place; None: Hearth itself answers."""
+        if place is not None:
+            self._what.setText(headline(place))
+            self._where.setText(whither(place))
+            self.setAccessibleName(headline(place))
+            self.setAccessibleDescription(whither(place))
+            _show_look(self, place, self._pictures)
+        self.setVisible(place is not None)
+
+
+class HeaderBadge(Panel):
+    """The sign in the window's head: the same in a few words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "leaves", "headerBadge", across=True, margins=(1, 0.5, 1.25, 0.5), spacing=0.75,
+            parent=parent,
+        )  # fmt: skip
+        self._pictures = (Picture("leaves", "warn", 18), Picture("server", "muted", 18))
+        self._words = ElidedLabel("", "strong", "headerBadgeWords")
+        for picture in self._pictures:
+            self.box.addWidget(picture)
+        self.box.addWidget(self._words, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._place: Destination | None = None
+        self._short = False
+        self.hide()
+
+    def show_place(self, place: Destination | None) -> None:
+        self._place = place
+        if place is not None:
+            self._words.setText(self._said(place))
+            self.setAccessibleName(f"{headline(place)}. {whither(place)}")
+            self.setToolTip(whither(place))
+            _show_look(self, place, self._pictures)
+        self.setVisible(place is not None)
+
+    def set_short(self, short: bool) -> None:
+        """Whether there is little room: the composer says all of it."""
+        if short != self._short:
+            self._short = short
+            self.show_place(self._place)
+
+    def _said(self, place: Destination) -> str:
+        if not place.leaves:
+            return place.server
+        if self._short:
+            return _tr("badge", "Goes to {0}").format(place.server)
+        return _tr("badge", "{0}: text leaves this computer").format(place.server)
+
+
+def _show_look(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:
+    """The frame and the picture say it as well as the words do."""
+    look = "leaves" if place.leaves else "fold"
+    for picture, leaves in zip(pictures, (True, False), strict=True):
+        picture.setVisible(place.leaves is leaves)
+    if badge.property("look") != look:
+        badge.setProperty("look", look)
+        badge.style().unpolish(badge)
+        badge.style().polish(badge)

@@ -1,0 +1,63 @@
+"""Says that the built-in guide is tiny, and leads to a real model."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+
+from app.kit.look.scale import scaled
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+
+_NARROW = 480
+"""Pixels; with less than this text and button do not fit side by side."""
+
+
+class GuideBanner(QWidget):
+    """get_model(): the user wants to know how to get a real model."""
+
+    get_model = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("guideBanner")
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, GRID, 3 * GRID + BAR, GRID)
+        across.addStretch(1)
+        panel = Panel("banner", "guideBannerPanel", across=True, margins=(1.5, 1, 1, 1))
+        panel.setMaximumWidth(COLUMN)
+        self._text = text = Label("", wrap=True, name="guideBannerText")
+        self.show_documents(False)
+        text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        button = LabelledButton(
+            "box", self.tr("Get a real model"), "getModel", look="link", tone="accent_text"
+        )
+        button.clicked.connect(self.get_model)
+        self._picture = Picture("flame", "accent_text")
+        self._box = panel.box
+        panel.box.addWidget(self._picture)
+        panel.box.addWidget(text, 1)
+        panel.box.addWidget(button)
+        across.addWidget(panel, 1000)
+        across.addStretch(1)
+
+    def show_documents(self, asked: bool) -> None:
+        """Say what the guide does not know. asked: the chat is asked about documents."""
+        if asked:
+            words = self.tr("The built-in guide knows Hearth alone, and nothing of your documents.")
+        else:
+            words = self.tr(
+                "You are talking to the built-in guide, a tiny model that only knows Hearth."
+            )
+        self._text.setText(words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction
+        narrow = event.size().width() < scaled(_NARROW)
+        self._picture.setHidden(narrow)
+        self._box.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)

@@ -1,0 +1,101 @@
+"""Above the transcript: the chat's title, the model in use, and whether Hearth is offline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from app.chats.pages.offline_switch import OfflineSwitch
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.icon_button import IconButton
+from app.models.library.pages.model_button import ModelButton
+
+if TYPE_CHECKING:
+    from app.chats.pages.engine_badge import HeaderBadge
+    from app.chats.pages.exposed_badge import ExposedBadge
+    from app.servers.presenters import Destination
+
+_NARROW = 640
+"""Pixels; with less, the badge says no more than where the text goes."""
+
+
+class Header(QWidget):
+    """model: the button that opens the model picker, by whoever has the models.
+
+    toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
+    be seen, or not any more. exposed(): the mark that others can use the models was pressed.
+    """
+
+    show_sidebar = Signal()
+    toggle_offline = Signal()
+    chat_settings = Signal()
+    exposed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        row = self._row = QHBoxLayout(self)
+        row.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
+        row.setSpacing(GRID)
+        self._sidebar = IconButton("panel", self.tr("Show the sidebar"), "showSidebar", parent=self)
+        self._sidebar.clicked.connect(self.show_sidebar)
+        self._sidebar.hide()
+        self._title = ElidedLabel("", "strong", "chatTitle", self)
+        self._title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._offline = OfflineSwitch(self)
+        self._offline.clicked.connect(self.toggle_offline)
+        self.model = ModelButton(self)
+        self._badge: HeaderBadge | None = None
+        self._exposed: ExposedBadge | None = None
+        tune = IconButton("sliders", self.tr("Chat settings"), "toggleChatSettings", parent=self)
+        tune.clicked.connect(self.chat_settings)
+        for widget in (self._sidebar, self._title, self._offline, self.model, tune):
+            row.addWidget(widget)
+
+    def set_title(self, title: str) -> None:
+        self._title.setText(title)
+
+    def set_offline(self, offline: bool) -> None:
+        self._offline.show_state(offline=offline)
+
+    def set_sidebar_hidden(self, hidden: bool) -> None:
+        self._sidebar.setVisible(hidden)
+
+    def show_place(self, place: Destination | None) -> None:
+        """Show where the chat's text goes; None where Hearth itself answers."""
+        if self._badge is None and place is not None:
+            from app.chats.pages.engine_badge import HeaderBadge
+
+            self._badge = HeaderBadge(self)
+            self._row.insertWidget(self._row.indexOf(self._offline), self._badge)
+            self._fit(self.width())
+        if self._badge is not None:
+            self._badge.show_place(place)
+
+    def show_exposed(self, exposed: bool, *, encrypted: bool) -> None:
+        """Show whether other computers can use the models."""
+        if self._exposed is None and exposed:
+            from app.chats.pages.exposed_badge import ExposedBadge
+
+            self._exposed = ExposedBadge(self)
+            self._exposed.clicked.connect(self.exposed)
+            self._row.insertWidget(self._row.indexOf(self._offline), self._exposed)
+            self._fit(self.width())
+        if self._exposed is not None:
+            self._exposed.setVisible(exposed)
+            self._exposed.show_state(encrypted=encrypted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(event.size().width())
+
+    def _fit(self, width: int) -> None:
+        if self._badge is not None:
+            self._badge.set_short(width < scaled(_NARROW))
+        if self._exposed is not None:
+            self._exposed.set_short(short=width < scaled(_NARROW))

@@ -1,0 +1,1 @@
+"""The lists of chats in the sidebar."""

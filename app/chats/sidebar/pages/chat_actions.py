@@ -1,0 +1,173 @@
+"""Acts on chats from the sidebar, each with a way back or a question before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.answers.presenters.generation import Generation
+from app.chats.history.presenters.chats import Chats
+from app.chats.history.values.chat import Chat
+from app.chats.history.values.places import TRASH
+from app.kit.look.format import figure
+from app.kit.notify import Notifier
+
+
+class ChatActions(QObject):
+    """gone(ids): chats are not there to be read any more. back(id): one is again, by undoing.
+
+    copied(id): a copy of a chat is there.
+    """
+
+    gone = Signal(object)
+    back = Signal(str)
+    copied = Signal(str)
+
+    def __init__(
+        self,
+        chats: Chats,
+        generation: Generation,
+        notifier: Notifier,
+        export: Callable[[Sequence[str]], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._chats = chats
+        self._generation = generation
+        self._notifier = notifier
+        self._export = export
+        self._reopen: str | None = None
+        chats.changed.connect(self._changed)
+
+    def do(self, deed: str, which: Sequence[str] | str | None) -> None:
+        """Act by name, as rows, menus and keys do; which: ids of chats, or of a folder."""
+        ids = [which] if isinstance(which, str) else which or ()
+        chat_actions: dict[str, Callable[[Sequence[str]], object]] = {
+            "pin": lambda ids: self._chats.set_pinned(True, *ids),
+            "unpin": lambda ids: self._chats.set_pinned(False, *ids),
+            "toggle_pin": self._toggle_pin,
+            "archive": self.archive,
+            "unarchive": lambda ids: self._chats.unarchive(*ids),
+            "restore": lambda ids: self._chats.undelete(*ids),
+            "export": self._export,
+            "duplicate": lambda ids: self.duplicate(ids[0]),
+            "delete": self.delete,
+            "purge": self.purge,
+            "remove_folder": lambda ids: self.remove_folder(ids[0]),
+        }
+        if ids:
+            chat_actions[deed](ids)
+
+    def duplicate(self, chat_id: str) -> None:
+        """Copy a chat, to go on with it in another way."""
+        title = self.tr("{0} (copy)").format(self._title([chat_id]))
+        self._chats.duplicate(chat_id, title, self.copied.emit)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Into the trash."""
+        title = self._title(ids)
+        for chat_id in ids:
+            self._generation.stop(chat_id)
+        self._chats.delete(*ids)
+        self.gone.emit(ids)
+        if len(ids) == 1:
+            words = self.tr("“{0}” was deleted.").format(title)
+        else:
+            words = self.tr("{0} chats were deleted.").format(figure(len(ids)))
+        self._notifier.offer_undo(words, lambda: self._undelete(ids))
+
+    def archive(self, ids: Sequence[str]) -> None:
+        title = self._title(ids)
+        self._chats.archive(*ids)
+        if len(ids) == 1:
+            words = self.tr("“{0}” is in the archive.").format(title)
+        else:
+            words = self.tr("{0} chats are in the archive.").format(figure(len(ids)))
+        self._notifier.offer_undo(words, lambda: self._chats.unarchive(*ids))
+
+    def move(self, folder_id: str | None, ids: Sequence[str]) -> None:
+        """Into a folder, or out of any; they are not pinned any more, to be seen there."""
+        chats = self._known(ids)
+        pinned = [chat.id for chat in chats if chat.pinned]
+        before: dict[str | None, list[str]] = {}
+        for chat in chats:
+            before.setdefault(chat.folder_id, []).append(chat.id)
+        if set(before) == {folder_id} and not pinned:
+            return
+
+        def undo() -> None:
+            for folder, chat_ids in before.items():
+                self._chats.move(folder, *chat_ids)
+            self._chats.set_pinned(True, *pinned)
+
+        self._chats.set_pinned(False, *pinned)
+        self._chats.move(folder_id, *ids)
+        self._notifier.offer_undo(self._moved(folder_id, len(ids)), undo)
+
+    def export_folder(self, folder_id: str) -> None:
+        """Export all chats of a folder, pinned ones too."""
+        self._export(self._chats.ids_in_folder(folder_id))
+
+    def remove_folder(self, folder_id: str) -> None:
+        names = {folder.id: folder.name for folder in self._chats.folders()}
+        self._chats.remove_folder(folder_id)
+        words = self.tr("The folder “{0}” was removed; its chats stay.")
+        self._notifier.offer_undo(
+            words.format(names.get(folder_id, "")), lambda: self._chats.put_back_folder(folder_id)
+        )
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Delete for good what is in the trash, once the user has said so."""
+        if len(ids) == 1:
+            headline = self.tr("Delete “{0}” for good?").format(self._title(ids))
+            said = self.tr("It cannot be restored after that.")
+        else:
+            headline = self.tr("Delete {0} chats for good?").format(figure(len(ids)))
+            said = self.tr("They cannot be restored after that.")
+        self._ask(headline, said, lambda: self._chats.delete_for_good(*ids))
+
+    def empty_trash(self) -> None:
+        """Remove all that is in the trash for good, after asking."""
+        count = self._chats.count(TRASH)
+        headline = self.tr("Empty the trash?")
+        if count == 1:
+            said = self.tr("The chat in it cannot be restored after that.")
+        else:
+            said = self.tr("The {0} chats in it cannot be restored after that.")
+        if count:
+            self._ask(headline, said.format(figure(count)), self._chats.empty_trash)
+
+    def _moved(self, folder_id: str | None, count: int) -> str:
+        names = {folder.id: folder.name for folder in self._chats.folders()}
+        if folder_id is None:
+            return self.tr("Removed from its folder.")
+        words = self.tr("Moved to “{0}”.").format(names.get(folder_id, ""))
+        return words if count == 1 else f"{words} {self.tr('Chats: {0}.').format(count)}"
+
+    def _ask(self, headline: str, said: str, act: Callable[[], object]) -> None:
+        self._notifier.ask(
+            (headline, said),
+            (("deleteForGood", self.tr("Delete for good")), ("keep", self.tr("Keep"))),
+            lambda answer: act() if answer == "deleteForGood" else None,
+        )
+
+    def _toggle_pin(self, ids: Sequence[str]) -> None:
+        for chat in self._known(ids):
+            self._chats.set_pinned(not chat.pinned, chat.id)
+
+    def _undelete(self, ids: Sequence[str]) -> None:
+        self._reopen = ids[0] if len(ids) == 1 else None
+        self._chats.undelete(*ids)
+
+    def _changed(self) -> None:
+        if self._reopen:
+            chat_id, self._reopen = self._reopen, None
+            self.back.emit(chat_id)
+
+    def _title(self, ids: Sequence[str]) -> str:
+        return next((chat.title for chat in self._known(ids[:1])), "")
+
+    def _known(self, ids: Sequence[str]) -> list[Chat]:
+        found = (self._chats.chat(chat_id) for chat_id in ids)
+        return [chat for chat in found if chat]

@@ -1,0 +1,227 @@
+"""Connects the sidebar's lists with the chats' presenters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt, Signal
+from PySide6.QtWidgets import QMenu, QWidget
+
+from app.chats.history.values.chat import Chat
+from app.chats.history.values.places import ARCHIVE, PINNED, TRASH, Folder
+from app.chats.sidebar.pages.rows import ChatRow, FolderRow, Heading, Row, Scope
+
+if TYPE_CHECKING:
+    from app.chats.history.presenters.chats import Chats
+    from app.chats.history.values.chat import Chat
+    from app.chats.search.presenters import ChatSearch
+    from app.chats.search.values.hits import Hit
+    from app.chats.sidebar.pages.chat_actions import ChatActions
+    from app.window.pages.sidebar import Sidebar
+
+
+Do = Callable[[str], object]
+"""Called with the name of what is to be done."""
+
+Move = Callable[[str | None], object]
+"""Called with the id of a folder, "" for a new one, None for no folder."""
+
+_tr = QCoreApplication.translate
+
+
+def chats_menu(
+    parent: QWidget,
+    chats: Sequence[Chat],
+    scope: Scope,
+    folders: Sequence[Folder],
+    do: Do,
+    move: Move,
+) -> QMenu:
+    """Make the menu for the selected chats, or the one that was pointed at."""
+    menu = new_menu(parent, "rowMenu")
+    one = chats[0] if len(chats) == 1 else None
+    if scope == "trash":
+        _add(menu, "restore", _tr("sidebar", "Restore"), do)
+        menu.addSeparator()
+        _add(menu, "purge", _tr("sidebar", "Delete for good…"), do)
+        return menu
+    if one:
+        _add(menu, "rename", _tr("sidebar", "Rename"), do)
+    if scope == "archive":
+        _add(menu, "unarchive", _tr("sidebar", "Unarchive"), do)
+    else:
+        if all(chat.pinned for chat in chats):
+            _add(menu, "unpin", _tr("sidebar", "Unpin"), do)
+        else:
+            _add(menu, "pin", _tr("sidebar", "Pin"), do)
+        inner = menu.addMenu(_tr("sidebar", "Move to"))
+        fill_with_folders(inner, folders, {chat.folder_id for chat in chats}, move)
+        _add(menu, "archive", _tr("sidebar", "Archive"), do)
+    if one:
+        _add(menu, "duplicate", _tr("sidebar", "Duplicate"), do)
+    _add(menu, "export", _tr("sidebar", "Export…"), do)
+    menu.addSeparator()
+    _add(menu, "delete", _tr("sidebar", "Delete"), do)
+    return menu
+
+
+def folder_menu(parent: QWidget, do: Do) -> QMenu:
+    """Make the menu for a folder."""
+    menu = new_menu(parent, "rowMenu")
+    _add(menu, "rename", _tr("sidebar", "Rename"), do)
+    _add(menu, "export", _tr("sidebar", "Export its chats…"), do)
+    menu.addSeparator()
+    _add(menu, "remove_folder", _tr("sidebar", "Remove the folder, keep its chats"), do)
+    return menu
+
+
+def fill_with_folders(
+    menu: QMenu, folders: Sequence[Folder], current: set[str | None], move: Move
+) -> None:
+    """Let the user pick a folder; current: where the chats are now."""
+    menu.setObjectName("moveMenu")
+    for folder in folders:
+        action = menu.addAction(folder.name.replace("&", "&&"))
+        action.setEnabled(current != {folder.id})
+        action.triggered.connect(lambda _=False, to=folder.id: move(to))
+    if current != {None}:
+        if folders:
+            menu.addSeparator()
+        menu.addAction(_tr("sidebar", "No folder")).triggered.connect(lambda: move(None))
+    if menu.actions():
+        menu.addSeparator()
+    menu.addAction(_tr("sidebar", "New folder")).triggered.connect(lambda: move(""))
+
+
+def new_menu(parent: QWidget, name: str) -> QMenu:
+    """A menu that goes when it is closed."""
+    menu = QMenu(parent)
+    menu.setObjectName(name)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+def _add(menu: QMenu, deed: str, text: str, do: Do) -> None:
+    action = menu.addAction(text)
+    action.setObjectName(deed)
+    action.triggered.connect(lambda: do(deed))
+
+
+class ChatOrder(QObject):
+    """found(hit, words): a chat is to be opened where the words of a search stand."""
+
+    found = Signal(object, str)
+
+    def __init__(
+        self, sidebar: Sidebar, chats: Chats, search: ChatSearch, chat_actions: ChatActions
+    ) -> None:
+        super().__init__(sidebar)
+        self._sidebar = sidebar
+        self._chats = chats
+        self._search = search
+        self._chat_actions = chat_actions
+        self._rename: str | None = None
+        rows, places = sidebar.chats, sidebar.places
+        sidebar.model.renamed.connect(self._renamed)
+        sidebar.searched.connect(self._searched)
+        sidebar.hit.connect(lambda hit: self.found.emit(hit, sidebar.search.text()))
+        search.found.connect(self._found)
+        rows.wanted.connect(chat_actions.do)
+        rows.menu.connect(self._show_menu)
+        rows.dropped.connect(self._drop)
+        sidebar.bulk_wanted.connect(lambda deed: chat_actions.do(deed, rows.selected_ids()))
+        sidebar.bulk_fill.connect(self._fill_move)
+        places.go.connect(sidebar.go_to)
+        places.asked.connect(lambda: places.show_counts(chats.count(ARCHIVE), chats.count(TRASH)))
+        places.new_folder.connect(self.make_folder)
+        places.empty_trash.connect(chat_actions.empty_trash)
+
+    def name_new_folder(self) -> None:
+        """Let the user name a folder that was just made, once the list was read again."""
+        if self._rename:
+            index = self._sidebar.model.index_of_folder(self._rename)
+            if index.isValid():
+                self._rename = None
+                self._sidebar.chats.rename(index)
+
+    def _renamed(self, row: Row, name: str) -> None:
+        if isinstance(row, FolderRow):
+            self._chats.rename_folder(row.folder.id, name)
+        elif isinstance(row, ChatRow):
+            self._chats.rename(row.chat.id, name)
+
+    def _searched(self, words: str) -> None:
+        if words.strip():
+            self._search.search(words)
+        else:
+            self._sidebar.show_list()
+
+    def _found(self, words: str, hits: Sequence[Hit]) -> None:
+        if words == self._sidebar.search.text():
+            self._sidebar.show_hits(words, hits)
+
+    def _show_menu(self, row: Row, place: QPoint) -> None:
+        rows = self._sidebar.chats
+        if isinstance(row, FolderRow):
+            do = partial(self._do_with_folder, row)
+            folder_menu(rows, do).popup(place)
+        elif isinstance(row, ChatRow):
+            ids = rows.selected_ids() if rows.is_bulk else []
+            ids = ids if row.chat.id in ids else [row.chat.id]
+            menu = chats_menu(
+                rows,
+                self._known(ids),
+                rows.scope,
+                self._chats.folders(),
+                lambda deed: self._do(deed, ids),
+                lambda folder_id: self._move(folder_id, ids),
+            )
+            menu.popup(place)
+
+    def _do(self, deed: str, ids: Sequence[str]) -> None:
+        if deed == "rename":
+            self._sidebar.chats.rename(self._sidebar.model.index_of(ids[0]))
+        else:
+            self._chat_actions.do(deed, ids)
+
+    def _do_with_folder(self, row: FolderRow, deed: str) -> None:
+        if deed == "rename":
+            self._sidebar.chats.rename(self._sidebar.model.index_of_folder(row.folder.id))
+        elif deed == "export":
+            self._chat_actions.export_folder(row.folder.id)
+        else:
+            self._chat_actions.remove_folder(row.folder.id)
+
+    def _fill_move(self, menu: QMenu) -> None:
+        ids = self._sidebar.chats.selected_ids()
+        menu.clear()
+        current = {chat.folder_id for chat in self._known(ids)}
+        fill_with_folders(menu, self._chats.folders(), current, lambda to: self._move(to, ids))
+
+    def _move(self, folder_id: str | None, ids: Sequence[str]) -> None:
+        if folder_id == "":
+            self.make_folder(ids)
+        else:
+            self._chat_actions.move(folder_id, ids)
+
+    def make_folder(self, ids: Sequence[str] = ()) -> None:
+        """Make a folder with these chats; the user names it in its place."""
+        self._rename = self._chats.make_folder(self.tr("New folder"), *ids)
+
+    def _drop(self, row: Row, ids: Sequence[str]) -> None:
+        if isinstance(row, Heading):
+            pins = row.group == "pinned"
+            target = None
+        else:
+            pins = isinstance(row, ChatRow) and row.place == PINNED
+            target = row.folder.id if isinstance(row, FolderRow) else row.place.folder_id
+        if pins:
+            self._chats.set_pinned(True, *ids)
+        else:
+            self._chat_actions.move(target, ids)
+
+    def _known(self, ids: Sequence[str]) -> list[Chat]:
+        found = (self._chats.chat(chat_id) for chat_id in ids)
+        return [chat for chat in found if chat]

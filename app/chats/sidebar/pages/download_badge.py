@@ -1,0 +1,65 @@
+"""The badge in the sidebar with the progress of downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.row_button import RowButton
+
+if TYPE_CHECKING:
+    from app.models.downloads.values.downloads import Download
+
+
+class DownloadBadge(RowButton):
+    """Hidden while nothing is under way."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("downloadBadge", self.tr("Downloads"), parent)
+        self.box.setContentsMargins(12, 9, 12, 9)
+        column = QVBoxLayout()
+        column.setSpacing(6)
+        self._words = ElidedLabel("", "small", "badgeWords")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("badgeBar")
+        self._bar.setAccessibleName(self.tr("Downloads"))
+        self._bar.setTextVisible(False)
+        column.addWidget(self._words)
+        column.addWidget(self._bar)
+        self.box.addLayout(column, 1)
+        self.let_clicks_through()
+        self.hide()
+
+    def set_low(self, low: bool) -> None:
+        """Show the bar alone where there is little height; the words are in its tip."""
+        self._words.setHidden(low)
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        from app.models.downloads.pages.download_words import UNDER_WAY
+
+        going = [it for it in downloads if it.state in UNDER_WAY]
+        self.setVisible(bool(going))
+        if not going:
+            return
+        done = sum(it.bytes_done for it in going)
+        total = sum(it.wanted.bytes_total for it in going)
+        percent = round(100 * done / total) if total else 0
+        self._bar.setValue(percent)
+        words = self._in_words(going, percent)
+        self._words.setText(words)
+        self.setAccessibleName(self.tr("Downloads: {0}").format(words))
+        self.setToolTip(words)
+
+    def _in_words(self, going: Sequence[Download], percent: int) -> str:
+        from app.models.downloads.pages.download_words import duration, in_words
+
+        if len(going) == 1:
+            return in_words(going[0])
+        words = self.tr("{0} downloads, {1} %").format(len(going), percent)
+        left = [it.seconds_left for it in going if it.seconds_left is not None]
+        if not left:
+            return words
+        return self.tr("{0}, {1} left").format(words, duration(max(left)))

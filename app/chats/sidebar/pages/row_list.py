@@ -1,0 +1,435 @@
+"""A list of rows that shows what can be done with one of them, and takes chats that are dropped."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QFont,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.chats.history.values.chat import ChatMark
+from app.chats.sidebar.pages.chat_model import CHATS_MIME, ROW, ChatModel, ids_of
+from app.chats.sidebar.pages.rows import ChatRow, FolderRow, Row, Scope
+from app.kit.look.direction import isolated
+from app.kit.look.icons import pixmap
+from app.kit.look.scale import scaled
+from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.kit.widgets.icon_button import IconButton
+
+
+class RowActions(QWidget):
+    """wanted(deed): the first button, which depends on the row. more(): all that can be done."""
+
+    wanted = Signal(str)
+    more = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("rowActions")
+        self._deed = ""
+        self._first = IconButton("pin", self.tr("Pin"), "rowAction", size=16)
+        self._first.clicked.connect(lambda: self.wanted.emit(self._deed))
+        self._more = IconButton("more", self.tr("More"), "rowMore", size=16)
+        self._more.clicked.connect(self.more)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 4, 0)
+        row.setSpacing(0)
+        row.addWidget(self._first)
+        row.addWidget(self._more)
+        self.hide()
+
+    def show_for(self, row: ChatRow | FolderRow, scope: Scope) -> None:
+        """Offer what suits the row."""
+        if isinstance(row, FolderRow):
+            self._first.hide()
+            self._more.rename(self.tr("More for {0}").format(row.folder.name))
+            return
+        if scope == "trash":
+            drawing, self._deed, words = "restore", "restore", self.tr("Restore {0}")
+        elif scope == "archive":
+            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Unarchive {0}")
+        elif row.chat.pinned:
+            drawing, self._deed, words = "unpin", "unpin", self.tr("Unpin {0}")
+        else:
+            drawing, self._deed, words = "pin", "pin", self.tr("Pin {0}")
+        self._first.redraw(drawing)
+        self._first.rename(words.format(row.chat.title))
+        self._first.show()
+        self._more.rename(self.tr("More for {0}").format(row.chat.title))
+
+
+Index = QModelIndex | QPersistentModelIndex
+INSET = 10
+"""Pixels from the edge of a row to its text."""
+_SIGN = 16
+"""The width of an icon in a row."""
+_GAP = 4
+_DOT = 8
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_LINE = Qt.TextFlag.TextSingleLine
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Asks its list which chat is shown, and which row keeps room for its buttons."""
+
+    def __init__(self, view: RowList) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(0, max(scaled(4 * GRID), option.fontMetrics.height() + scaled(2 * GRID)))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row, theme = index.data(ROW), theme_of(self._view.palette())
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(row, FolderRow | ChatRow):
+            self._paint_behind(painter, option, index, row, theme)
+        room = self._room(option.rect, index)
+        if isinstance(row, FolderRow):
+            self._paint_folder(
+                painter, room, row, theme, has_actions=room.right() < self._end(option)
+            )
+        elif isinstance(row, ChatRow):
+            shown = row.chat.id == self._view.shown
+            painter.setFont(_font(option.font, bold=shown))
+            _mark(painter, room, row.chat.mark, theme)
+            _write(painter, room, row.chat.title, theme.text)
+        else:
+            painter.setFont(_font(option.font, bold=True, small=True))
+            room.setBottom(room.bottom() - scaled(_GAP))
+            align = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+            _write(painter, room, str(index.data()), theme.muted, align)
+        painter.restore()
+
+    def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setObjectName("renameRow")
+        editor.setAccessibleName(self.tr("New name for {0}").format(index.data()))
+        return editor
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, _index: Index
+    ) -> None:
+        editor.setGeometry(option.rect)
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        if isinstance(editor, QLineEdit):
+            model.setData(index, editor.text())
+
+    def _paint_behind(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: Index,
+        row: FolderRow | ChatRow,
+        theme: Theme,
+    ) -> None:
+        selected = self._view.is_bulk and self._view.selectionModel().isSelected(index)
+        colour = ""
+        if self._view.drop_row == index.row() or (selected and isinstance(row, ChatRow)):
+            colour = theme.accent_soft
+        elif isinstance(row, ChatRow) and row.chat.id == self._view.shown:
+            colour = theme.pressed
+        elif self._view.hovered == index.row():
+            colour = theme.hover
+        area = option.rect.adjusted(0, 1, 0, -1)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if colour:
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(area, GRID, GRID)
+        has_focus = self._view.hasFocus() and index.row() == self._view.currentIndex().row()
+        if has_focus or self._view.drop_row == index.row():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(theme.accent), 1))
+            painter.drawRoundedRect(area.adjusted(0, 0, -1, -1), GRID, GRID)
+
+    def _paint_folder(
+        self, painter: QPainter, room: QRect, row: FolderRow, theme: Theme, *, has_actions: bool
+    ) -> None:
+        count = str(row.count) if row.count and not has_actions else ""
+        _mark(painter, room, next(iter(row.marks), ""), theme)
+        room.setLeft(room.left() - scaled(_GAP))
+        for sign in ("right" if row.folded else "down", "folder"):
+            _sign(painter, room, sign, theme.muted)
+        painter.setFont(_font(self._view.font(), small=True))
+        width = painter.fontMetrics().horizontalAdvance(count)
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        _write(painter, QRect(room), count, theme.muted, right)
+        painter.setFont(self._view.font())
+        _write(painter, room.adjusted(0, 0, -width - GRID, 0), row.folder.name, theme.text)
+
+    def _room(self, rect: QRect, index: Index) -> QRect:
+        """Return the room for the text."""
+        row = index.data(ROW)
+        indent = isinstance(row, ChatRow) and row.place.kind == "folder"
+        left = scaled(INSET) + (scaled(_SIGN + _GAP) if indent else 0)
+        room = rect.adjusted(left, 0, -scaled(INSET), 0)
+        room.setRight(room.right() - self._view.room_for_actions(index.row()))
+        return room
+
+    def _end(self, option: QStyleOptionViewItem) -> int:
+        return option.rect.right() - scaled(INSET)
+
+
+def _font(font: QFont, *, bold: bool = False, small: bool = False) -> QFont:
+    made = QFont(font)
+    if bold:
+        made.setWeight(QFont.Weight.DemiBold)
+    if small:
+        made.setPixelSize(round(font.pixelSize() * SMALL / BASE) if font.pixelSize() > 0 else SMALL)
+    return made
+
+
+def _sign(painter: QPainter, room: QRect, name: str, colour: str) -> None:
+    """Draw an icon at the left of the room, and take its place off the room."""
+    size = scaled(_SIGN)
+    top = room.top() + (room.height() - size) // 2
+    ratio = painter.device().devicePixelRatioF()
+    painter.drawPixmap(room.left(), top, pixmap(name, colour, size, ratio))
+    room.setLeft(room.left() + size + scaled(_GAP))
+
+
+def _mark(painter: QPainter, room: QRect, mark: ChatMark, theme: Theme) -> None:
+    """Draw what goes on in a chat at the right of the room, and take its place off the room."""
+    if not mark:
+        return
+    size = scaled(_SIGN)
+    place = QRect(room.right() + 1 - size, room.top(), size, room.height())
+    if mark == "unread":
+        radius = scaled(_DOT) / 2
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.accent))
+        painter.drawEllipse(place.toRectF().center(), radius, radius)
+    else:
+        signs = {
+            "writing": ("pencil", theme.accent_text),
+            "failed": ("warning", theme.danger),
+            "interrupted": ("pause", theme.danger),
+            "waiting": ("clock", theme.muted),
+        }
+        _sign(painter, place, *signs[mark])
+    room.setRight(room.right() - size - scaled(_GAP))
+
+
+def _write(
+    painter: QPainter,
+    room: QRect,
+    text: str,
+    colour: str,
+    align: Qt.AlignmentFlag = _LEFT,
+) -> None:
+    painter.setPen(QColor(colour))
+    line = isolated(" ".join(text.split()))
+    shown = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(room, align | _LINE, shown)
+
+
+BATCH = 500
+"""How many rows are laid out in one turn of the event loop, where the rest can wait."""
+
+
+class RowList(QListView):
+    """wanted(deed, ids): something is to be done with chats, see `ChatActions`.
+
+    menu(row, place): the menu of a row is wanted, at a place of the screen. dropped(row, ids):
+    chats were dropped on a row. shown: the id of the chat that the window shows. hovered,
+    drop_row: the rows under the pointer and under what is dragged, or -1.
+    """
+
+    wanted = Signal(str, object)
+    menu = Signal(object, QPoint)
+    dropped = Signal(object, object)
+
+    def __init__(self, model: ChatModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: str | None = None
+        self.is_bulk = False
+        self.hovered = -1
+        self.drop_row = -1
+        self.chats = model
+        self.setModel(model)
+        self.setProperty("look", "list")
+        self.setItemDelegate(RowDelegate(self))
+        self.setUniformItemSizes(True)
+        self.setBatchSize(BATCH)
+        self.setMouseTracking(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setDropIndicatorShown(False)
+        self._with_actions = -1
+        self._pointed_at = (-1, -1)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self._place_actions)
+        self.verticalScrollBar().valueChanged.connect(self._refresh_soon)
+        self.selectionModel().currentChanged.connect(self._refresh_soon)
+        model.modelReset.connect(self._refresh_soon)
+        model.dataChanged.connect(self._refresh_soon)
+
+    @property
+    def scope(self) -> Scope:
+        return self.chats.scope
+
+    def room_for_actions(self, row: int) -> int:
+        """Pixels at the end of a row that its buttons take."""
+        return self._actions.width() - 4 if row == self._with_actions else 0
+
+    @cached_property
+    def _actions(self) -> RowActions:
+        """Made for the first row that has them."""
+        actions = RowActions(self.viewport())
+        actions.wanted.connect(self._want)
+        actions.more.connect(lambda: self._ask_menu(self._with_actions))
+        for one, following in pairwise((self, *actions.findChildren(IconButton))):
+            self.setTabOrder(one, following)
+        return actions
+
+    @property
+    def row_buttons(self) -> list[IconButton]:
+        """The buttons of a row, as far as they are made."""
+        return self._actions.findChildren(IconButton) if "_actions" in vars(self) else []
+
+    def keyboardSearch(self, _search: str) -> None:
+        """Do nothing: it would read every chat. The field above searches."""
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        self._hover(self.indexAt(event.position().toPoint()).row())
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Leave:
+            self._hover(-1)
+        return super().viewportEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._refresh_soon()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._refresh_soon()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._refresh_soon()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        row = self.chats.row(index)
+        if row is not None:
+            place = self.visualRect(index).center() if by_key else event.pos()
+            self.menu.emit(row, self.viewport().mapToGlobal(place))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats":
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)  # scrolls at the edges
+        index = self.indexAt(event.position().toPoint())
+        takes = event.mimeData().hasFormat(CHATS_MIME) and self.scope == "chats"
+        self._show_drop(index.row() if takes else -1)
+        event.setAccepted(takes and index.isValid())
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self._show_drop(-1)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        row = self.chats.row(self.indexAt(event.position().toPoint()))
+        self._show_drop(-1)
+        # The view is not to take away what was dragged: the list is read again.
+        event.setDropAction(Qt.DropAction.IgnoreAction)
+        event.accept()
+        if row is not None:
+            self.dropped.emit(row, ids_of(event.mimeData()))
+
+    def _refresh_soon(self) -> None:
+        """Place the row's buttons anew, once, however many reasons there are."""
+        self._soon.start()
+
+    def _want(self, deed: str) -> None:
+        row = self._row(self._with_actions)
+        if isinstance(row, ChatRow):
+            self.wanted.emit(deed, [row.chat.id])
+
+    def _ask_menu(self, number: int) -> None:
+        row = self._row(number)
+        if row is not None:
+            below = self._actions.geometry().bottomLeft()
+            self.menu.emit(row, self.viewport().mapToGlobal(below))
+
+    def _row(self, number: int) -> Row | None:
+        return self.chats.row(self.chats.index(number)) if number >= 0 else None
+
+    def _hover(self, row: int) -> None:
+        if row != self.hovered:
+            self.hovered = row
+            self._refresh_soon()
+
+    def _show_drop(self, row: int) -> None:
+        self.drop_row = row
+        self.viewport().update()
+
+    def _place_actions(self) -> None:
+        """Place actions on the row under the pointer, or else on the keyboard's."""
+        focus = QApplication.focusWidget()
+        has_focus = self.hasFocus() or (
+            focus is not None and self._with_actions >= 0 and self._actions.isAncestorOf(focus)
+        )
+        number = self.hovered if self.hovered >= 0 else self.currentIndex().row()
+        row = self._row(number) if self.hovered >= 0 or has_focus else None
+        shows = isinstance(row, ChatRow | FolderRow) and not self.is_bulk
+        if shows and isinstance(row, ChatRow | FolderRow):
+            self._actions.show_for(row, self.scope)
+            area = self.visualRect(self.chats.index(number, 0, QModelIndex()))
+            size = self._actions.sizeHint()
+            left = area.right() + 1 - size.width()
+            self._actions.setGeometry(left, area.top(), size.width(), area.height())
+        pointed_at = self.hovered, number if shows else -1
+        if not shows and pointed_at == self._pointed_at:
+            return
+        self._pointed_at = pointed_at
+        self._with_actions = number if shows else -1
+        self._actions.setVisible(shows)
+        self.viewport().update()

@@ -1,0 +1,97 @@
+"""Brings the text of an answer that is being written to its message in the transcript."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.chats.transcript.pages.wait_words import wait_words
+from app.kit.look.language import translated
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.answers.values.answers import Ready
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.transcript.pages.transcript import Transcript
+    from app.runtime.values.wait import Wait
+    from engines.types import PromptReady
+
+
+class AnswerStream(QObject):
+    """Shows running answers; a message that is not shown is read from the store later."""
+
+    def __init__(
+        self, generation: Generation, transcript: Transcript, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._generation = generation
+        generation.waits.connect(self._waits)
+        generation.loading.connect(self._loading)
+        self._servers: dict[str, tuple[str, float]] = {}
+        generation.ready.connect(self._ready)
+        generation.prompt.connect(self._prompt)
+        generation.text.connect(self._text)
+        generation.reasoning.connect(self._reasoning)
+        generation.was_reasoning.connect(self._was_reasoning)
+        generation.ended.connect(self._ended)
+        generation.saved.connect(transcript.renew)
+
+    def begin(self, answer_id: str, server: str) -> None:
+        """An answer is waited for. server: the name of the one that is asked; "" for none."""
+        if server:
+            self._servers[answer_id] = server, monotonic()
+            self._waits(answer_id, None)
+
+    def show_waiting(self, chat_id: str) -> None:
+        """Show again what the chat's answers wait for, after its messages were read again."""
+        for answer_id in self._generation.answering(chat_id):
+            self._waits(answer_id, self._generation.waits_for(answer_id))
+
+    def _waits(self, answer_id: str, wait: Wait | None) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is None:
+            return
+        if wait is None and answer_id in self._servers:
+            view.show_server(*self._servers[answer_id])
+        else:
+            view.show_waiting(wait_words(wait) if wait is not None else "")
+
+    def _ready(self, answer_id: str, ready: Ready) -> None:
+        """The model is known now, and may be another than was expected."""
+        _, since = self._servers.pop(answer_id, ("", monotonic()))
+        if ready.entry.on_server:
+            self._servers[answer_id] = ready.entry.server_name, since
+        self._waits(answer_id, None)
+
+    def _loading(self, answer_id: str, share: float) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_loading(share, translated(self._generation.doing(answer_id)))
+
+    def _prompt(self, answer_id: str, prompt: PromptReady) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_prompt(prompt.left_out)
+            self._waits(answer_id, None)
+
+    def _text(self, answer_id: str, text: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.append(text)
+
+    def _reasoning(self, answer_id: str, text: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.append_reasoning(text)
+
+    def _was_reasoning(self, answer_id: str) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            view.show_answer(self._generation.so_far(view.message))
+
+    def _ended(self, answer: StoredMessage) -> None:
+        self._servers.pop(answer.id, None)
+        self._transcript.renew(answer)

@@ -1,0 +1,374 @@
+"""Acts on single messages of the open chat: between transcript and presenters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.chats.transcript.pages.editing import Editing
+from app.kit.look.language import translated
+from app.models.library.values.entry import others
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.answers.presenters.reproducing import Comparison, Plan
+    from app.chats.answers.values.answers import AnswerOptions
+    from app.chats.composer.pages.composer import Composer
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.history.values.tree import Fork, RemovedMessage
+    from app.chats.presenters.answering import Answering
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.chats.transcript.pages.transcript import Transcript
+    from app.kit.notify import Notifier
+    from app.models.library.values.entry import ModelEntry
+    from app.settings.values.fields import Settings
+
+
+class Copying(QObject):
+    """Copies and quotes messages.
+
+    so_far: what is known of a message now, which is more than the store has of a running one.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        composer: Composer,
+        so_far: Callable[[StoredMessage], StoredMessage],
+        notifier: Notifier,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._composer = composer
+        self._so_far = so_far
+        self._notifier = notifier
+
+    def copy(self, message: StoredMessage) -> None:
+        """Copy a message as Markdown."""
+        self._put_on_clipboard(self._so_far(message).text)
+
+    def copy_plain(self, message: StoredMessage) -> None:
+        """Copy a message as it is read, without markup."""
+        from app.chats.transcript.pages.quoting import plain_text
+
+        view = self._transcript.view_of(message.id)
+        if view is not None:
+            cursor = QTextCursor(view.view.document())
+            cursor.select(QTextCursor.SelectionType.Document)
+            self._put_on_clipboard(plain_text(cursor))
+
+    def copy_selection(self, message: StoredMessage) -> None:
+        from app.chats.transcript.pages.quoting import plain_text
+
+        view = self._transcript.view_of(message.id)
+        if view is not None:
+            self._put_on_clipboard(plain_text(view.view.textCursor()))
+
+    def quote(self, message: StoredMessage) -> None:
+        """Quote the selection, or all of it, behind what is written in the composer."""
+        from app.chats.transcript.pages.quoting import quotation, selected_markdown
+
+        view = self._transcript.view_of(message.id)
+        selected = selected_markdown(view.view.textCursor()) if view is not None else ""
+        written = self._composer.text.rstrip("\n")
+        before = f"{written}\n\n" if written else ""
+        self._composer.set_text(f"{before}{quotation(selected or message.text)}")
+        self._composer.focus()
+
+    def _put_on_clipboard(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._notifier.say_copied()
+
+
+class ChatAnswers(QObject):
+    """asking(): an answer was asked for. refused(): it could not be. pin(message): it is to stay
+    in the context, or not. fix(message): what made it fail is to be mended.
+
+    options: how the next answer is to be written, where the settings do not say it.
+    """
+
+    asking = Signal()
+    refused = Signal()
+    pin = Signal(object)
+    fix = Signal(object)
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        composer: Composer,
+        generation: Generation,
+        answering: Answering,
+        settings: Settings,
+        options: Callable[[], AnswerOptions],
+        notifier: Notifier,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._window = parent
+        self._transcript = transcript
+        self._composer = composer
+        self._generation = generation
+        self._branches = answering.branches
+        self._reproducing = answering.reproducing
+        self._settings = settings
+        self._options = options
+        self._notifier = notifier
+        self._chat_id: str | None = None
+        self._forks: dict[str, Fork] = {}
+        self._models: tuple[Sequence[ModelEntry], str] = ((), "")
+        self.editing = Editing(transcript, self._branches, options, notifier, self)
+        self.editing.asking.connect(self.asking)
+        self.editing.refused.connect(self.refused)
+        copying = Copying(transcript, composer, generation.so_far, notifier, self)
+        self._does: dict[str, Callable[[StoredMessage], object]] = {
+            "copy": copying.copy,
+            "copy_plain": copying.copy_plain,
+            "copy_selection": copying.copy_selection,
+            "quote": copying.quote,
+            "edit": self.editing.begin,
+            "regenerate": self._again,
+            "again_menu": self._choose_again,
+            "go_on": self._go_on,
+            "good": lambda message: self._rate(message, 1),
+            "bad": lambda message: self._rate(message, -1),
+            "facts": self._show_facts,
+            "reproduce": self._reproduce,
+            "pin": self.pin.emit,
+            "branches": lambda message: self.show_tree(message.chat_id),
+            "delete": self._branches.remove,
+            "menu": self._show_menu,
+            "fix": self.fix.emit,
+            "stop": lambda message: generation.stop_answer(message.id),
+        }
+        transcript.showing.connect(self._attach)
+        QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
+        self._branches.removed.connect(self._removed)
+        self._branches.failed.connect(notifier.error)
+
+    def apply(self, settings: Settings) -> None:
+        self._settings = settings
+        self.editing.set_send_with(settings.send_with)
+
+    def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """Set the models to choose from. current: the id or name of the chat's."""
+        self._models = (entries, current)
+
+    def ask_without(self, question: StoredMessage, sha256: str) -> None:
+        """Ask a question again without one of its files; the old one stays as a branch."""
+        self.asking.emit()
+        self._branches.ask_instead(
+            question,
+            question.text,
+            self._options(),
+            lambda _: None,
+            self._refuse,
+            without=sha256,
+        )
+
+    def refresh(self, chat_id: str | None) -> None:
+        """The chat has other branches than before, or is another."""
+        path = [message.id for message in self._transcript.messages]
+        self._forks = self._branches.forks(chat_id, path) if chat_id else {}
+        for view in self._transcript.views:
+            view.footer.show_fork(self._forks.get(view.message.id))
+        if chat_id is not None and chat_id != self._chat_id:
+            self.editing.show_chat(chat_id)
+        self._chat_id = chat_id
+
+    def do(self, name: str) -> None:
+        """Do something with the message that has the focus, else with the last that it suits."""
+        message = self._focused()
+        if message is None:
+            role = "user" if name == "edit" else "assistant"
+            fitting = [it for it in self._transcript.messages if it.role == role]
+            message = fitting[-1] if fitting else None
+        if message is not None and message.state != "streaming":
+            self.act(name, message)
+
+    def step(self, by: int) -> None:
+        """Go to the branch before or after: at the message with the focus, else the last fork."""
+        focused = self._focused()
+        forked = [it for it in self._transcript.messages if it.id in self._forks]
+        if focused is not None and focused.id in self._forks:
+            self._go(by, focused)
+        elif forked:
+            self._go(by, forked[-1])
+
+    def show_tree(self, chat_id: str | None) -> None:
+        if chat_id is None:
+            return
+        from app.chats.transcript.pages.tree_dialog import TreeDialog
+
+        tree, leaf = self._branches.told(chat_id)
+        dialog = TreeDialog(tree, leaf, self._window)
+        dialog.chosen.connect(lambda message_id: self._branches.go(chat_id, message_id))
+        dialog.open()
+
+    def _attach(self, view: MessageView) -> None:
+        view.act.connect(self.act)
+        view.go.connect(self._go)
+        view.entered.connect(lambda: self._entered(view))
+        view.footer.show_fork(self._forks.get(view.message.id))
+
+    def _entered(self, view: MessageView) -> None:
+        """Messages that move away under a resting pointer are not told that it has left them."""
+        focused = self._transcript.view_around(QApplication.focusWidget())
+        for other in self._transcript.views:
+            if other is not view and other is not focused:
+                other.footer.want(False)
+
+    def act(self, name: str, message: StoredMessage) -> None:
+        self._does[name](message)
+
+    def _go(self, step: int, message: StoredMessage) -> None:
+        fork = self._forks.get(message.id)
+        beside = fork.beside(step) if fork else None
+        if beside is not None:
+            self._branches.go(message.chat_id, beside)
+
+    def _again(self, message: StoredMessage, changes: dict[str, object] | None = None) -> None:
+        options = self._options().changed(**(changes or {}))
+        self.asking.emit()
+        self._branches.answer_again(message, options, self._refuse)
+
+    def _choose_again(self, message: StoredMessage) -> None:
+        from app.chats.transcript.pages.message_menu import again_menu
+
+        entries, current = self._models
+        choices = others(entries, current)
+
+        def other() -> None:
+            from app.chats.transcript.pages.again_dialog import AgainDialog
+
+            dialog = AgainDialog(entries, current, self._settings, self._window)
+            dialog.chosen.connect(lambda changes: self._again(message, changes))
+            dialog.open()
+
+        def model() -> None:
+            from app.models.library.pages.model_picker import pick_model
+
+            view = self._transcript.view_of(message.id)
+            button = view.findChild(QWidget, "againMenu") if view is not None else None
+            anchor = button if button is not None and button.isVisible() else self._composer
+            again = partial(self._again, message)
+            pick_model(choices, lambda chosen: again({"model": chosen}), anchor)
+
+        menu = again_menu(
+            partial(self._again, message), model if choices else None, other, self._window
+        )
+        menu.popup(self._beside(message, "againMenu"))
+
+    def _go_on(self, message: StoredMessage) -> None:
+        self.asking.emit()
+        options = self._options()
+        if message.repeats:
+            options = options.changed(stop_repetition=False)
+        self._generation.resume(message, options, self._refuse)
+
+    def _refuse(self, error: Exception) -> None:
+        self.refused.emit()
+        self._notifier.error(error)
+
+    def _rate(self, message: StoredMessage, rating: int) -> None:
+        """Rate a message; the same rating once more takes it back."""
+        rated = replace(message, rating=0 if message.rating == rating else rating)
+        self._transcript.renew(rated)
+        self._branches.rate(message, rated.rating)
+
+    def _show_facts(self, message: StoredMessage) -> None:
+        view = self._transcript.view_of(message.id)
+        if view is None:
+            return
+        from app.chats.transcript.pages.answer_facts_card import AnswerFactsCard
+
+        card = AnswerFactsCard(message, self._window)
+        card.reproduce.connect(lambda: self._reproduce(message))
+        card.copied.connect(self._notifier.say_copied)
+        card.open_at(view.findChild(QWidget, "showFacts") or view.footer)
+
+    def _show_menu(self, message: StoredMessage) -> None:
+        view = self._transcript.view_of(message.id)
+        if view is None:
+            return
+        from app.chats.transcript.pages.message_menu import message_menu
+
+        last = self._transcript.messages[-1].id == message.id
+        menu = message_menu(
+            message,
+            selection=view.view.textCursor().hasSelection(),
+            last=last,
+            act=lambda name: self.act(name, message),
+            parent=self._window,
+        )
+        menu.popup(self._beside(message, "moreActions"))
+
+    def _beside(self, message: StoredMessage, name: str) -> QPoint:
+        """Return where a menu opens: under the pressed button, else at the pointer."""
+        view = self._transcript.view_of(message.id)
+        button = view.findChild(QWidget, name) if view is not None else None
+        if button is not None and (button.underMouse() or button.hasFocus()):
+            return button.mapToGlobal(QPoint(0, button.height()))
+        if view is not None and view.view.hasFocus() and not view.underMouse():
+            return view.view.mapToGlobal(QPoint(0, 0))
+        return QCursor.pos()
+
+    def _removed(self, removed: RemovedMessage) -> None:
+        more = len(removed.ids) - 1
+        if more == 0:
+            words = self.tr("The message was deleted.")
+        elif more == 1:
+            words = self.tr("The message and the one after it were deleted.")
+        else:
+            words = self.tr("The message and the {0} after it were deleted.").format(more)
+        self._notifier.offer_undo(words, lambda: self._branches.put_back(removed))
+
+    def _reproduce(self, message: StoredMessage) -> None:
+        self._reproducing.plan(message, self._planned, self._notifier.error)
+
+    def _planned(self, plan: Plan) -> None:
+        def answered(name: str) -> None:
+            if name == "reproduce":
+                self.asking.emit()
+                self._reproducing.begin(plan, self._compared, self._refuse)
+
+        if plan.doubt is None:
+            answered("reproduce")
+            return
+        self._notifier.ask(
+            (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
+            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce anyway"))),
+            answered,
+        )
+
+    def _compared(self, original: StoredMessage, found: Comparison) -> None:
+        if found.same:
+            self._notifier.say(self.tr("Reproduced: the same answer, word for word."))
+            return
+        words = self.tr("It is the same for {0} words, then differs.").format(found.words)
+        if found.reasons:
+            reasons = ", ".join(translated(reason) for reason in found.reasons)
+            words = self.tr("{0} Changed since then: {1}.").format(words, reasons)
+        else:
+            words = self.tr("{0} All settings are unchanged.").format(words)
+        former = self.tr("Show the previous one")
+        self._notifier.offer(
+            words, former, lambda: self._branches.go(original.chat_id, original.id)
+        )
+
+    def _focused(self) -> StoredMessage | None:
+        view = self._transcript.view_around(QApplication.focusWidget())
+        return view.message if view is not None else None
+
+    def _focus_changed(self, old: QWidget | None, new: QWidget | None) -> None:
+        before, now = map(self._transcript.view_around, (old, new))
+        if before is not None and before is not now:
+            before.footer.want(before.underMouse())
+        if now is not None:
+            now.footer.want(True)

@@ -1,0 +1,143 @@
+"""Editing messages where they stand, for the chat that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from app.chats.answers.values.answers import AnswerOptions
+    from app.chats.history.presenters.branches import Branches
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.transcript.pages.inline_edit import InlineEdit
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.chats.transcript.pages.transcript import Transcript
+    from app.kit.notify import Notifier
+
+_PAUSE_MS = 400
+"""How long nobody types before what is written is saved."""
+
+
+class Editing(QObject):
+    """Edits messages in place; what is written is kept until it is sent or dropped.
+
+    asking(): another wording is asked. refused(): it could not be saved.
+    """
+
+    asking = Signal()
+    refused = Signal()
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        branches: Branches,
+        options: Callable[[], AnswerOptions],
+        notifier: Notifier,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._branches = branches
+        self._options = options
+        self._notifier = notifier
+        self._send_with = "enter"
+        self._written: dict[str, str] = {}
+        self._unsaved: set[str] = set()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self._save)
+        self._said: dict[str | None, str] = {}
+        transcript.showing.connect(self._showing)
+        branches.edited.connect(self._edited)
+
+    def set_send_with(self, keys: str) -> None:
+        self._send_with = keys
+
+    def show_chat(self, chat_id: str) -> None:
+        """Another chat is shown: go on with what was being written in it."""
+        self._written = {**self._branches.edits(chat_id), **self._written}
+        for view in self._transcript.views:
+            if view.message.id in self._written and not view.is_edited:
+                self._open(view)
+
+    def begin(self, message: StoredMessage) -> None:
+        """Edit a message, with what was written before if it was put away."""
+        view = self._transcript.go_to(message.id)
+        if view is not None:
+            self._written.setdefault(message.id, message.text)
+            self._open(view).focus()
+
+    def _showing(self, view: MessageView) -> None:
+        if view.message.id in self._written:
+            self._open(view)
+
+    def _open(self, view: MessageView) -> InlineEdit:
+        from app.chats.transcript.pages.inline_edit import InlineEdit
+
+        message = view.message
+        sends = message.role == "user"
+        if sends:
+            note = self.tr("The old wording and its answers stay as another branch.")
+        else:
+            note = self.tr("The model’s own words stay as another branch.")
+        editor = InlineEdit(message.text, self._written[message.id], note, sends=sends)
+        editor.set_send_with(self._send_with)
+        editor.changed.connect(lambda text: self._keep(message.id, text))
+        editor.done.connect(lambda text: self._done(message, text))
+        editor.cancelled.connect(lambda text: self._cancel(message, text))
+        view.put_editor(editor)
+        return editor
+
+    def _done(self, message: StoredMessage, text: str) -> None:
+        def failed(error: Exception) -> None:
+            self._notifier.error(error)
+            view = self._transcript.view_of(message.id)
+            if view is not None:
+                self._open(view).focus()
+
+        def refused(error: Exception) -> None:
+            self.refused.emit()
+            failed(error)
+
+        if message.role == "user":
+            self.asking.emit()
+            self._branches.ask_instead(
+                message, text, self._options(), lambda _: self._close(message.id), refused
+            )
+        else:
+            self._said[message.parent_id] = message.id
+            self._branches.say_instead(message, text, failed)
+
+    def _cancel(self, message: StoredMessage, text: str) -> None:
+        self._close(message.id)
+        if text.strip() != message.text.strip():
+
+            def again() -> None:
+                self._written[message.id] = text
+                self.begin(message)
+
+            self._notifier.offer_undo(self.tr("Your changes were discarded."), again)
+
+    def _edited(self, answer: StoredMessage) -> None:
+        if answer.parent_id in self._said:
+            self._close(self._said.pop(answer.parent_id))
+
+    def _keep(self, message_id: str, text: str) -> None:
+        self._written[message_id] = text
+        self._unsaved.add(message_id)
+        self._pause.start()
+
+    def _save(self) -> None:
+        for message_id in self._unsaved & self._written.keys():
+            self._branches.keep_edit(message_id, self._written[message_id])
+        self._unsaved.clear()
+
+    def _close(self, message_id: str) -> None:
+        if self._written.pop(message_id, None) is not None:
+            self._branches.keep_edit(message_id, None)
+        view = self._transcript.view_of(message_id)
+        if view is not None:
+            view.put_editor(None)

@@ -1,0 +1,84 @@
+"""The buttons on a failed answer, by the kinds of `engines.errors.Action`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from app.kit.look.format import figure
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.chats.history.values.conversation import Failure, StoredMessage
+    from app.kit.notify import Notifier
+
+_tr = QCoreApplication.translate
+
+IN_THE_WINDOW = (
+    "stop_worker", "free_memory", "install", "open_settings", "enter_key", "get_projector",
+    "find_model",
+)  # fmt: skip
+"""Actions that the page of a chat cannot do by itself."""
+
+
+def button_of(failure: Failure) -> tuple[str, str] | None:
+    """The drawing and the words of the button; None where nothing can be done with one."""
+    match failure.action, failure.value:
+        case "shorter_context", int(tokens) if tokens > 0:
+            words = _tr("failure", "Use a context of {0} tokens").format(figure(tokens))
+            found = "lower", words
+        case "stop_worker", _:
+            found = "stop", _tr("failure", "Stop vLLM, then try again")
+        case "free_memory", _:
+            found = "memory", _tr("failure", "Free Hearth’s memory, then try again")
+        case "install", _:
+            found = "download", _tr("failure", "See what it needs")
+        case "open_settings", _:
+            found = "sliders", _tr("failure", "Open the settings")
+        case "enter_key", _:
+            found = "key", _tr("failure", "Enter the key…")
+        case "get_projector", _:
+            found = "download", _tr("failure", "Get the projector")
+        case "find_model", _:
+            found = "box", _tr("failure", "Find a model…")
+        case _:
+            return None
+    return found
+
+
+class Fixes(QObject):
+    """wanted(kind, value, then): for the window to do; it calls `then` once it is done.
+
+    again: asks for the answer once more.
+    """
+
+    wanted = Signal(str, object, object)
+
+    def __init__(
+        self,
+        chat_settings: ChatSettings,
+        notifier: Notifier,
+        again: Callable[[StoredMessage], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._chat_settings = chat_settings
+        self._notifier = notifier
+        self._again = again
+
+    def do(self, message: StoredMessage) -> None:
+        failure = message.failure
+        if failure is None:
+            return
+        if failure.action in IN_THE_WINDOW:
+            self.wanted.emit(failure.action, failure.value, lambda: self._again(message))
+            return
+        try:
+            self._chat_settings.set(message.chat_id, "context", failure.value)
+        except UserError as error:
+            self._notifier.error(error)
+        else:
+            self._again(message)

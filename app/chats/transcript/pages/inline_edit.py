@@ -1,0 +1,90 @@
+"""A message being edited in its place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from app.chats.composer.pages.message_edit import MessageEdit
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+
+
+class InlineEdit(Panel):
+    """done(text): another wording is to be used. cancelled(text): it is not, whatever it was.
+
+    changed(text): as it is written. before: the former wording. note: what becomes of that.
+    sends: whether the wording is asked, or only kept.
+    """
+
+    done = Signal(str)
+    cancelled = Signal(str)
+    changed = Signal(str)
+
+    def __init__(
+        self, before: str, text: str, note: str, *, sends: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("composer", "inlineEdit", margins=(2, 1.5, 1, 1), parent=parent)
+        self._before = before
+        self.edit = MessageEdit()
+        self.edit.setObjectName("inlineEditText")
+        self.edit.setAccessibleName(self.tr("Edit the message"))
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+        self.edit.installEventFilter(self)
+        self.edit.send.connect(self._finish)
+        self.edit.textChanged.connect(self._changed)
+        cancel = QPushButton(self.tr("Cancel"))
+        cancel.setObjectName("inlineEditCancel")
+        cancel.clicked.connect(self._cancel)
+        self._done = QPushButton(self.tr("Send") if sends else self.tr("Save"))
+        self._done.setObjectName("inlineEditDone")
+        self._done.setProperty("look", "primary")
+        self._done.clicked.connect(self._finish)
+        below = QHBoxLayout()
+        below.setSpacing(GRID)
+        below.addWidget(Label(note, "small", name="inlineEditNote", wrap=True), 1)
+        below.addWidget(cancel)
+        below.addWidget(self._done)
+        self.box.addWidget(self.edit)
+        self.box.addLayout(below)
+        self._changed()
+
+    @property
+    def text(self) -> str:
+        return self.edit.toPlainText()
+
+    def set_send_with(self, keys: str) -> None:
+        self.edit.set_send_with(keys)
+
+    def focus(self) -> None:
+        self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in {QEvent.Type.FocusIn, QEvent.Type.FocusOut}:
+            self.setProperty("focused", event.type() is QEvent.Type.FocusIn)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            # Here Escape ends the editing; the window's own Escape would stop an answer.
+            if event.type() is QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() is QEvent.Type.KeyPress:
+                self._cancel()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _changed(self) -> None:
+        self._done.setEnabled(bool(self.text.strip()) and self.text.strip() != self._before.strip())
+        self.changed.emit(self.text)
+
+    def _finish(self) -> None:
+        if self._done.isEnabled():
+            self.setEnabled(False)
+            self.done.emit(self.text.strip())
+
+    def _cancel(self) -> None:
+        self.cancelled.emit(self.text)

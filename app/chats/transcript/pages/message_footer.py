@@ -1,0 +1,314 @@
+"""The line under a message: its branches, and its actions while they are wanted."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QWidget
+
+from app.chats.history.values.conversation import AnswerFacts, StoredMessage
+from app.chats.history.values.tree import Fork
+from app.kit.look.format import figure, moment, tokens
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from engines.types import MtpReport
+
+
+class QuestionFooter(QWidget):
+    """act(name): what was asked for, by the names of `message_menu`. asked: when, since 1970."""
+
+    act = Signal(str)
+
+    def __init__(self, asked: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("questionFooter")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        when = Label(moment(asked), "small", name="askedAt")
+        when.setContentsMargins(0, 0, 4, 0)
+        row.addWidget(when)
+        for drawing, text, name, act in (
+            ("pencil", self.tr("Edit and ask again"), "editMessage", "edit"),
+            ("copy", self.tr("Copy question"), "copyQuestion", "copy"),
+            ("more", self.tr("More about this question"), "moreActions", "menu"),
+        ):
+            button = IconButton(drawing, text, name, size=18)
+            button.clicked.connect(lambda _=False, act=act: self.act.emit(act))
+            row.addWidget(button)
+
+
+_FIRST_TO_GO = ("editMessage", "rateBad", "rateGood", "againMenu", "showFacts", "copyAnswer")
+"""The buttons that a narrow window does without; the menu has them as well."""
+_LEAST_WORDS = 120
+"""Pixels for the model and its speed."""
+_CONTINUABLE = {"interrupted", "stopped", "failed"}
+
+
+class AnswerFooter(QWidget):
+    """act(name): what was asked for, by the names of `message_menu`; who owns the answer does it.
+
+    last: it ends what is shown, and so can be continued.
+    """
+
+    act = Signal(str)
+
+    def __init__(self, answer: StoredMessage, *, last: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("answerFooter")
+        self._buttons: dict[str, IconButton] = {}
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(2)
+        if last and answer.state in _CONTINUABLE:
+            words = self.tr("Continue anyway") if answer.repeats else self.tr("Continue")
+            go_on = LabelledButton("continue", words, "continueAnswer")
+            go_on.clicked.connect(lambda: self.act.emit("go_on"))
+            self._row.addWidget(go_on)
+        if answer.text:
+            self._add("copy", self.tr("Copy answer"), "copyAnswer", "copy")
+        self._add("again", self.tr("Answer again"), "regenerate", "regenerate")
+        self._add("down", self.tr("Answer again in another way"), "againMenu", "again_menu", 14)
+        if answer.text:
+            self._rate("good", self.tr("Good answer"), "rateGood", answer.rating == 1)
+            self._rate("bad", self.tr("Bad answer"), "rateBad", answer.rating == -1)
+            self._add("pencil", self.tr("Edit this answer"), "editMessage", "edit")
+        self._add("more", self.tr("More about this answer"), "moreActions", "menu")
+        facts = answer.facts
+        if facts is not None or answer.asked:
+            self._add("info", self.tr("Answer details"), "showFacts", "facts")
+        self._label = ElidedLabel("", "small", "answerFacts")
+        self._row.addWidget(self._label, 1)
+        if facts is not None:
+            self._label.setText(self._words(facts))
+            self._label.setToolTip("\n".join([*self._more_words(facts), moment(answer.created)]))
+        self._fit(self.width())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(event.size().width())
+
+    def _fit(self, width: int) -> None:
+        """Hide buttons where there is no room for all: the menu has them, too."""
+        words = min(self._label.sizeHint().width(), scaled(_LEAST_WORDS))
+        room = (
+            width
+            - words
+            - sum(
+                it.sizeHint().width() + self._row.spacing()
+                for it in self.findChildren(QAbstractButton)
+                if it.objectName() not in _FIRST_TO_GO
+            )
+        )
+        for name in reversed(_FIRST_TO_GO):
+            button = self._buttons.get(name)
+            if button is not None:
+                room -= button.sizeHint().width() + self._row.spacing()
+                button.setVisible(room >= 0)
+
+    def _add(self, drawing: str, text: str, name: str, act: str, size: int = 18) -> IconButton:
+        button = IconButton(drawing, text, name, size=size)
+        button.clicked.connect(lambda: self.act.emit(act))
+        self._row.addWidget(button)
+        self._buttons[name] = button
+        return button
+
+    def _rate(self, drawing: str, text: str, name: str, chosen: bool) -> None:
+        button = self._add(drawing, text, name, drawing)
+        button.setCheckable(True)
+        button.setChecked(chosen)
+        if chosen:
+            button.redraw(drawing, "accent_text")
+            button.rename(self.tr("{0}, chosen").format(text))
+
+    def _words(self, facts: AnswerFacts) -> str:
+        parts = [facts.model] if facts.model else []
+        if facts.decode_tok_s:
+            parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
+        return " · ".join(parts) or tokens(facts.completion_tokens, guessed=facts.guessed)
+
+    def _more_words(self, facts: AnswerFacts) -> list[str]:
+        """The lines of the tip."""
+        parts = [self._words(facts)]
+        if facts.completion_tokens:
+            parts.append(tokens(facts.completion_tokens, guessed=facts.guessed))
+        if facts.cached_tokens:
+            parts.append(
+                self.tr("{0} of {1} prompt tokens cached").format(
+                    figure(facts.cached_tokens), figure(facts.prompt_tokens)
+                )
+            )
+        if facts.mtp and facts.mtp.drafted:
+            parts += [self._mtp(facts.mtp), translated(facts.mtp.reason)]
+        return parts
+
+    def _mtp(self, mtp: MtpReport) -> str:
+        """Say what drafting ahead has brought, with the most that it could have."""
+        share = round(100 * mtp.accepted / mtp.drafted)
+        parts = [self.tr("{0} ahead").format(mtp.depth)] if mtp.depth else []
+        parts.append(self.tr("{0} % accepted").format(share))
+        if mtp.gain is not None and mtp.bound is not None:
+            most = max(mtp.gain, mtp.bound)
+            parts.append(self.tr("{0}× of {1}×").format(figure(mtp.gain, 1), figure(most, 1)))
+        elif mtp.gain is not None:
+            parts.append(self.tr("{0}×").format(figure(mtp.gain, 1)))
+        return self.tr("MTP {0}").format(", ".join(parts))
+
+
+class BranchBar(QWidget):
+    """go(step): show the one before (-1) or after (1) in this place."""
+
+    go = Signal(int)
+
+    def __init__(self, fork: Fork, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("branchBar")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        before = IconButton("left", self.tr("Previous branch"), "branchBefore", size=18)
+        before.setEnabled(fork.at > 0)
+        before.clicked.connect(lambda: self.go.emit(-1))
+        after = IconButton("forward", self.tr("Next branch"), "branchAfter", size=18)
+        after.setEnabled(fork.at < len(fork.ids) - 1)
+        after.clicked.connect(lambda: self.go.emit(1))
+        place = Label(f"{fork.at + 1}/{len(fork.ids)}", "small", name="branchPlace")
+        words = self.tr("Branch {0} of {1}").format(fork.at + 1, len(fork.ids))
+        place.setAccessibleName(words)
+        place.setToolTip(words)
+        for widget in (before, place, after):
+            row.addWidget(widget)
+
+
+_HEIGHT = 32
+"""Pixels; kept free under every message, so that nothing moves when its actions come."""
+_GAP = 6
+"""Pixels between an answer's line and the next question."""
+
+
+class MessageFooter(QWidget):
+    """act(name), go(step): what was asked for. text: shows the message.
+
+    The buttons are made when they are first wanted, and taken away with the pointer and the
+    keyboard's focus: a long chat would have hundreds of them.
+    """
+
+    act = Signal(str)
+    go = Signal(int)
+
+    def __init__(
+        self, message: StoredMessage, text: QWidget, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._text = text
+        self._message = message
+        self._wanted = False
+        self._last = False
+        self._bar: BranchBar | None = None
+        self._footer: AnswerFooter | QuestionFooter | None = None
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+        self._is_question = message.role == "user"
+        if self._is_question:
+            self._row.addStretch(1)
+        else:
+            self._row.setContentsMargins(0, 0, 0, _GAP)
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint().expandedTo(self.minimumSizeHint())
+
+    def minimumSizeHint(self) -> QSize:
+        gap = 0 if self._is_question else _GAP
+        return QSize(0, max(_HEIGHT + gap, super().minimumSizeHint().height()))
+
+    def show_message(self, message: StoredMessage) -> None:
+        """Show a message whose state or rating has changed."""
+        self._message = message
+        self._renew()
+
+    def set_last(self, last: bool) -> None:
+        """Whether it ends what is shown; the actions of that answer stay in sight."""
+        if last != self._last:
+            self._last = last
+            self._renew()
+
+    def want(self, wanted: bool) -> None:
+        """Whether the pointer or the focus is on the message."""
+        if wanted != self._wanted:
+            self._wanted = wanted
+            if self._has_footer != self._shows:
+                self._renew()
+
+    def show_fork(self, fork: Fork | None) -> None:
+        """Show the siblings, if there are any."""
+        if self._bar is not None:
+            self._bar.hide()
+            self._bar.deleteLater()
+            self._bar = None
+        if fork is not None:
+            self._bar = BranchBar(fork)
+            self._bar.go.connect(self.go)
+            place = self._row.count() if self._is_question else 0
+            self._row.insertWidget(place, self._bar, 0, Qt.AlignmentFlag.AlignLeft)
+            self._bar.show()
+            self._order()
+
+    @property
+    def _has_footer(self) -> bool:
+        return self._footer is not None
+
+    @property
+    def _shows(self) -> bool:
+        message = self._message
+        if self._is_question:
+            return self._wanted
+        # A failed answer without text has its own card with a button.
+        ended = message.state != "streaming" and (message.text or message.state != "failed")
+        return bool(ended) and (self._wanted or self._last)
+
+    def _renew(self) -> None:
+        old, self._footer = self._footer, None
+        focused = QApplication.focusWidget()
+        name = ""
+        if old is not None:
+            if focused is not None and old.isAncestorOf(focused):
+                name = focused.objectName()
+                self._text.setFocus()
+            old.hide()
+            old.deleteLater()
+        if self._shows and self._footer is None:
+            made = self._make_footer()
+            again = made.findChild(QWidget, name) if name else None
+            if isinstance(again, QWidget):
+                again.setFocus()
+
+    def _make_footer(self) -> QWidget:
+        if self._is_question:
+            self._footer = QuestionFooter(self._message.created)
+            place = 1
+        else:
+            self._footer = AnswerFooter(self._message, last=self._last)
+            place = 0 if self._bar is None else 1
+        self._footer.act.connect(self.act)
+        self._row.insertWidget(place, self._footer, 0 if self._is_question else 1)
+        self._footer.show()
+        self._order()
+        return self._footer
+
+    def _order(self) -> None:
+        """Order the Tab key: the message's text first, then this line from left to right."""
+        before = self._text
+        # Not asked of the layout: the items that it hands out outlive it in Python, and crash.
+        parts = (self._footer, self._bar) if self._is_question else (self._bar, self._footer)
+        for part in parts:
+            for button in part.findChildren(QAbstractButton) if part is not None else ():
+                QWidget.setTabOrder(before, button)
+                before = button

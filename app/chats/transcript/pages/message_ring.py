@@ -1,0 +1,60 @@
+"""Marks the message that the keyboard is at: a bar at its side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QFrame, QWidget
+
+if TYPE_CHECKING:
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.chats.transcript.pages.transcript import Transcript
+
+_WIDTH = 3
+_BESIDE = 12
+"""Pixels between the bar and the message."""
+
+
+class MessageRing(QObject):
+    """Marks the focused message; not for a click: who uses the mouse knows where it is."""
+
+    def __init__(self, transcript: Transcript, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._page = transcript.widget()
+        self._bar = QFrame(self._page)
+        self._bar.setObjectName("messageRing")
+        self._bar.setProperty("look", "ring")
+        self._bar.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._bar.hide()
+        self._view: MessageView | None = None
+        transcript.showing.connect(self._watch)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind is QEvent.Type.FocusIn and isinstance(event, QFocusEvent):
+            self._show(watched, by_mouse=event.reason() is Qt.FocusReason.MouseFocusReason)
+        elif kind is QEvent.Type.FocusOut:
+            self._view = None
+            self._bar.hide()
+        elif kind in (QEvent.Type.Move, QEvent.Type.Resize) and watched is self._view:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _watch(self, view: MessageView) -> None:
+        view.installEventFilter(self)
+        view.view.installEventFilter(self)
+
+    def _show(self, text: QObject, *, by_mouse: bool) -> None:
+        inside = text if isinstance(text, QWidget) and not by_mouse else None
+        self._view = self._transcript.view_around(inside)
+        self._bar.setVisible(self._view is not None)
+        self._place()
+
+    def _place(self) -> None:
+        if self._view is not None and self._page is not None:
+            at = self._view.mapTo(self._page, QPoint(0, 0))
+            self._bar.setGeometry(QRect(at.x() - _BESIDE, at.y(), _WIDTH, self._view.height()))
+            self._bar.raise_()

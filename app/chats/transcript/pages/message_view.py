@@ -1,0 +1,299 @@
+"""One message of the transcript, in whatever state it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.chats.history.values.conversation import Failure, StoredMessage
+from app.chats.transcript.pages.bubble import Bubble
+from app.chats.transcript.pages.fixes import button_of
+from app.chats.transcript.pages.message_footer import MessageFooter
+from app.chats.transcript.pages.progress_line import ProgressLine
+from app.chats.transcript.pages.reasoning import Reasoning
+from app.kit.look.language import in_full, translated
+from app.kit.look.theme import GRID
+from app.kit.text.markdown_view import MarkdownView
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.markdown.parser import Parser
+
+
+class FailureCard(Panel):
+    """again(): the user wants to try again. fix(): and to have done before what would mend it."""
+
+    again = Signal()
+    fix = Signal()
+
+    def __init__(self, failure: Failure, parent: QWidget | None = None) -> None:
+        super().__init__("danger", "failureCard", across=True, spacing=1.5, parent=parent)
+        self.setAccessibleName(in_full(failure))
+        self.box.addWidget(Picture("warning", "danger"), 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(4)
+        texts.addWidget(
+            Label(
+                translated(failure.what), "strong", name="failureWhat", wrap=True, selectable=True
+            )
+        )
+        texts.addWidget(
+            Label(translated(failure.why), name="failureWhy", wrap=True, selectable=True)
+        )
+        texts.addWidget(Label(translated(failure.do), name="failureDo", wrap=True, selectable=True))
+        texts.addLayout(self._buttons(failure))
+        self.box.addLayout(texts, 1)
+
+    def _buttons(self, failure: Failure) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 6, 0, 0)
+        row.setSpacing(GRID)
+        mends = button_of(failure)
+        if mends is not None:
+            drawing, words = mends
+            fix = LabelledButton(drawing, words, "fixFailure")
+            fix.clicked.connect(self.fix)
+            row.addWidget(fix)
+        again = LabelledButton("again", self.tr("Try again"), "tryAgain")
+        again.clicked.connect(self.again)
+        row.addWidget(again)
+        row.addStretch(1)
+        return row
+
+
+class MessageView(QWidget):
+    """Signals carry the message, so that one owner can serve all of them.
+
+    save(code): a block of code is to become a file. act(name, message): what was asked for, by the
+    names of `message_menu`. go(step, message): show the branch before (-1) or after (1) this one.
+    entered(): the pointer is on it.
+    """
+
+    link = Signal(str)
+    wanted = Signal(object)
+    copied = Signal()
+    save = Signal(object)
+    act = Signal(str, object)
+    go = Signal(int, object)
+    entered = Signal()
+
+    def __init__(
+        self,
+        message: StoredMessage,
+        parser: Parser,
+        text_size: int,
+        parent: QWidget | None = None,
+        *,
+        wrap: bool = True,
+    ) -> None:
+        super().__init__(parent)
+        self.message = message
+        self.setObjectName(f"message-{message.id}")
+        self._parser = parser
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(8)
+        self._parts: dict[str, QWidget] = {}
+        if message.role == "user":
+            bubble = Bubble(message.text, parser, text_size)
+            self.view = bubble.view
+            self._text: QWidget = bubble
+            self._column.addWidget(bubble)
+            bubble.setVisible(bool(message.text))
+        else:
+            self.view = MarkdownView(parser, text_size, wrap=wrap, saves=True)
+            self.view.save.connect(self.save)
+            self._text = self.view
+            self._column.addWidget(self.view)
+        self.footer = MessageFooter(message, self.view)
+        self.footer.act.connect(lambda name: self.act.emit(name, self.message))
+        self.footer.go.connect(lambda step: self.go.emit(step, self.message))
+        self._column.addWidget(self.footer)
+        if message.role == "assistant":
+            self.show_answer(message)
+        self.view.link.connect(self.link)
+        self.view.wanted.connect(self.wanted)
+        self.view.copied.connect(self.copied)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(lambda: self.act.emit("menu", self.message))
+
+    def name(self, number: int, count: int) -> None:
+        """Tell screen readers where in the chat this message stands."""
+        who = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
+        self.view.setAccessibleName(self.tr("{0}, message {1} of {2}").format(who, number, count))
+
+    def show_answer(self, answer: StoredMessage) -> None:
+        """Show an answer in its present state; one that streams waits for `append`."""
+        self.message = answer
+        self.footer.show_message(answer)
+        for part in list(self._parts):
+            self._drop(part)
+        if answer.reasoning:
+            self._put_reasoning(answer)
+        if answer.facts and answer.facts.left_out:
+            self.show_left_out(answer.facts.left_out)
+        if answer.state == "streaming":
+            self.view.begin(answer.text)
+            line = ProgressLine()
+            line.stop.connect(lambda: self.act.emit("stop", self.message))
+            self._put("progress", line)
+        else:
+            self.view.show_markdown(answer.text)
+        self.view.setVisible(bool(answer.text))
+        self._show_ending(answer)
+
+    def append(self, text: str) -> None:
+        self._drop("progress")
+        self._end_reasoning()
+        self.view.show()
+        self.view.append(text)
+
+    def append_reasoning(self, text: str) -> None:
+        self._drop("progress")
+        self._put_reasoning(self.message).append(text)
+
+    def show_loading(self, share: float, words: str = "") -> None:
+        """Show the progress of a load. words: what the engine does just now, if it says."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.load(share, words)
+
+    def show_waiting(self, words: str) -> None:
+        """Show what the answer waits for; "" where the model is at work on it."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            if words:
+                part.say(words)
+            else:
+                part.wait()
+
+    def show_server(self, server: str, since: float) -> None:
+        """Show that a server is waited for. since: of the monotonic clock."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.wait_for(server, since)
+
+    def show_prompt(self, left_out: int) -> None:
+        """The model is loaded and reads the prompt."""
+        part = self._parts.get("progress")
+        if isinstance(part, ProgressLine):
+            part.wait()
+        if left_out:
+            self.show_left_out(left_out)
+
+    def show_left_out(self, count: int) -> None:
+        if count == 1:
+            words = self.tr("The oldest message no longer fits and was left out.")
+        else:
+            words = self.tr("The oldest {0} messages no longer fit and were left out.").format(
+                count
+            )
+        self._drop("leftOut")
+        self._put("leftOut", Label(words, "small", name="leftOut", wrap=True), above=True)
+
+    def end(self, answer: StoredMessage) -> None:
+        """The answer that was streaming has come to its end."""
+        self.message = answer
+        self.footer.show_message(answer)
+        self._drop("progress")
+        self._end_reasoning(answer.reasoning_s)
+        self.view.end()
+        self.view.setVisible(bool(answer.text))
+        self._show_ending(answer)
+
+    def set_last(self, last: bool) -> None:
+        """Whether this is the last message: only then its actions are always in sight."""
+        self.footer.set_last(last)
+
+    def renew(self, message: StoredMessage) -> None:
+        """Show the message after its answer ended or was saved, or it was rated or pinned."""
+        before = self.message.state
+        if before == "streaming":
+            self.end(message)
+            return
+        self.message = message
+        self.footer.show_message(message)
+        if message.state != before:
+            self._drop("failure")
+            self._show_ending(message)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.footer.want(True)
+        self.entered.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
+
+    def unfold(self) -> None:
+        """Show all of a message of which only the beginning is shown."""
+        if isinstance(self._text, Bubble):
+            self._text.unfold()
+
+    @property
+    def is_edited(self) -> bool:
+        return "editor" in self._parts
+
+    def put_editor(self, editor: QWidget | None) -> None:
+        """Show an editor in place of the text; None brings that back."""
+        self._drop("editor")
+        if editor is not None:
+            self._put("editor", editor)
+        self._text.setVisible(editor is None and bool(self.message.text))
+
+    def _put_reasoning(self, answer: StoredMessage) -> Reasoning:
+        part = self._parts.get("reasoning")
+        if not isinstance(part, Reasoning):
+            part = Reasoning(answer.reasoning, answer.reasoning_s)
+            part.copied.connect(self.copied)
+            self._put("reasoning", part, above=True)
+        return part
+
+    def _end_reasoning(self, seconds: float | None = None) -> None:
+        part = self._parts.get("reasoning")
+        if isinstance(part, Reasoning):
+            part.end(seconds)
+
+    def _show_ending(self, answer: StoredMessage) -> None:
+        notes = {
+            "interrupted": self.tr("This answer was interrupted."),
+            "stopped": self.tr("You stopped this answer."),
+        }
+        if answer.repeats:
+            words = self.tr("This answer repeated itself and was ended.")
+            self._put("note", Label(words, "small", name="endNote"))
+        elif answer.state in notes:
+            self._put("note", Label(notes[answer.state], "small", name="endNote"))
+        elif answer.state == "complete" and answer.facts:
+            if answer.facts.finish_reason == "length":
+                words = self.tr("This answer reached its length limit.")
+                self._put("note", Label(words, "small", name="endNote"))
+        elif answer.state == "failed" and answer.failure:
+            card = FailureCard(answer.failure)
+            card.again.connect(lambda: self.act.emit("regenerate", self.message))
+            card.fix.connect(lambda: self.act.emit("fix", self.message))
+            self._put("failure", card)
+
+    def show_part(self, part: str, widget: QWidget | None, *, above: bool = False) -> None:
+        """Something that others know of this message, in place of what was there before."""
+        self._drop(part)
+        if widget is not None:
+            self._put(part, widget, above=above)
+
+    def part(self, name: str) -> QWidget | None:
+        """Return what `show_part` has put under this name."""
+        return self._parts.get(name)
+
+    def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:
+        self._parts[part] = widget
+        below = self._column.indexOf(self.footer)
+        self._column.insertWidget(0 if above else below, widget)
+
+    def _drop(self, part: str) -> None:
+        widget = self._parts.pop(part, None)
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()

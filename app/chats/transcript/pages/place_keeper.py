@@ -1,0 +1,127 @@
+"""Keeps what one reads in place, while messages around it come, go and grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QTimer, Signal
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from app.kit.look.theme import GRID
+
+_END = 3 * GRID
+"""Pixels from the end that still count as being there."""
+_SETTLE_MS = 60
+"""How long the layout may take until widgets that were added have their heights."""
+
+
+class PlaceKeeper(QObject):
+    """Holds the end while the user is there, and otherwise the first widget that is seen.
+
+    widgets: what the area shows, from top to bottom. ends_here: whether the last of them is the
+    last there is; only then does the end of the area mean anything. scrolled(): by whomever.
+    """
+
+    scrolled = Signal()
+
+    def __init__(
+        self,
+        area: QScrollArea,
+        widgets: Callable[[], Sequence[QWidget]],
+        ends_here: Callable[[], bool],
+    ) -> None:
+        super().__init__(area)
+        self._area = area
+        self._bar = area.verticalScrollBar()
+        self._widgets = widgets
+        self._ends_here = ends_here
+        self._at_end = True
+        self._held: QWidget | None = None
+        self._top = 0
+        self._moving = False
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._keep)
+        self._bar.rangeChanged.connect(self._range_changed)
+        self._bar.valueChanged.connect(self._value_changed)
+
+    @property
+    def near_end(self) -> bool:
+        return self._bar.value() >= self._bar.maximum() - _END
+
+    def go_to_end(self) -> None:
+        self._at_end = True
+        self._watch(None)
+        self._keep()
+
+    def hold(self, widget: QWidget, top: int) -> None:
+        """Keep a widget's upper edge so many pixels below that of the area."""
+        self._at_end, self._top = False, top
+        self._watch(widget)
+        self._keep()
+        self._settle.start()
+
+    def release(self, widget: QWidget) -> None:
+        """Let go of a widget that leaves the area."""
+        if widget is self._held:
+            self._watch(None)
+
+    def reveal(self, widget: QWidget, top: int, height: int) -> None:
+        """Bring a part of a widget into sight; in pixels from the widget's upper edge."""
+        y, room = self.y_of(widget) + top, self._area.viewport().height()
+        if y < 3 * GRID or y + height > room - 6 * GRID:
+            self.hold(widget, room // 3 - top)
+
+    def first_seen(self) -> QWidget | None:
+        """The uppermost widget of which something is seen."""
+        seen = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
+        return next(seen, None)
+
+    def settle(self) -> None:
+        """Something was added or taken out: lay it out at once, and again when it is drawn.
+
+        Left to itself, the layout of one level waits for the next turn of the event loop, and
+        what is there is squeezed until the area has grown.
+        """
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        self._settle.start()
+
+    def y_of(self, widget: QWidget) -> int:
+        """Return a widget's upper edge, in pixels below that of the area."""
+        return self._in_content(widget) - self._bar.value()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the held widget when the layout moves it, before anything is painted."""
+        if watched is self._held and event.type() is QEvent.Type.Move:
+            self._keep()
+        return super().eventFilter(watched, event)
+
+    def _watch(self, widget: QWidget | None) -> None:
+        if self._held is not None:
+            self._held.removeEventFilter(self)
+        self._held = widget
+        if widget is not None:
+            widget.installEventFilter(self)
+
+    def _in_content(self, widget: QWidget) -> int:
+        return widget.mapTo(self._area, QPoint(0, 0)).y() + self._bar.value()
+
+    def _range_changed(self, _lowest: int, highest: int) -> None:
+        self._bar.setEnabled(highest > 0)  # shows no handle then
+        self._keep()
+
+    def _keep(self) -> None:
+        self._moving = True
+        if self._at_end:
+            self._bar.setValue(self._bar.maximum())
+        elif self._held is not None:
+            self._bar.setValue(self._in_content(self._held) - self._top)
+        self._moving = False
+
+    def _value_changed(self) -> None:
+        if not self._moving:
+            self._at_end = self._ends_here() and self.near_end
+            self._watch(None if self._at_end else self.first_seen())
+            self._top = self.y_of(self._held) if self._held else 0
+        self.scrolled.emit()

@@ -1,0 +1,104 @@
+"""The line under a question that waits: for the model to load, or the first word."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+
+_STEP_MS = 400
+_LONG_S = 5
+"""Seconds of waiting for another computer from which on they are counted, and one may give up."""
+
+
+class ProgressLine(QWidget):
+    """Three dots that take turns, or a bar while there is a share to show.
+
+    stop(): whoever waits for a server has waited long enough.
+    """
+
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("progressLine")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 4, 0, 4)
+        row.setSpacing(12)
+        self._text = Label("", "muted", name="progressText")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("loadProgress")
+        self._bar.setAccessibleName(self.tr("Loading the model"))
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(160)
+        self._bar.hide()
+        self._stop = LabelledButton(
+            "stop", self.tr("Stop"), "stopWaiting", look="link", tone="accent_text"
+        )
+        self._stop.clicked.connect(self.stop)
+        self._stop.hide()
+        row.addWidget(self._text)
+        row.addWidget(self._bar)
+        row.addWidget(self._stop)
+        row.addStretch(1)
+        self._dots = 0
+        self._what = ""
+        self._since: float | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(_STEP_MS)
+        self._timer.setTimerType(Qt.TimerType.CoarseTimer)
+        self._timer.timeout.connect(self._step)
+        self.wait()
+
+    def wait(self) -> None:
+        """The model is there; its first word is not."""
+        self.say(self.tr("One moment"))
+
+    def wait_for(self, server: str, since: float) -> None:
+        """A server is asked, and has not said anything yet. since: of the monotonic clock."""
+        self.say(self.tr("Waiting for {0}").format(server))
+        self._since = since
+        self._step()
+
+    def say(self, what: str) -> None:
+        """The model is at work on this, before its first word."""
+        self._what = what
+        self._since = None
+        self._bar.hide()
+        self._step()
+        if self.isVisible():
+            self._timer.start()
+
+    def load(self, share: float, words: str = "") -> None:
+        """The model is being loaded; share: 0.0 to 1.0. words: what is done for it just now."""
+        self._timer.stop()
+        self._stop.hide()
+        percent = round(share * 100)
+        what = words or self.tr("Loading the model")
+        self._text.setText(self.tr("{0}, {1} %").format(what, percent))
+        self._bar.setValue(percent)
+        self._bar.show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._bar.isVisibleTo(self):
+            self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _step(self) -> None:
+        seconds = 0 if self._since is None else int(monotonic() - self._since)
+        long = self._since is not None and seconds >= _LONG_S
+        self._stop.setVisible(long)
+        self._dots = self._dots % 3 + 1
+        dots = "·" * self._dots
+        self._text.setText(
+            self.tr("{0}, {1} s").format(self._what, seconds) if long else f"{self._what} {dots}"
+        )

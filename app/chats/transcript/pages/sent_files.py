@@ -1,0 +1,110 @@
+"""The files of sent messages as chips above them, and how much of them an answer was told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chats.files.pages.chip import FileChip
+from app.chats.files.pages.words import about, drawing_of, given, given_of_collections
+from app.documents.values.documents import share_told
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.answers.values.answers import Grounded
+    from app.chats.files.pages.thumbnails import Thumbnails
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.chats.transcript.pages.transcript import Transcript
+    from app.documents.values.documents import Attachment, FileShare
+
+
+class SentFiles(QObject):
+    """Shows them on messages as they come live. file_opened(sha256): one is to be looked at.
+
+    ask_without: asks a question again, without the file of that hash.
+    """
+
+    file_opened = Signal(str)
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        thumbnails: Thumbnails,
+        generation: Generation,
+        ask_without: Callable[[StoredMessage, str], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._transcript = transcript
+        self._thumbnails = thumbnails
+        self._ask_without = ask_without
+        transcript.showing.connect(self._show)
+        generation.grounded.connect(self._grounded)
+        generation.ended.connect(self._ended)
+
+    def _show(self, view: MessageView) -> None:
+        message = view.message
+        if message.attachments:
+            view.show_part("files", self._row(message), above=True)
+        if message.sources:
+            files = self._attached()
+            told = {source.document: source.name for source in message.sources}
+            shares = [share_told(files[it], message.sources) for it in told if it in files]
+            self._say(view, shares, [name for it, name in told.items() if it not in files])
+
+    def _row(self, message: StoredMessage) -> FlowRow:
+        row = FlowRow(trailing=True)
+        row.setObjectName("sentFiles")
+        row.setAccessibleName(self.tr("Files of this message"))
+        for file in message.attachments:
+            row.add(self._chip(message, file))
+        return row
+
+    def _chip(self, message: StoredMessage, file: Attachment) -> FileChip:
+        chip = FileChip(
+            drawing_of(file.kind),
+            file.name,
+            about(file),
+            opens=self.tr("Enter opens it."),
+            removes=self.tr("Ask again without {0}").format(file.name),
+            object_name="openSentFile",
+        )
+        chip.opened.connect(lambda: self.file_opened.emit(file.sha256))
+        chip.removed.connect(lambda: self._ask_without(message, file.sha256))
+        # Without its only file, nothing would be left to be asked.
+        chip.show_removal(bool(message.text) or len(message.attachments) > 1)
+        self._thumbnails.put(chip, file)
+        return chip
+
+    def _grounded(self, answer_id: str, grounded: Grounded) -> None:
+        view = self._transcript.view_of(answer_id)
+        if view is not None:
+            attached = {it.name for it in self._attached().values()}
+            shares = [it for it in grounded.shares if it.name in attached]
+            others = [it.name for it in grounded.shares if it.name not in attached]
+            self._say(view, shares, others)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        """Show it again: the answer's view may have been filled anew."""
+        view = self._transcript.view_of(answer.id)
+        if view is not None:
+            self._show(view)
+
+    def _attached(self) -> dict[str, Attachment]:
+        """Return the files of all messages, by their hashes."""
+        return {it.sha256: it for sent in self._transcript.messages for it in sent.attachments}
+
+    def _say(
+        self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
+    ) -> None:
+        """Say of which files the model was not told all. collected: those of collections."""
+        lines = [given(share) for share in shares if not share.complete]
+        if collected:
+            lines.append(given_of_collections(collected))
+        note = Label("\n".join(lines), "small", name="toldFiles", wrap=True) if lines else None
+        view.show_part("toldFiles", note, above=True)

@@ -1,0 +1,51 @@
+"""Below the last message that a summary stands for: the summary, folded."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.chats.context.values.summary import Summary
+from app.kit.announcing import say_fold
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+
+
+class SummaryFold(Panel):
+    """forget(): the summary is to go; what it stands for is itself again."""
+
+    forget = Signal()
+
+    def __init__(self, summary: Summary, messages: int, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "fold", "summaryFold", margins=(1, 0.5, 1, 0.5), spacing=0.5, parent=parent
+        )
+        self.summary = summary
+        words = self.tr("Summary of the {0} messages above").format(messages)
+        self._button = LabelledButton("fold", words, "showSummary", look="quiet")
+        self._button.setCheckable(True)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        self.box.addWidget(self._button)
+        text = Label(summary.text, name="summaryText", wrap=True, selectable=True)
+        text.setContentsMargins(12, 0, 12, 0)
+        said = self.tr("Written by {0}. The model reads this in place of those messages.")
+        note = Label(said.format(summary.model), "small", name="summaryNote", wrap=True)
+        note.setContentsMargins(12, 0, 0, 4)
+        forget = LabelledButton(
+            "trash", self.tr("Remove the summary"), "forgetSummary", look="link", tone="accent_text"
+        )
+        forget.clicked.connect(self.forget)
+        row.addWidget(note, 1)
+        row.addWidget(forget)
+        self._parts: tuple[QWidget, ...] = (text, note, forget)
+        self.box.addWidget(text)
+        self.box.addLayout(row)
+        self._button.toggled.connect(self._unfold)
+        self._unfold(False)
+
+    def _unfold(self, shown: bool) -> None:
+        for part in self._parts:
+            part.setVisible(shown)
+        say_fold(self._button, unfolded=shown)

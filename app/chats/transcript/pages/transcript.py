@@ -1,0 +1,334 @@
+"""The messages of a chat: a run of them is live, and moves as one scrolls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLayout, QWidget
+
+from app.chats.transcript.pages.place_keeper import PlaceKeeper
+from app.kit.look.scale import scaled
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.icon_button import IconButton
+
+if TYPE_CHECKING:
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.transcript.pages.message_view import MessageView
+    from app.markdown.parser import Parser
+
+
+FIRST = 40
+MOST = 60
+"""How many messages are live in a chat that is opened, and in one that has grown."""
+STEP = 2
+"""How many are added in one turn of the event loop."""
+
+Side = Literal["older", "newer"]
+
+
+def side_to_grow(
+    first: int, end: int, count: int, *, near_top: bool, near_bottom: bool
+) -> Side | None:
+    """Decide where to add messages to those from `first` up to, without it, `end`.
+
+    First what is about to be seen, then as many as a chat opens with.
+    """
+    if near_top and first > 0:
+        return "older"
+    if near_bottom and end < count:
+        return "newer"
+    if end - first >= FIRST:
+        return None
+    if first > 0:
+        return "older"
+    return "newer" if end < count else None
+
+
+def around(index: int, count: int) -> tuple[int, int]:
+    """The few to begin with when one goes to a message: itself and some that follow."""
+    end = min(count, index + 2 * STEP)
+    return max(0, min(index, end - 2 * STEP)), end
+
+
+_NEAR = 400
+"""Pixels beyond what is seen within which messages are live."""
+
+
+class Transcript(ColumnPage):
+    """Sticks to the end while the user is there, and keeps the place otherwise.
+
+    showing(view): a message has come live. so_far: what is known of a message now, which is more
+    than the store has while it is being written.
+    """
+
+    link = Signal(str)
+    wanted = Signal(object)
+    copied = Signal()
+    save = Signal(object)
+    showing = Signal(object)
+
+    def __init__(
+        self,
+        text_size: int,
+        so_far: Callable[[StoredMessage], StoredMessage],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("transcript", spacing=0, left=BAR, parent=parent)
+        # Not the column itself: Qt gives a layout with an alignment its preferred height at most,
+        # which is too little where the lines of a narrow window take more.
+        self.across.setAlignment(self.middle, Qt.AlignmentFlag.AlignTop)
+        # The column grows at once with what is in it; left to the area, which takes a few turns of
+        # the event loop, messages would be squeezed until then.
+        self.column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
+        self._parser: Parser | None = None
+        self._text_size = text_size
+        self._wrap = True
+        self._so_far = so_far
+        self._messages: list[StoredMessage] = []
+        self._views: list[MessageView] = []
+        self._first = 0
+        self.setAccessibleName(self.tr("Messages"))
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._newest = IconButton(
+            "newest", self.tr("Jump to newest"), "jumpToNewest", look="round", parent=self
+        )
+        self._newest.clicked.connect(self.jump_to_newest)
+        self._newest.hide()
+        self._fill = QTimer(self)
+        self._fill.setSingleShot(True)
+        self._fill.setInterval(0)
+        self._fill.timeout.connect(self._grow)
+        self.place = PlaceKeeper(self, lambda: self._views, lambda: self._ends_here)
+        self.place.scrolled.connect(self._scrolled)
+
+    @property
+    def messages(self) -> Sequence[StoredMessage]:
+        """The messages of the chat, also those that are not live."""
+        return self._messages
+
+    @property
+    def views(self) -> Sequence[MessageView]:
+        """The views of the live messages, from above."""
+        return tuple(self._views)
+
+    def view_around(self, widget: QWidget | None) -> MessageView | None:
+        """The live message in which a widget is."""
+        if widget is None:
+            return None
+        return next((it for it in self._views if it is widget or it.isAncestorOf(widget)), None)
+
+    def show_messages(self, messages: tuple[StoredMessage, ...]) -> None:
+        """Show another chat, from its end."""
+        self._messages = list(messages)
+        self._show_end()
+
+    def go_to(self, message_id: str) -> MessageView | None:
+        """Bring a message into sight, with those around it; None if the chat does not hold it."""
+        ids = [message.id for message in self._messages]
+        if message_id not in ids:
+            return None
+        view = self.view_of(message_id)
+        if view is None:
+            self._show_run(*around(ids.index(message_id), len(ids)))
+            view = self.view_of(message_id)
+        if view is not None:
+            self.place.hold(view, 3 * GRID)
+        return view
+
+    def show_branch(self, messages: Sequence[StoredMessage], message_id: str) -> None:
+        """Show another path of this chat, with `message_id` where the other one parted from it.
+
+        What both have in common stays as it is, so that nothing moves under the user's eyes.
+        """
+        pairs = zip(self._messages, messages, strict=False)
+        keep = next(
+            (at for at, (old, new) in enumerate(pairs) if old.id != new.id),
+            min(len(self._messages), len(messages)),
+        )
+        parted = keep - self._first
+        y = self.place.y_of(self._views[parted]) if 0 <= parted < len(self._views) else 3 * GRID
+        self._messages = list(messages)
+        while self._views and self._first + len(self._views) > keep:
+            self._remove(-1)
+        if self._views and self._first + len(self._views) == keep:
+            for message in self._messages[keep : keep + 2 * STEP]:
+                self._views.append(self._make(message, self.column.count()))
+            self._number()
+            self._fill.start()
+        else:
+            self._show_run(*around(min(keep, len(messages) - 1), len(messages)))
+        view = self.go_to(message_id) or self.last()
+        if keep == len(messages):
+            self.place.go_to_end()
+        elif view is not None:
+            self.place.hold(view, y)
+
+    def add(self, message: StoredMessage) -> None:
+        """Add a message at the end and go there."""
+        at_end = self._ends_here
+        self._messages.append(message)
+        if not at_end:
+            self._show_end()
+            return
+        self._views.append(self._make(message, self.column.count()))
+        while len(self._views) > MOST:
+            self._remove(0)
+        self._number()
+        self.jump_to_newest()
+
+    def replace_from(self, message: StoredMessage) -> None:
+        """Show this message in place of all that follow its parent."""
+        ids = [known.id for known in self._messages]
+        keep = ids.index(message.parent_id) + 1 if message.parent_id in ids else 0
+        del self._messages[keep:]
+        while self._views and self._first + len(self._views) > keep:
+            self._remove(-1)
+        self._first = min(self._first, keep)
+        self.add(message)
+
+    def view_of(self, message_id: str) -> MessageView | None:
+        return next((view for view in self._views if view.message.id == message_id), None)
+
+    def last(self) -> MessageView | None:
+        """The view of the newest message; None while that is not live."""
+        return self._views[-1] if self._views and self._ends_here else None
+
+    def renew(self, message: StoredMessage) -> None:
+        """A message is not as it was: its answer has ended, or it was rated or pinned."""
+        self._messages = [message if it.id == message.id else it for it in self._messages]
+        view = self.view_of(message.id)
+        if view is not None:
+            view.renew(message)
+
+    def refresh_last(self) -> None:
+        """The state of a message has changed: put the footer where it belongs."""
+        last = self.last()
+        for view in self._views:
+            view.set_last(view is last)
+
+    def set_text_size(self, pixels: int) -> None:
+        self._text_size = pixels
+        for view in self._views:
+            view.view.set_text_size(pixels)
+
+    def set_wrap(self, wrap: bool) -> None:
+        """Set whether long lines of code are broken."""
+        self._wrap = wrap
+        for view in self._views:
+            view.view.set_wrap(wrap)
+
+    def jump_to_newest(self) -> None:
+        if not self._ends_here:
+            self._show_end()
+        self.place.go_to_end()
+        self._newest.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        size = self._newest.sizeHint()
+        self._newest.setGeometry(
+            (self.width() - size.width()) // 2,
+            self.height() - size.height() - GRID,
+            size.width(),
+            size.height(),
+        )
+
+    def _make(self, message: StoredMessage, index: int) -> MessageView:
+        from app.chats.transcript.pages.message_view import MessageView
+        from app.markdown.parser import Parser
+
+        if self._parser is None:
+            self._parser = Parser()
+        view = MessageView(self._so_far(message), self._parser, self._text_size, wrap=self._wrap)
+        view.link.connect(self.link)
+        view.wanted.connect(self.wanted)
+        view.copied.connect(self.copied)
+        view.save.connect(self.save)
+        width = min(scaled(COLUMN), self.viewport().width() - 6 * GRID)
+        view.resize(width, view.height())
+        self.column.insertWidget(index, view)
+        view.show()
+        self.showing.emit(view)
+        return view
+
+    def _remove(self, index: int) -> None:
+        """Take the first (0) or the last (-1) of the live messages away."""
+        view = self._views.pop(index)
+        self._first += index + 1
+        self.place.release(view)
+        self.column.removeWidget(view)
+        view.hide()
+        view.deleteLater()
+
+    @property
+    def _ends_here(self) -> bool:
+        return self._first + len(self._views) == len(self._messages)
+
+    def _show_end(self) -> None:
+        self._show_run(max(0, len(self._messages) - STEP), len(self._messages))
+        self.place.go_to_end()
+        self._newest.hide()
+
+    def _show_run(self, first: int, end: int) -> None:
+        """Show these messages in place of those that are live."""
+        self._fill.stop()
+        while self._views:
+            self._remove(-1)
+        self._first = first
+        for message in self._messages[first:end]:
+            self._views.append(self._make(message, self.column.count()))
+        self._number()
+        self._fill.start()
+
+    def _number(self) -> None:
+        for index, view in enumerate(self._views, start=self._first + 1):
+            view.name(index, len(self._messages))
+        self.refresh_last()
+
+    def _grow(self) -> None:
+        """Add a few messages where one scrolls to; go on with the next turn of the event loop."""
+        bar, end = self.verticalScrollBar(), self._first + len(self._views)
+        side = side_to_grow(
+            self._first,
+            end,
+            len(self._messages),
+            near_top=bar.value() < _NEAR,
+            near_bottom=bar.value() > bar.maximum() - _NEAR,
+        )
+        if side == "older":
+            for message in reversed(self._messages[max(0, self._first - STEP) : self._first]):
+                self._views.insert(0, self._make(message, 0))
+                self._first -= 1
+        elif side == "newer":
+            for message in self._messages[end : end + STEP]:
+                self._views.append(self._make(message, self.column.count()))
+        else:
+            return
+        self._trim(side)
+        self._number()
+        self.place.settle()
+        if len(self._views) < FIRST:
+            self._fill.start()
+
+    def _trim(self, grown: Side) -> None:
+        """Let go of messages on the other side, as long as they are far from what is seen."""
+        room = self.viewport().height()
+        while len(self._views) > MOST:
+            index = -1 if grown == "older" else 0
+            view = self._views[index]
+            y = self.place.y_of(view)
+            if y <= room + 2 * _NEAR if index else y + view.height() >= -2 * _NEAR:
+                return
+            self._remove(index)
+
+    def _scrolled(self) -> None:
+        bar = self.verticalScrollBar()
+        at_end = self._ends_here and self.place.near_end
+        self._newest.setVisible(not at_end)
+        if bar.maximum() > 0 and not _NEAR <= bar.value() <= bar.maximum() - _NEAR:
+            self._fill.start()

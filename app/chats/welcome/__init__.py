@@ -1,0 +1,1 @@
+"""The welcome in a chat without messages."""

@@ -1,0 +1,111 @@
+"""The strip over the chat: a calm line on the model that is being downloaded, or has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.live_line import LiveLine
+from app.kit.widgets.panel import Panel
+from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
+from app.models.downloads.values.downloads import Download
+from app.models.downloads.values.wanted import name_of
+from app.models.library.values.entry import ModelEntry
+
+
+class DownloadStrip(QWidget):
+    """Hidden while nothing is under way. show_all(): the user wants to see them.
+
+    use(Download): a chat with the one that has come is wanted.
+    """
+
+    show_all = Signal()
+    use = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("downloadStrip")
+        self._going = False
+        self._came: Download | None = None
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, 0, 3 * GRID + BAR, GRID)
+        panel = Panel("card", "downloadStripPanel", across=True, margins=(2, 1, 1, 1), spacing=1.5)
+        panel.setMaximumWidth(COLUMN)
+        texts = QVBoxLayout()
+        texts.setSpacing(6)
+        self._line = LiveLine(self.tr("Downloads"), "", "stripLine")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("stripBar")
+        self._bar.setAccessibleName(self.tr("Downloads"))
+        self._bar.setTextVisible(False)
+        texts.addWidget(self._line)
+        texts.addWidget(self._bar)
+        panel.box.addLayout(texts, 1)
+        self._button = LabelledButton(
+            "download", self.tr("Show"), "stripButton", look="link", tone="accent_text"
+        )
+        self._button.clicked.connect(self._press)
+        panel.box.addWidget(self._button)
+        self._close = IconButton("close", self.tr("Dismiss"), "stripClose", size=16)
+        self._close.clicked.connect(self.dismiss)
+        panel.box.addWidget(self._close)
+        across.addStretch(1)
+        across.addWidget(panel, 1000)
+        across.addStretch(1)
+        self.hide()
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        going = [it for it in downloads if it.state in UNDER_WAY]
+        self._going = bool(going)
+        if going:
+            self._show_going(going[0], len(going))
+        else:
+            self._show_came()
+
+    def show_came(self, download: Download, entry: ModelEntry | None) -> None:
+        """Show that a download has come. entry: its model; None for a drafter by itself."""
+        if entry is not None:
+            self._came = download
+        if not self._going:
+            self._show_came()
+
+    def dismiss(self) -> None:
+        """Hide what has come, as it is in use, or was seen."""
+        self._came = None
+        if not self._going:
+            self.hide()
+
+    def _show_going(self, download: Download, count: int) -> None:
+        # The name comes last: where there is no room, it is what can be left out.
+        words = f"{in_words(download)} · {name_of(download.wanted)}"
+        if count > 1:
+            words = self.tr("{0} (and {1} more)").format(words, count - 1)
+        self._line.say(words)
+        self._bar.setValue(round(share(download) * 100))
+        self._bar.show()
+        self._button.redraw("download", self.tr("Show"))
+        self._close.hide()
+        self.show()
+
+    def _show_came(self) -> None:
+        if self._came is None:
+            self.hide()
+            return
+        self._line.say(self.tr("Ready: {0}").format(name_of(self._came.wanted)), at_once=True)
+        self._bar.hide()
+        self._button.redraw("chat", self.tr("Chat with it"))
+        self._close.show()
+        self.show()
+
+    def _press(self) -> None:
+        came = self._came
+        if self._going or came is None:
+            self.show_all.emit()
+        else:
+            self.dismiss()
+            self.use.emit(came)

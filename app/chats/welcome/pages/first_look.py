@@ -1,0 +1,51 @@
+"""Looks at the computer, and for models that suit it, when the welcome is there to show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+
+if TYPE_CHECKING:
+    from app.chats.welcome.pages.welcome import Welcome
+    from app.window.presenters.window import WindowPresenters
+
+_CALM_MS = 300
+"""The window comes first: what is looked for takes memory and a processor."""
+
+
+class FirstLook(QObject):
+    """Starts each look once; who connects the presenters to `welcome` tells it."""
+
+    def __init__(self, welcome: Welcome, presenters: WindowPresenters) -> None:
+        super().__init__(welcome)
+        self._welcome = welcome
+        self._presenters = presenters
+        self._checked = self._recommended = False
+        self._calm = QTimer(self)
+        self._calm.setSingleShot(True)
+        self._calm.setInterval(_CALM_MS)
+        self._calm.timeout.connect(self._look)
+        welcome.installEventFilter(self)
+        for changed in (
+            presenters.chats.changed,
+            presenters.settings.changed,
+            presenters.models.listed,
+        ):
+            changed.connect(self._calm.start)
+        self._calm.start()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Show:
+            self._calm.start()
+        return super().eventFilter(watched, event)
+
+    def _look(self) -> None:
+        if not self._welcome.isVisible():
+            return
+        if self._welcome.shows_computer and not self._checked:
+            self._checked = True
+            self._presenters.system.check()
+        if self._welcome.shows_offer and not self._recommended:
+            self._recommended = True
+            self._presenters.suggestions.recommend()

@@ -1,0 +1,181 @@
+"""The page of connections that left this computer, or were kept from leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QTableView,
+    QWidget,
+)
+
+from app.connections.pages.connection_rows import ConnectionRows
+from app.connections.pages.words import as_text, summary
+from app.connections.presenters import Connections
+from app.kit.look.language import in_full
+from app.kit.look.scale import scaled
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import PageHead
+from app.net.values.connections import LoggedConnection
+from app.net.values.traffic import matching, traffic
+
+_WIDEST = 1080
+_LINE = 34
+_LEAST = 240
+_LOOK_MS = 2000
+_WIDTHS = (176, 200, 176, 80, 96, 152)
+_HOST = 1
+
+
+class ConnectionsPage(ColumnPage):
+    """The whole log in a table that is filtered as one writes."""
+
+    def __init__(
+        self,
+        service: Connections,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("connectionsPage", width=_WIDEST, parent=parent)
+        self._navigation = navigation
+        self._service = service
+        self._notifier = notifier
+        self._all: Sequence[LoggedConnection] = ()
+        column = self.column
+        column.addWidget(self._head())
+        self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
+        column.addWidget(self._summary)
+        self._filter = QLineEdit()
+        self._filter.setObjectName("filterConnections")
+        self._filter.setAccessibleName(self.tr("Filter the connections"))
+        self._filter.setPlaceholderText(self.tr("Filter by host, purpose or result"))
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(self._show)
+        column.addWidget(self._filter)
+        self._nothing = Label("", "muted", name="noConnections", wrap=True)
+        column.addWidget(self._nothing)
+        self._step = LabelledButton("search", self.tr("Discover models"), "connectionsDiscover")
+        self._step.clicked.connect(lambda: navigation.go_to("models", "discover"))
+        column.addWidget(self._step, 0, Qt.AlignmentFlag.AlignLeft)
+        self._rows = ConnectionRows(self)
+        self._table = self._make_table()
+        column.addWidget(self._table, 1)
+        column.addStretch(0)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_LOOK_MS)
+        self._tick.timeout.connect(self._look)
+        self._show()
+        self._nothing.hide()
+        self._step.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for column, width in enumerate(_WIDTHS):
+            self._table.setColumnWidth(column, scaled(width))
+        self._table.verticalHeader().setDefaultSectionSize(scaled(_LINE))
+        self._table.horizontalHeader().setMinimumSectionSize(scaled(min(_WIDTHS)))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look()
+        self._tick.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def _look(self) -> None:
+        self._service.look(self._looked, self._failed)
+
+    def _looked(self, found: Sequence[LoggedConnection]) -> None:
+        self._all = found
+        self._summary.setText(summary(traffic(found)))
+        self._show()
+
+    def _failed(self, error: Exception) -> None:
+        """Tell an error once; the list is not asked for again until the page is reopened."""
+        self._tick.stop()
+        self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
+
+    def _show(self) -> None:
+        words = self._filter.text()
+        found = matching(self._all, words)
+        self._rows.show_rows(found)
+        self._table.setVisible(bool(found))
+        self._filter.setVisible(bool(self._all))
+        self._clear.setEnabled(bool(self._all))
+        self._copy.setEnabled(bool(found))
+        if self._all:
+            text = self.tr("No connection matches “{0}”.").format(words.strip())
+        else:
+            text = self.tr(
+                "Hearth connects only when you search for models, look at one or download it, and "
+                "when you use a server that you added. Each of these connections is listed here."
+            )
+        self._nothing.setText(text)
+        self._nothing.setVisible(not found)
+        self._step.setVisible(not self._all)
+
+    def _head(self) -> PageHead:
+        self._copy = LabelledButton("copy", self.tr("Copy as text"), "copyConnections")
+        self._copy.clicked.connect(self._copy_text)
+        self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
+        self._clear.clicked.connect(self._ask_to_clear)
+        head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
+        head.back.connect(self._navigation.go_to_chat)
+        return head
+
+    def _copy_text(self) -> None:
+        QGuiApplication.clipboard().setText(as_text(self._rows.shown))
+        self._notifier.say_copied()
+
+    def _ask_to_clear(self) -> None:
+        lines = [
+            self.tr("Clear the list of connections?"),
+            self.tr("You will no longer see what Hearth has connected to."),
+        ]
+        answers = [
+            ("keepConnections", self.tr("Keep it")),
+            ("confirmClear", self.tr("Clear the list")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda answer: self._forget() if answer == "confirmClear" else None,
+        )
+
+    def _forget(self) -> None:
+        self._service.clear(lambda: self._looked([]), self._failed)
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setObjectName("connections")
+        table.setAccessibleName(self.tr("Connections, the newest first"))
+        table.setModel(self._rows)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setMinimumHeight(_LEAST)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setCornerButtonEnabled(False)
+        table.verticalHeader().setObjectName("connectionLines")
+        table.verticalHeader().setAccessibleName(self.tr("Lines"))
+        table.verticalHeader().hide()
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        head = table.horizontalHeader()
+        head.setObjectName("connectionColumns")
+        head.setAccessibleName(self.tr("Columns"))
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
+        return table

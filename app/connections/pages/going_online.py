@@ -1,0 +1,57 @@
+"""Goes offline and online again, from wherever in the window it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.base.errors import Offline
+from app.kit.notify import Notifier
+from app.settings.values.fields import Settings
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.window.presenters.window import WindowPresenters
+
+
+class GoingOnline(QObject):
+    """changed(offline): also once at the start, with `tell`."""
+
+    changed = Signal(bool)
+
+    def __init__(self, presenters: WindowPresenters, notifier: Notifier, parent: QObject) -> None:
+        super().__init__(parent)
+        self._presenters = presenters
+        self._notifier = notifier
+        self._was = presenters.is_offline
+        presenters.settings.changed.connect(self._apply)
+
+    def tell(self) -> None:
+        self.changed.emit(self._presenters.is_offline)
+
+    def toggle(self) -> None:
+        self._set(not self._presenters.is_offline)
+
+    def go_online(self) -> None:
+        self._set(False)
+
+    def _set(self, offline: bool) -> None:
+        if self._presenters.stays_offline:
+            self._notifier.say(self.tr("Hearth was started offline and stays offline."))
+            self.tell()
+            return
+        try:
+            self._presenters.settings.set("offline", offline)
+        except UserError as error:
+            self._notifier.error(error)
+        self.tell()
+
+    def _apply(self, _settings: Settings) -> None:
+        offline = self._presenters.is_offline
+        if offline == self._was:
+            return
+        self._was = offline
+        self.tell()
+        if not offline:
+            self._presenters.downloads.resume_stopped_by(Offline.code)

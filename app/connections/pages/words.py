@@ -1,0 +1,120 @@
+"""Words for the connections: a sentence on all of them, and their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from datetime import UTC, datetime
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+
+from app.kit.look.format import day, small_size
+from app.net.values.connections import LoggedConnection, Purpose
+from app.net.values.traffic import Traffic
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("connections", text)
+
+
+def heads() -> tuple[str, ...]:
+    return (
+        _tr("When"), _tr("Host"), _tr("Purpose"), _tr("Sent"), _tr("Received"), _tr("Result"),
+    )  # fmt: skip
+
+
+def purpose_word(purpose: Purpose) -> str:
+    return {
+        "search for models": _tr("Search for models"),
+        "look at a model": _tr("Look at a model"),
+        "read a model's header": _tr("Read a model’s header"),
+        "download a model": _tr("Download a model"),
+        "refresh the catalogue": _tr("Refresh the catalogue"),
+        "test a token": _tr("Test a token"),
+        "look at a server": _tr("Check your server"),
+        "list a server's models": _tr("List your server’s models"),
+        "ask a server": _tr("Chat on your server"),
+        "get an engine": _tr("Download an engine"),
+        "send traces": _tr("Send traces"),
+    }[purpose]
+
+
+def result_word(result: str) -> str:
+    known = {
+        "refused": _tr("Blocked"),
+        "failed": _tr("Failed"),
+        "cancelled": _tr("Cancelled"),
+    }
+    return known.get(result, result)
+
+
+def cells(connection: LoggedConnection) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
+    host = f"{connection.host}:{connection.port}"
+    return (
+        f"{when:%Y-%m-%d %H:%M:%S}",
+        _tr("{0} by {1}").format(host, connection.proxy) if connection.proxy else host,
+        purpose_word(connection.purpose),
+        small_size(connection.sent),
+        small_size(connection.received),
+        result_word(connection.result),
+    )
+
+
+def as_text(connections: Sequence[LoggedConnection]) -> str:
+    """A table that a spreadsheet reads: columns apart by tabs."""
+    lines = [heads(), *(cells(it) for it in connections)]
+    return "\n".join("\t".join(line) for line in lines) + "\n"
+
+
+def summary(found: Traffic | None) -> str:
+    """Say where Hearth has connected, and what it told there."""
+    if found is None:
+        return _tr("No connection has left this computer.")
+    parts = []
+    if found.hosts:
+        hosts = (
+            found.hosts[0] if len(found.hosts) == 1 else _tr("{0} hosts").format(len(found.hosts))
+        )
+        parts.append(_tr("Hearth has connected to {0} since {1}.").format(hosts, day(found.since)))
+        parts.append(_sent(found))
+        parts.append(_tr("It received {0}.").format(small_size(found.received)))
+    else:
+        parts.append(_tr("No connection has left this computer."))
+    if found.refused:
+        kept = _tr("{0} were blocked while Hearth was offline.")
+        if found.refused == 1:
+            kept = _tr("One was blocked while Hearth was offline.")
+        parts.append(kept.format(found.refused))
+    return " ".join(parts)
+
+
+_NAMING: Final[Set[Purpose]] = {
+    "look at a model", "read a model's header", "download a model", "refresh the catalogue",
+}  # fmt: skip
+
+
+def _sent(found: Traffic) -> str:
+    """Say what its requests can have held, by their purposes."""
+    what = []
+    if "search for models" in found.purposes:
+        what.append(_tr("the words of a search"))
+    if "ask a server" in found.purposes:
+        what.append(_tr("your chats, to a server that you chose"))
+    if {"look at a server", "list a server's models"} & set(found.purposes):
+        what.append(_tr("your server’s key to that server"))
+    if "get an engine" in found.purposes:
+        what.append(_tr("the names of an engine’s packages"))
+    if "send traces" in found.purposes:
+        what.append(_tr("figures of answers, without their text, to a collector that you chose"))
+    if set(found.purposes) & _NAMING:
+        what.append(_tr("the names of models"))
+    if "test a token" in found.purposes:
+        what.append(_tr("your token to its own host"))
+    return _tr("It sent only {0}.").format(_joined(what))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return "".join(parts)
+    return _tr("{0} and {1}").format(", ".join(parts[:-1]), parts[-1])

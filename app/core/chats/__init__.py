@@ -1,1 +1,0 @@
-"""The parts of a chat and the rules for them. Pure."""

@@ -1,1 +1,0 @@
-"""The engines on this computer: names, advice, installation. Pure."""

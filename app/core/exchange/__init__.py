@@ -1,1 +1,0 @@
-"""Importing chats of other programs and of Hearth itself, and exporting chats as text. Pure."""

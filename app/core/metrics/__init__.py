@@ -1,1 +1,0 @@
-"""Figures of requests to the engines, as values: never a text, never a name of a chat."""

@@ -1,1 +1,0 @@
-"""Models: the catalogue, the Hub's, those on this computer. Pure."""

@@ -1,1 +1,0 @@
-"""Connections, the servers behind them, and secrets. Pure."""

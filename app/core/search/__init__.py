@@ -1,1 +1,0 @@
-"""Finding texts by words and by a few letters. Pure."""

@@ -1,1 +1,0 @@
-"""The settings, and the rules for which value applies where. Pure."""

@@ -1,0 +1,12 @@
+"""The quotes of answers, held against the documents that a model was given: pure."""
+
+from app.documents.citations.values.check import (
+    CheckedAnswer,
+    Citation,
+    CitationCheck,
+    CopyState,
+    Verdict,
+)
+from app.documents.citations.values.normal import normalised
+
+__all__ = ["CheckedAnswer", "Citation", "CitationCheck", "CopyState", "Verdict", "normalised"]

@@ -1,0 +1,182 @@
+"""Holds the quotes of an answer against the files that it was told.
+
+A quote is found only where its very words stand, and only if they stand whole: “4 May” does not
+stand in “14 May”, “refundable” not in “non-refundable”, “5” not in “5 %”. Words from two places are
+no quote, such as those of two rows of a table, two slides or two messages. In a file of Markdown,
+hidden marks do not count, because the answer is checked as it is read. Where the answer names a
+place, the words have to stand there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from app.documents.citations.values.context import Surroundings
+from app.documents.citations.values.outline import Numbering
+from app.documents.citations.values.places import FILE_NAME, Known, Mention, stands_there
+from app.documents.citations.values.quotes import Quote, quotes_in, readings
+from app.documents.citations.values.source import SearchedText
+from app.documents.values.documents import AttachedFile, Document, LocationKind, TextSpan
+
+Verdict = Literal["found", "place_unchecked", "elsewhere", "not_found"]
+"""The verdict on a quote.
+
+found: Its words stand in the files, at the place that the answer names.
+place_unchecked: Its words stand in the files; nobody can tell whether at the place that is named.
+elsewhere: Its words stand in the files, but not at the place that is named.
+"""
+
+_BEST: Final[tuple[Verdict, ...]] = ("found", "place_unchecked", "elsewhere", "not_found")
+_ONE_TEXT: Final = {LocationKind.PAGE, LocationKind.HEADING}
+"""Places over whose borders a sentence may go on; slides and messages are each for themselves."""
+_MOST_FINDS: Final = 2_000
+"""Places in a file at which the words of one quote are looked at."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A quote in an answer, with its verdict.
+
+    start, end: Characters of the answer as it is read, with the quotation marks.
+    name, document: The file that it was found in, and its hash.
+    spans: The places there; more than one where the quote goes over a page.
+    """
+
+    quote: str
+    start: int
+    end: int
+    verdict: Verdict
+    name: str = ""
+    document: str = ""
+    spans: tuple[TextSpan, ...] = ()
+
+
+CopyState = Literal["here", "missing", "changed"]
+"""The state of the kept copy of a file. changed: its bytes are not those that were read."""
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """The quotes of an answer with their verdicts.
+
+    copies: The state of the copy of each file in which a quote was found, by its hash.
+    gone: The names of files whose text is not kept any more; the others were searched.
+    """
+
+    citations: tuple[Citation, ...]
+    copies: Mapping[str, CopyState]
+    gone: tuple[str, ...] = ()
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(it.verdict == verdict for it in self.citations)
+
+
+class CitationCheck:
+    """Checks quotes against files; each file is prepared once."""
+
+    def __init__(self, files: Sequence[AttachedFile]) -> None:
+        self._files = [_File(it) for it in files]
+        self._known = Known(lambda: [it.outline for it in self._files])
+        self._names = {
+            name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)")
+            for name in sorted(_names_of(files), key=len, reverse=True)
+        }
+
+    def check(self, answer: str) -> tuple[Citation, ...]:
+        """Check the quotes of an answer, in their order."""
+        quotes = quotes_in(answer)
+        around = Surroundings(answer, quotes, self._known)
+        checked = (self._checked(answer, it, around) for it in quotes)
+        return tuple(it for it in checked if it is not None)
+
+    def find(self, words: str) -> tuple[Citation, ...]:
+        """Look for words by themselves, and return where each file has them first."""
+        found = []
+        for it in self._files:
+            start, end = next(it.source.find(words), (0, 0))
+            if spans := tuple(it.document.spans(start, end)):
+                found.append(Citation(words, 0, len(words), "found", it.name, it.sha256, spans))
+        return tuple(found)
+
+    def _checked(self, answer: str, quote: Quote, around: Surroundings) -> Citation | None:
+        """Return the best verdict on any reading of a quote; None if it is only advice."""
+        tried = [self._read(it, around) for it in readings(answer, quote)]
+        best = min(tried, key=lambda it: _BEST.index(it.verdict))
+        if best.verdict == "not_found":
+            return None if quote.is_doubtful else tried[-1]
+        return best
+
+    def _read(self, quote: Quote, around: Surroundings) -> Citation:
+        before, behind = around.beside(quote)
+        named = self._named(behind) or self._named(before)
+        places: list[Mention] | None = None
+        best = Citation(quote.words, quote.start, quote.end, "not_found")
+        for it in self._files:
+            for count, (start, end) in enumerate(it.source.find(quote.words)):
+                spans = tuple(it.document.spans(start, end))
+                if not spans or (len(spans) > 1 and spans[0].place.kind not in _ONE_TEXT):
+                    continue
+                if places is None:
+                    places = around.places_of(quote)
+                verdict: Verdict = "elsewhere"
+                called = _called(it.name) | {spans[0].place.attached[0].casefold()}
+                if named is None or not named.isdisjoint(called):
+                    stands = stands_there(places, it.document, it.outline, spans, start, end)
+                    verdict = _VERDICTS[stands]
+                if _BEST.index(verdict) < _BEST.index(best.verdict):
+                    best = Citation(
+                        quote.words, quote.start, quote.end, verdict, it.name, it.sha256, spans
+                    )
+                if verdict == "found" or count >= _MOST_FINDS:
+                    break
+        return best
+
+    def _named(self, text: str) -> set[str] | None:
+        """Return the files that a text names, also absent ones; None where it names none."""
+        found: set[str] = set()
+        for name, pattern in self._names.items():  # the longest first, which may have others in it
+            text, count = pattern.subn(" ", text)
+            if count:
+                found.add(name.casefold())
+        found.update(name.casefold() for name in FILE_NAME.findall(text))
+        return found or None
+
+
+class _File:
+    """A file, prepared for the search."""
+
+    def __init__(self, file: AttachedFile) -> None:
+        self.name = file.name
+        self.document: Document = file.document
+        self.sha256 = file.document.sha256
+
+    @cached_property
+    def source(self) -> SearchedText:
+        return SearchedText(self.document)
+
+    @cached_property
+    def outline(self) -> Numbering:
+        return Numbering(self.document)
+
+
+_VERDICTS: Final[Mapping[str, Verdict]] = {
+    "yes": "found",
+    "unknown": "place_unchecked",
+    "no": "elsewhere",
+}
+
+
+def _names_of(files: Sequence[AttachedFile]) -> set[str]:
+    """Return the names of files, and of the files that are attached to them."""
+    places = (section.place for file in files for section in file.document.sections)
+    return {file.name for file in files} | {place.attached[0] for place in places} - {""}
+
+
+def _called(name: str) -> set[str]:
+    """Return the names of a file: its path, and that without the folders before it."""
+    name = name.casefold()
+    return {name, name.rpartition("/")[2]}

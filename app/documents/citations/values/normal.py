@@ -1,0 +1,202 @@
+"""The normal form of a text, in which quotes are compared.
+
+It leaves out differences that do not count in a quote: kinds of white space, hyphens at the ends of
+lines, shapes of quotation marks, ligatures, composed characters, and the two ways to write a power
+(10² and 10^2). Scripts without spaces have no white space in it, because it only tells where a line
+ended. A tab stands between two cells of a table, however the cells are set apart.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from app.search.folding import UNSPACED
+
+BREAK: Final = "\x01"
+"""Stands for a hyphen at the end of a line, which may belong to the word or not."""
+HIDDEN: Final = "\x03"
+ADDRESS: Final = "\x04"
+"""Stand for characters that Markdown hides: marks of emphasis, and addresses of links."""
+INDEX: Final = "\x05"
+"""Stands before a lowered number, as in H₂O."""
+CELL: Final = "\t"
+"""Stands between two cells of a row."""
+
+_WIDE_SIGNS: Final = (
+    "\u3001-\u3020\u3030-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_NUMERALS: Final = "〇零一二三四五六七八九十百千万億亿萬兆两兩廿卅壹贰叁肆伍陆柒捌玖拾佰仟"
+_IS_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
+_IS_WIDE: Final = re.compile(f"[{UNSPACED}{_WIDE_SIGNS}]")
+_MOST_HIDDEN: Final = 9
+
+_MARKS: Final = {
+    **dict.fromkeys("“”„‟«»″「」『』《》〈〉﹁﹂﹃﹄｢｣", '"'),
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2039\u203a\u2032", "'"),
+    **dict.fromkeys("\u2010\u2011", "-"),
+    **dict.fromkeys("\u00ad\u200b\u2060\ufeff", ""),
+    "\ufb00": "ff",
+    "\ufb01": "fi",
+    "\ufb02": "fl",
+    "\ufb03": "ffi",
+    "\ufb04": "ffl",
+    "\ufb05": "st",
+    "\ufb06": "st",
+    "\u017ft": "st",  # PDFium writes the ligature like this
+}
+_RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ\u2212", "0123456789+-()n-")
+_LOWERED: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₍₎\u2212", "0123456789+-()-")
+_ONE_SPACE: Final = (
+    rf"|(?<=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}]) | (?=[{UNSPACED}{_WIDE_SIGNS}{HIDDEN}])"
+)
+
+
+def _special(one_space: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<hyphen>(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\n[\s{HIDDEN}]*(?=[^\W\d_]))"
+        rf"|(?P<range>(?<=\w)[-\u2010][ \t]*\n[\s{HIDDEN}]*(?=\w))"
+        r"|(?P<cell>[ \t]++\|[ \t|]*+|(?:\A|(?<=\n))\|[ \t|]*+)"
+        rf"|(?P<space>[^\S ]\s*| \s+{one_space})"
+        rf"|(?P<mark>[{''.join(it for it in _MARKS if len(it) == 1)}]|\u017ft)"
+        r"|(?P<composed>.[\u0300-\u036f]+)"
+        r"|(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ]+|\^[{(][-+\u2212]?\w{1,9}[)}]|\^\u2212)"
+        r"|(?P<index>[₀₁₂₃₄₅₆₇₈₉₊₋₍₎]+|(?<=\w)_[{(][-+\u2212]?\w{1,9}[)}])"
+    )
+
+
+_SPECIAL: Final = _special("")
+_SPECIAL_UNSPACED: Final = _special(_ONE_SPACE)
+
+
+def special(text: str) -> re.Pattern[str]:
+    """Return what matches the parts of a text that its normal form writes otherwise."""
+    return _SPECIAL_UNSPACED if _IS_WIDE.search(text) else _SPECIAL
+
+
+def normalised(text: str) -> str:
+    """Return the normal form of a text."""
+    return special(text).sub(replaced, text)
+
+
+def replaced(found: re.Match[str]) -> str:
+    """Return the normal form of a part that `special` has found."""
+    return _WRITTEN[found.lastgroup or ""](found)
+
+
+def _space(found: re.Match[str]) -> str:
+    """Return what stands for white space: nothing beside a letter of a script without spaces."""
+    if CELL in found[0] and "\n" not in found[0]:
+        return CELL
+    before, behind = (
+        _beside(found.string, found.start() - 1, -1),
+        _beside(found.string, found.end(), 1),
+    )
+    if is_numeral(before) and is_numeral(behind):
+        return " "
+    return "" if _IS_WIDE.match(before) or _IS_WIDE.match(behind) else " "
+
+
+def _beside(text: str, at: int, step: int) -> str:
+    """Return the nearest character that is not hidden, or "" at an end of the text."""
+    for _ in range(_MOST_HIDDEN):
+        if not 0 <= at < len(text):
+            return ""
+        if text[at] not in (HIDDEN, ADDRESS):
+            return text[at]
+        at += step
+    return ""
+
+
+_WRITTEN: Final[dict[str, Callable[[re.Match[str]], str]]] = {
+    "hyphen": lambda _found: BREAK,
+    "range": lambda _found: "-",  # between figures, which would be another number without it
+    "cell": lambda _found: CELL,
+    "space": _space,
+    "mark": lambda found: _MARKS[found[0]],
+    "composed": lambda found: unicodedata.normalize("NFC", found[0]),
+    "power": lambda found: "^" + found[0].translate(_RAISED).strip("^{}()"),
+    "index": lambda found: INDEX + found[0].translate(_LOWERED).strip("_{}()"),
+}
+
+
+def is_unspaced(character: str) -> bool:
+    """Tell whether a character is a letter of a script that sets no spaces between words."""
+    return bool(_IS_UNSPACED.match(character))
+
+
+def is_numeral(character: str) -> bool:
+    """Tell whether a character is a digit or a Chinese numeral."""
+    return bool(character) and (character.isdigit() or character in _NUMERALS)
+
+
+def seen(text: str) -> str:
+    """Leave out the signs that stand for hidden characters."""
+    return text.replace(HIDDEN, "").replace(ADDRESS, "")
+
+
+_FENCED: Final = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n(?s:.*?)(?:^ {0,3}\1|\Z)", re.MULTILINE)
+_MARKUP: Final = re.compile(
+    r"(?P<blank>\n[ \t]*\n)|(?P<escape>\\[!-/:-@\[-`{-~])|(?P<run>\*+|_+|`+|~+)"
+    r"|(?P<open>(?<!!)\[)|(?P<link>\]\([^()\s]{0,2000}(?:[ ]\"[^\"\n]{0,200}\")?\))"
+    r"|(?P<quoted>(?<=\n)[ ]{0,3}>[ >]*)"
+)
+_MOST_RUN: Final = 3
+QUOTED_LINE: Final = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
+"""The marks at the beginning of a line that quotes another message."""
+
+
+def hide_markup(text: str) -> str:
+    """Replace each character that Markdown hides by a sign for it."""
+    hidden: list[tuple[int, int]] = []
+    at = 0
+    for block in (*_FENCED.finditer(text), None):
+        end = block.start() if block is not None else len(text)
+        hidden += _hidden_in(text, at, end)
+        at = block.end() if block is not None else end
+    parts: list[str] = []
+    at = 0
+    for start, end in sorted(hidden):
+        sign = ADDRESS if text[start] == "]" else HIDDEN
+        parts += (text[at:start], sign * (end - start))
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def hide_quoted(text: str) -> str:
+    """Replace the marks of quoted lines by signs for hidden characters."""
+    return QUOTED_LINE.sub(lambda found: HIDDEN * len(found[0]), text)
+
+
+def _hidden_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where Markdown hides characters; emphasis and links end with a paragraph."""
+    opened: dict[str, tuple[int, int]] = {}
+    for found in _MARKUP.finditer(text, start, end):
+        place = found.span()
+        code = next((it for it in opened if it[0] == "`"), "")
+        if found["blank"]:
+            opened.clear()
+        elif found["quoted"]:
+            yield place
+        elif code and found[0] != code:
+            continue
+        elif found["open"]:
+            opened["["] = place
+        elif found["link"] and "[" in opened:
+            yield from (opened.pop("["), place)
+        elif found["run"] and len(found[0]) <= _MOST_RUN:
+            yield from _emphasis(text, found[0], place, opened)
+
+
+def _emphasis(
+    text: str, run: str, place: tuple[int, int], opened: dict[str, tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """Return where a run of marks and the run that it closes stand, or note that it may open."""
+    before, behind = text[place[0] - 1 : place[0]], text[place[1] : place[1] + 1]
+    if run in opened and not before.isspace() and not behind.isalnum():
+        return opened.pop(run), place
+    if behind and not behind.isspace() and not before.isalnum():
+        opened[run] = place
+    return ()

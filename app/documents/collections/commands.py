@@ -1,0 +1,339 @@
+"""`hearth docs`: collections of files and folders, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.base.errors import CollectionUnknown
+from app.documents.collections.services.knowledge import there
+from app.documents.collections.values import (
+    CollectionState,
+    DocumentCollection,
+    FoundPassage,
+    IndexedFile,
+    IndexProgress,
+)
+from app.documents.values.documents import Document, location_words
+from app.kit.terminal.arguments import positive
+from app.kit.terminal.command import Command
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output, size, table
+from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.documents.citations.values import Citation
+    from app.wiring.app import App
+
+_DOING = {"looking": "Looking for files", "reading": "Reading files", "vectors": "Making vectors"}
+_LOOK_S = 0.5
+
+
+def _add(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Add paths, and index all there is; without paths, go on with what is left."""
+    paths = there(args.paths)
+    collection = app.knowledge.add(_named_or_made(app, args).id, paths)
+    if args.background:
+        out.note("The next Hearth that is open reads them: the window, or `hearth docs add`.")
+    else:
+        _index(app, collection, out)
+    _tell_state(app, collection, out)
+    return 0
+
+
+def _named_or_made(app: App, args: argparse.Namespace) -> DocumentCollection:
+    """Find the collection, or make it if there is something to add."""
+    try:
+        return app.knowledge.find(args.what)
+    except CollectionUnknown:
+        if not args.paths:
+            raise
+        return app.knowledge.create(args.what)
+
+
+def _index(app: App, collection: DocumentCollection, out: Output) -> None:
+    """Index a collection, or wait for another Hearth that does. Raises KeyboardInterrupt."""
+
+    def work(cancel: CancelToken) -> Iterator[IndexProgress]:
+        while app.knowledge.worked_on_elsewhere(collection.id) and not cancel.wait(_LOOK_S):
+            state = app.knowledge.state(collection.id)
+            done = state.files - state.waiting
+            yield IndexProgress(collection, "reading", done, state.files)
+        yield from app.knowledge.work(cancel, only=collection.id)
+
+    began = 0.0
+    try:
+        for it in interruptible(work):
+            if time.monotonic() - began > 0.1 or it.done == it.total:
+                began = time.monotonic()
+                out.rewrite(f"{_DOING[it.doing]}: {it.done:,} of {it.total:,}  {it.file}"[:100])
+    finally:
+        out.rewrite("")
+
+
+def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
+    state = app.knowledge.state(collection.id)
+    files = app.knowledge.files(collection.id)
+    unreadable = [it for it in files if it.state == "unreadable"]
+    for it in files:
+        if it.state == "unreadable":
+            out.note(f"{it.name} cannot be read. {it.why} {it.do}")
+        elif it.state in _STATES:
+            out.note(f"{it.name}: {_said(it)}.")
+    for trouble in state.troubles:
+        out.note(f"{trouble.path}: {trouble.why}")
+    if not state.model and (why := app.knowledge.embedder().why):
+        out.note(f"Words alone are searched. {why}")
+    out.value(
+        {**_state(state), "unreadable_files": [_file(it) for it in unreadable]},
+        lambda: _summary(state),
+    )
+
+
+def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
+    states = [app.knowledge.state(it.id) for it in app.knowledge.collections()]
+    rows = [(it.collection.name, _summary(it)) for it in states]
+    out.value(
+        [_state(it) for it in states],
+        lambda: table(rows) or "No collections yet; `hearth docs add COLLECTION PATH` makes one.",
+    )
+    return 0
+
+
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
+    state = app.knowledge.state(args.what)
+    files = app.knowledge.files(state.collection.id)
+    lines = [
+        f"{state.collection.name}: {_summary(state)}",
+        *(str(path) for path in state.collection.paths),
+        *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
+        "",
+        table([(it.name, size(it.size), _said(it)) for it in files])
+        or "There are no files in it yet.",
+    ]  # fmt: skip
+    out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
+    return 0
+
+
+def _search(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Search what is in the index; a note says what is not there yet."""
+    collection = app.knowledge.find(args.what)
+    question = " ".join(args.words)
+
+    def work(cancel: CancelToken) -> Iterator[list[FoundPassage]]:
+        yield app.knowledge.search([collection.id], question, args.limit, cancel)
+
+    (found,) = interruptible(work)
+    state = app.knowledge.state(collection.id)
+    if state.waiting or state.looked is None:
+        out.note(f"Not all files are read yet. `hearth docs add {collection.name}` goes on.")
+    _tell_not_read(state, out)
+    out.value(
+        [passage_value(it) for it in found],
+        lambda: (
+            "\n\n".join(
+                f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
+                for it in found
+            )
+            or "Nothing was found."
+        ),
+    )
+    return 0
+
+
+def _check(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Tell where a quote stands, word for word, or that it stands nowhere."""
+    collection = app.knowledge.find(args.what)
+    found = app.knowledge.check([collection.id], args.quote)
+    documents = app.knowledge.documents(it.document for it in found)
+    places = [_place(it, documents[it.document]) for it in found if it.document in documents]
+    _tell_not_read(app.knowledge.state(collection.id), out)
+    nowhere = {"found": False, "file": None, "page": None, "start": None, "end": None}
+    value = {**places[0], "also": places[1:]} if places else nowhere
+    out.value(
+        value,
+        lambda: (
+            "\n".join(
+                f"{it.name}, {' and '.join(location_words(span.place) for span in it.spans)}"
+                for it in found
+            )
+            or "These words stand nowhere in the collection."
+        ),
+    )
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Remove a collection, or take some of its paths out; the files stay where they are."""
+    collection = app.knowledge.find(args.what)
+    if not args.paths:
+        app.knowledge.remove(collection.id)
+        out.value(
+            {"removed": collection.id},
+            lambda: f"Removed “{collection.name}”. Its files are where they were.",
+        )
+        return 0
+    for path in args.paths:
+        collection = app.knowledge.take_out(collection.id, path)
+    _index(app, collection, out)
+    _tell_state(app, collection, out)
+    return 0
+
+
+def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Stop the work in the background on a collection, or let it go on."""
+    collection = app.knowledge.pause(args.what, paused=args.verb == "pause")
+    how = "is paused" if collection.paused else "goes on"
+    out.value(
+        {"id": collection.id, "paused": collection.paused}, lambda: f"“{collection.name}” {how}."
+    )
+    return 0
+
+
+def passage_value(it: FoundPassage) -> dict[str, Any]:
+    """Write a passage as JSON has it; start and end are characters of the file's whole text."""
+    return {
+        "file": it.file,
+        "page": it.place.page,
+        "start": it.start,
+        "end": it.end,
+        "text": it.text,
+        "score": it.score,
+        "by": it.by,
+        "path": it.path,
+        "document": it.document,
+        "collection": it.collection,
+    }
+
+
+def _place(found: Citation, document: Document) -> dict[str, Any]:
+    """Write where a quote stands; start and end are characters of the file's whole text."""
+    first, last = found.spans[0], found.spans[-1]
+    return {
+        "found": True,
+        "file": found.name,
+        "page": first.place.page,
+        "start": document.start_of(first.place.number) + first.start,
+        "end": document.start_of(last.place.number) + last.end,
+        "document": found.document,
+    }
+
+
+def _state(state: CollectionState) -> dict[str, Any]:
+    value = asdict(state)
+    return {**value.pop("collection"), **value, "not_all_read": state.not_all_read}
+
+
+def _file(it: IndexedFile) -> dict[str, Any]:
+    return {name: value for name, value in asdict(it).items() if value not in {"", ()}}
+
+
+def _summary(state: CollectionState) -> str:
+    """Say how far an index is, in a line."""
+    parts = [f"{state.files:,} files"]
+    parts += [f"{state.waiting:,} not read yet"] if state.waiting else []
+    parts += not_read(state)
+    parts += [f"{state.left_out:,} of other kinds left out"] if state.left_out else []
+    parts.append(f"{state.passages:,} passages")
+    if state.model:
+        parts.append(f"{state.with_vectors:,} with vectors of {state.next_model or state.model}")
+    parts.append(size(state.index_bytes))
+    parts += ["paused"] if state.collection.paused else []
+    return ", ".join(parts)
+
+
+def not_read(state: CollectionState) -> list[str]:
+    """Say of how many files not all words are known."""
+    found = {
+        "unreadable": state.unreadable,
+        "scans without text": state.scans,
+        "with pages without text": state.partly_read,
+        "without text": state.empty,
+    }
+    return [f"{count:,} {words}" for words, count in found.items() if count]
+
+
+def _tell_not_read(state: CollectionState, out: Output) -> None:
+    """Say that words may stand where nothing could be read."""
+    if said := not_read(state):
+        out.note(f"Not all is known: {', '.join(said)}.")
+
+
+_STATES = {
+    "partly_read": "read in part: some pages are pictures",
+    "scan": "not read: a scan without text",
+    "empty": "no text in it",
+}
+
+
+def _said(it: IndexedFile) -> str:
+    """Say how far a file is read."""
+    state = _STATES.get(it.state, it.state)
+    unread = f"; {' and '.join(it.unread)} not read" if it.unread else ""
+    return f"{state}. {it.why}" if it.why else state + unread
+
+
+def _declare_add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        type=Path,
+        nargs="*",
+        metavar="PATH",
+        help="a file, or a folder with all in it; without any, what is left is read",
+    )
+    parser.add_argument(
+        "--background",
+        action="store_true",
+        help="only note them: the next Hearth that is open reads them",
+    )
+
+
+def _declare_search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="words, or a question")
+    parser.add_argument(
+        "--limit", type=positive, default=10, metavar="N", help="at most N passages; by default 10"
+    )
+
+
+def _declare_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--quote", required=True, metavar="TEXT", help="the words that should stand somewhere"
+    )
+
+
+def _declare_rm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", type=Path, nargs="*", metavar="PATH", help="take out these paths alone"
+    )
+
+
+COMMAND = Command(
+    "docs",
+    "files and folders that answers can be grounded in",
+    verbs=(
+        Command(
+            "add", "add files and folders to a collection, and index them", _add, "COLLECTION",
+            declare=_declare_add,
+        ),
+        Command("list", "all collections", _list),
+        Command("show", "a collection with its files", _show, "COLLECTION"),
+        Command(
+            "search", "passages by words and by meaning", _search, "COLLECTION",
+            declare=_declare_search,
+        ),
+        Command(
+            "check", "whether a quote stands in a collection, word for word", _check, "COLLECTION",
+            declare=_declare_check,
+        ),
+        Command(
+            "rm", "remove a collection; its files stay where they are", _remove, "COLLECTION",
+            aliases=("remove",), declare=_declare_rm,
+        ),
+        Command("pause", "stop reading in the background", _pause, "COLLECTION"),
+        Command("resume", "go on reading in the background", _pause, "COLLECTION"),
+    ),
+)  # fmt: skip

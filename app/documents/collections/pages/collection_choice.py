@@ -1,0 +1,70 @@
+"""Chips to choose collections with, for a chat or an assistant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.documents.collections.values import DocumentCollection
+from app.kit.look.theme import GRID
+from app.kit.widgets.eliding_chip import ElidingChip
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+
+
+class CollectionChoice(QWidget):
+    """chosen(tuple of ids): the user has chosen others. name: of the widget.
+
+    Those that are gone stay chosen for whoever brings them back, but are not shown.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._shown: tuple[str, ...] = ()
+        self._names: dict[str, str] | None = None
+        self._chips: dict[str, ElidingChip] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GRID)
+
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """The ids of those that are chosen."""
+        return self._shown
+
+    def show_collections(
+        self, collections: Sequence[DocumentCollection], chosen: Collection[str]
+    ) -> None:
+        """Show the collections, and which are chosen; a chip that stays keeps the focus."""
+        self._shown = tuple(chosen)
+        names = {it.id: it.name for it in collections}
+        if names != self._names:
+            self._names = names
+            self._build()
+        for which, chip in self._chips.items():
+            chip.setChecked(which in chosen)
+
+    def _build(self) -> None:
+        empty(self._column)
+        self._chips = {
+            which: ElidingChip(name, f"{self.objectName()}-{which}")
+            for which, name in (self._names or {}).items()
+        }
+        for which, chip in self._chips.items():
+            chip.clicked.connect(lambda on, which=which: self._turn(which, on=on))
+        if self._chips:
+            self._column.addWidget(FlowRow(*self._chips.values()))
+        else:
+            words = self.tr("No collections yet. They are made on the page “Documents”.")
+            self._column.addWidget(Label(words, "small", name="nothingToChoose", wrap=True))
+
+    def _turn(self, collection: str, *, on: bool) -> None:
+        others = tuple(it for it in self._shown if it != collection)
+        self._shown = (*others, collection) if on else others
+        self.chosen.emit(self._shown)

@@ -1,0 +1,142 @@
+"""Words for collections: how far they are read, their files, and the places of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from PySide6.QtCore import QCoreApplication
+
+from app.documents.collections.values import CollectionState, IndexedFile, IndexProgress
+from app.documents.pages.words import parts_words, place_words
+from app.documents.values.documents import Location, LocationKind
+from app.kit.look.format import figure, small_size
+from app.kit.look.language import translated
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("documents", text)
+
+
+def is_at_work(state: CollectionState, progress: IndexProgress | None) -> bool:
+    """Whether something of a collection is still to be read, so that it can be paused."""
+    reads = progress is not None and (progress.doing != "looking" or state.looked is None)
+    return reads or state.waiting > 0 or _lacks_vectors(state)
+
+
+def standing(state: CollectionState, progress: IndexProgress | None) -> str:
+    """Say how far a collection is read, in one line."""
+    if state.collection.paused or state.waiting:
+        return _part(state)
+    if state.looked is None and state.collection.paths:
+        return _tr("Looking through the folders…")
+    if not state.files:
+        return _tr("No files yet")
+    files = count_of_files(state.files)
+    if is_at_work(state, progress):
+        percent = share(state, progress)
+        return _tr("{0}, all read. Search by meaning: {1} % ready").format(files, percent)
+    if state.not_all_read:
+        return ", ".join([files, *not_read(state)])
+    return _tr("{0}, all read").format(files)
+
+
+def _part(state: CollectionState) -> str:
+    """Say which part of a collection is read, of one that is not read to its end."""
+    read, files = figure(state.files - state.waiting), figure(state.files)
+    if not state.collection.paused:
+        return _tr("Reading: {0} of {1} files").format(read, files)
+    if state.waiting:
+        return _tr("Paused: {0} of {1} files are read").format(read, files)
+    return _tr("Paused")
+
+
+def share(state: CollectionState, progress: IndexProgress | None) -> int:
+    """Return how much of what is being done to a collection is done, in percent."""
+    if state.waiting:
+        return _percent(state.files - state.waiting, state.files)
+    if progress is not None and progress.doing == "vectors":
+        return _percent(progress.done, progress.total)
+    return _percent(state.with_vectors, state.passages)
+
+
+def reading_of(states: Sequence[CollectionState]) -> str:
+    """Say that answers know only a part of some collections yet; "" where all is read."""
+    lacking = sum(it.waiting + it.not_all_read for it in states)
+    files = sum(it.files for it in states)
+    if not lacking:
+        return ""
+    read = figure(files - lacking)
+    return _tr("{0} of {1} files are read; answers know those.").format(read, figure(files))
+
+
+def facts(state: CollectionState) -> list[str]:
+    """Say what else is known of a collection, in lines."""
+    lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
+    if state.left_out:
+        words = _tr("Left out, as they are no documents: {0}.")
+        lines.append(words.format(count_of_files(state.left_out)))
+    if state.files:
+        words = _tr("The index takes {0} on the disk.")
+        lines.append(words.format(small_size(state.index_bytes)))
+    return lines
+
+
+def count_of_files(count: int) -> str:
+    if count == 1:
+        return _tr("1 file")
+    return _tr("{0} files").format(figure(count))
+
+
+def unreadable(count: int) -> str:
+    if count == 1:
+        return _tr("1 could not be read")
+    return _tr("{0} could not be read").format(figure(count))
+
+
+def not_read(state: CollectionState) -> list[str]:
+    """Say of how many files not all words are known."""
+    said = [unreadable(state.unreadable)] if state.unreadable else []
+    if state.scans:
+        one, many = _tr("1 is a scan without text"), _tr("{0} are scans without text")
+        said.append(one if state.scans == 1 else many.format(figure(state.scans)))
+    if state.partly_read:
+        one, many = _tr("1 is read in part"), _tr("{0} are read in part")
+        said.append(one if state.partly_read == 1 else many.format(figure(state.partly_read)))
+    if state.empty:
+        one, many = _tr("1 has no text"), _tr("{0} have no text")
+        said.append(one if state.empty == 1 else many.format(figure(state.empty)))
+    return said
+
+
+def file_state(file: IndexedFile) -> str:
+    words = {
+        "waiting": _tr("Waiting"),
+        "read": _tr("Read"),
+        "scan": _tr("Not read: a scan without text"),
+        "empty": _tr("No text in it"),
+        "unreadable": _tr("Not read"),
+    }
+    if file.state == "partly_read":
+        if file.scanned == 1:
+            return _tr("Read in part, 1 page is a picture")
+        return _tr("Read in part, {0} pages are pictures").format(figure(file.scanned))
+    if file.state == "read" and file.unread:
+        return _tr("Read without {0}").format(parts_words(file.unread))
+    return words[file.state]
+
+
+def passage_place(file: str, place: Location) -> str:
+    """Name the place of a passage: its file, and where in it."""
+    name = PurePath(file).name
+    if place.kind is LocationKind.WHOLE:
+        return name
+    return _tr("{0}, {1}").format(name, place_words(place))
+
+
+def _lacks_vectors(state: CollectionState) -> bool:
+    return bool(state.next_model) or (bool(state.model) and state.with_vectors < state.passages)
+
+
+def _percent(part: int, whole: int) -> int:
+    return min(100, round(100 * part / whole)) if whole else 0

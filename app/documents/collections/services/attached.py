@@ -1,0 +1,100 @@
+"""Orders the passages of attached files by their meaning, in the time that a question has."""
+
+from __future__ import annotations
+
+import logging
+import time
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from app.documents.collections.store.vectors import nearness_of_passages
+from app.documents.values.documents import AttachedFile, Passage
+from engines.errors import EngineError
+
+if TYPE_CHECKING:
+    from app.documents.collections.services.embedding import Embedding
+    from engines.cancel import CancelToken
+
+_log = logging.getLogger(__name__)
+
+_SECONDS: Final = 3.0
+"""For so long vectors are made for one question: a graphics card makes those of a book, a
+processor those of the likeliest passages, and of further ones for the next question."""
+
+_AT_ONCE: Final = 16
+_MOST: Final = 10_000
+"""Passages whose vectors are kept in memory; some 20 MB. Nothing of them reaches the disk."""
+
+_TOP: Final = 30
+
+_Key = tuple[str, str, int, int]
+"""A model, and a passage by the hash of its file, the number of its place and where it begins."""
+
+
+class AttachedVectors:
+    """Keeps the vectors of attached files' passages in memory. May be used from any thread."""
+
+    def __init__(self, embedding: Embedding, clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedding = embedding
+        self._clock = clock
+        self._vectors: OrderedDict[_Key, array[float]] = OrderedDict()
+
+    def order(
+        self,
+        question: str,
+        passages: Sequence[tuple[AttachedFile, Passage]],
+        likely: Sequence[int],
+        cancel: CancelToken,
+    ) -> list[int]:
+        """Return the numbers of passages by their meaning, the best first; few without a model.
+
+        likely: the numbers of those whose vectors are made first. Raises Cancelled.
+        """
+        model = self._embedding.model()
+        if model is None or not question.strip():
+            return []
+        keys = [
+            (model.key, file.document.sha256, it.span.place.number, it.span.start)
+            for file, it in passages
+        ]
+        first = dict.fromkeys((*likely, *range(len(passages))))
+        missing = [number for number in first if keys[number] not in self._vectors]
+        try:
+            asked = self._embedding.question(model, question, cancel)
+            until = self._clock() + _SECONDS  # with the model loaded
+            for start in range(0, len(missing), _AT_ONCE):
+                if self._clock() > until:
+                    break
+                part = missing[start : start + _AT_ONCE]
+                texts = [passages[number][1].text for number in part]
+                made = self._embedding.passages(model, texts, cancel)
+                for number, both in zip(part, made, strict=True):
+                    kept = chain.from_iterable(it[: model.dimensions] for it in both)
+                    self._vectors[keys[number]] = array("f", kept)
+        except EngineError as error:
+            _log.warning("passages of files were not turned into vectors: %s", error)
+            return []  # words alone decide
+        found = [
+            (number, self._vectors[key]) for number, key in enumerate(keys) if key in self._vectors
+        ]
+        while len(self._vectors) > _MOST:
+            self._vectors.popitem(last=False)
+        return _nearest(asked[: model.dimensions], found)
+
+
+def _nearest(asked: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
+    """Order passages by how near their vectors are to another one, seen from the middle of all."""
+    import numpy as np
+
+    if not found:
+        return []
+    table = np.array([vectors for _, vectors in found], np.float32).reshape(-1, len(asked))
+    center = table.mean(axis=0)
+    table -= center
+    lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-12)
+    cosines = (table @ (np.asarray(asked, np.float32) - center)) / lengths
+    order = np.argsort(-nearness_of_passages(cosines), kind="stable")
+    return [found[int(at)][0] for at in order[:_TOP]]

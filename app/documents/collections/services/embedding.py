@@ -1,0 +1,226 @@
+"""Runs the model that turns passages and questions into vectors, beside the one that answers."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from app.base.errors import ModelUnknown
+from app.documents.collections.store.collection_index import VectorModel
+from app.documents.collections.store.vectors import MAKING
+from app.documents.collections.values import EmbedderStatus
+from app.documents.values.documents import halves
+from engines.errors import EngineError
+from engines.memory.load_options import LoadOptions
+from engines.models.embedding import EVERYDAY, FAMILIES, EmbeddingFamily, family_of
+from engines.regular import open_regular
+
+if TYPE_CHECKING:
+    from app.documents.collections.store.vectors import Halves
+    from app.models.library.services.library import Library
+    from app.models.library.values.entry import ModelEntry
+    from app.runtime.services.lease import Lease
+    from app.runtime.services.runtime import Runtime
+    from app.settings.values.fields import Settings
+    from engines.cancel import CancelToken
+
+OFF: Final = "off"
+"""The value of the setting `embedding_model` with which nothing is turned into vectors."""
+
+_CONTEXT: Final = 2048
+"""Tokens that are read at once: a passage has some 250, and several are read together."""
+
+_LOOKED_AT: Final = 4 << 20
+"""Bytes from both ends of a model's file that its identity is made of, with its size."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """An embedding model that is here, and what it makes. context: tokens that it can read."""
+
+    entry: ModelEntry
+    family: EmbeddingFamily
+    model: VectorModel
+    context: int
+
+
+class Embedding:
+    """Owns the embedding model. May be used from any thread; the owner of `runtime` closes it.
+
+    runtime: one of its own, so that the chat's model stays loaded: what either takes of memory is
+    counted when the other is loaded, as that looks at what is free then. offers: ids of embedding
+    models that could be downloaded, the preferred one first.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        runtime: Runtime,
+        settings: Callable[[], Settings],
+        offers: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self._library = library
+        self._runtime = runtime
+        self._settings = settings
+        self._offers = offers
+        self._seen: dict[tuple[Path, int, int], _Known | None] = {}
+        self._looking = threading.Lock()
+        self._common: dict[str, tuple[float, ...]] = {}
+
+    def status(self) -> EmbedderStatus:
+        """Tell which model finds passages by their meaning, or why none does."""
+        known = self._here()
+        chosen, why = self._choice(known)
+        return EmbedderStatus(
+            chosen.entry if chosen else None,
+            why,
+            tuple(it.entry for it in known),
+            tuple(self._offers()),
+        )
+
+    def model(self) -> VectorModel | None:
+        """Return what the model in use makes; None where there is none."""
+        chosen, _ = self._choice(self._here())
+        return chosen.model if chosen else None
+
+    def can(self, model: VectorModel) -> bool:
+        """Tell whether the model that made some vectors is still here."""
+        return any(it.model.key == model.key for it in self._here())
+
+    def question(self, model: VectorModel, question: str, cancel: CancelToken) -> tuple[float, ...]:
+        """Return the vector of a question. Raises EngineError and Cancelled."""
+        known = self._of(model)
+        with self._lease(known, cancel) as lease:
+            return self._vectors(known, lease, [known.family.asked(question)], cancel)[0]
+
+    def passages(
+        self, model: VectorModel, texts: Sequence[str], cancel: CancelToken
+    ) -> list[Halves]:
+        """Return the vectors of passages' halves. Raises EngineError and Cancelled."""
+        known = self._of(model)
+        divided = [halves(text) for text in texts]
+        parts = list(dict.fromkeys(part for both in divided for part in both))
+        with self._lease(known, cancel) as lease:
+            told = [known.family.told(part) for part in parts]
+            made = dict(zip(parts, self._vectors(known, lease, told, cancel), strict=True))
+        return [tuple(made[part] for part in both) for both in divided]
+
+    def _vectors(
+        self, known: _Known, lease: Lease, texts: Sequence[str], cancel: CancelToken
+    ) -> tuple[tuple[float, ...], ...]:
+        """Turn texts into vectors without what all of this model's have in common."""
+        common = self._common.get(known.model.key)
+        if common is None:
+            everyday = [known.family.told(text) for text in EVERYDAY]
+            made = _vectors(lease, everyday, cancel)
+            common = tuple(fmean(values) for values in zip(*made, strict=True))
+            self._common[known.model.key] = common
+        return tuple(_apart(it, common) for it in _vectors(lease, texts, cancel))
+
+    def close(self) -> None:
+        self._runtime.leave()
+
+    def _of(self, model: VectorModel) -> _Known:
+        found = next((it for it in self._here() if it.model.key == model.key), None)
+        if found is None:
+            raise ModelUnknown(
+                f"The embedding model “{model.name}” is not here.",
+                "The passages were turned into vectors by it, and it was deleted or moved since.",
+                "Download it again, or let another one make new vectors.",
+            )
+        return found
+
+    def _lease(self, known: _Known, cancel: CancelToken) -> Lease:
+        settings = self._settings()
+        options = LoadOptions(
+            context=min(_CONTEXT, known.context),
+            threads=settings.threads or None,
+            gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
+            devices=tuple(filter(None, map(str.strip, settings.devices.split(",")))),
+            mtp=False,
+            kept_bytes=0,
+        )
+        return self._runtime.lease(known.entry, options, lambda _share: None, cancel)
+
+    def _choice(self, known: Sequence[_Known]) -> tuple[_Known | None, str]:
+        """Choose the model to use; says why where there is none."""
+        wanted = self._settings().embedding_model.strip()
+        if wanted == OFF:
+            return None, "Search by meaning is turned off in the settings."
+        if wanted:
+            for it in known:
+                if wanted in {it.entry.id, it.entry.name}:
+                    return it, ""
+            return None, f"The embedding model “{wanted}” of the settings is not here."
+        if not known:
+            return None, "There is no embedding model here yet."
+        return min(known, key=lambda it: FAMILIES.index(it.family)), ""
+
+    def _here(self) -> list[_Known]:
+        """List the embedding models that are here; each file is looked at once."""
+        found = []
+        with self._looking:
+            for entry in self._library.entries():
+                if entry.engine != "llamacpp" or entry.builtin:
+                    continue
+                try:
+                    facts = entry.path.stat()
+                    key = (entry.path, facts.st_size, facts.st_mtime_ns)
+                    if key not in self._seen:
+                        self._seen[key] = self._known(entry, facts.st_size)
+                except (OSError, EngineError):
+                    continue
+                if (known := self._seen[key]) is not None:
+                    found.append(known)
+        return found
+
+    def _known(self, entry: ModelEntry, size: int) -> _Known | None:
+        if "embeds" not in (self._library.facts(entry).can or ()):
+            return None
+        header = self._library.header(entry)
+        if header.kind != "embedding":
+            return None
+        name = f"{header.name} {entry.name} {entry.path.stem}"
+        family = family_of(header.architecture, name)
+        dimensions = family.kept(header.embedding_length_out or header.embedding_length)
+        if not dimensions:
+            return None
+        told = f"{_fingerprint(entry.path, size)} {dimensions} {family.query!r} {family.passage!r}"
+        key = hashlib.sha256(f"{told} {EVERYDAY!r} {MAKING}".encode()).hexdigest()
+        model = VectorModel(key, entry.name, dimensions)
+        return _Known(entry, family, model, header.context_max or _CONTEXT)
+
+
+def _fingerprint(path: Path, size: int) -> str:
+    """Return a hash of a file's size and ends; of a model all that describes it stands there."""
+    digest = hashlib.sha256(str(size).encode())
+    with open_regular(path) as file:
+        digest.update(file.read(_LOOKED_AT))
+        file.seek(max(0, size - _LOOKED_AT))
+        digest.update(file.read(_LOOKED_AT))
+    return digest.hexdigest()
+
+
+def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
+    """Return a vector as seen from another one, of length one."""
+    seen = [it - other for it, other in zip(vector, common, strict=True)]
+    length = max(math.hypot(*seen), 1e-12)
+    return tuple(it / length for it in seen)
+
+
+def _vectors(
+    lease: Lease, texts: Sequence[str], cancel: CancelToken
+) -> tuple[tuple[float, ...], ...]:
+    """Turn texts into vectors; of one that is too long for the model, its beginning."""
+    most = lease.loaded.context
+    given = []
+    for text in texts:
+        tokens = lease.tokenize(text, cancel)
+        given.append(tokens if len(tokens) <= most else (*tokens[: most - 1], tokens[-1]))
+    return lease.embed(given, cancel).vectors

@@ -1,0 +1,258 @@
+"""Indexes a collection: looks through its folders, reads what is new, and makes vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from app.base.errors import DocumentNotRead
+from app.documents.collections.services.looking import Look, look_through
+from app.documents.collections.store.collection_index import CollectionIndex, SeenFile, TrackedFile
+from app.documents.collections.values import DocumentCollection, IndexProgress
+from app.documents.values.documents import Document
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.regular import open_regular
+
+if TYPE_CHECKING:
+    from app.documents.collections.services.embedding import Embedding
+    from app.documents.collections.store.vectors import Halves
+
+_FILES: Final = 64
+_CHARACTERS: Final = 1_000_000
+_SECONDS: Final = 0.5
+"""What is read before it is kept: whichever comes first. Few, so that no search waits long."""
+
+_NOTED: Final = 1000
+"""Files that are noted together."""
+
+_PASSAGES: Final = 16
+"""Passages that become vectors in one go."""
+
+_AHEAD: Final = 256
+"""Passages whose texts are unpacked ahead of that."""
+
+_WAIT_S: Final = 0.5
+
+
+class ReadsMany(Protocol):
+    """Reads one file after the other; see `app.documents.reading.reader.ManyDocuments`."""
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file. Raises DocumentNotRead and Cancelled."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How the work on an index lets others go first.
+
+    busy: whether somebody waits for an answer: no vectors are made meanwhile. rest: is given the
+    seconds that a step took; resting as long lets others have the interpreter.
+    """
+
+    busy: Callable[[], bool] = lambda: False
+    rest: Callable[[float], object] = lambda _seconds: None
+
+
+class Indexing:
+    """Brings the index of one collection up to date; on one thread. Qt-free."""
+
+    def __init__(
+        self,
+        collection: DocumentCollection,
+        index: CollectionIndex,
+        reader: Callable[[], ReadsMany],
+        embedding: Embedding | None,
+        manners: Manners,
+    ) -> None:
+        self._collection = collection
+        self._index = index
+        self._reader = reader
+        self._embedding = embedding
+        self._manners = manners
+
+    def work(self, cancel: CancelToken) -> Iterator[IndexProgress]:
+        """Do all there is to do, and tell how far it is. Raises AppError, EngineError, Cancelled.
+
+        Whatever it is ended by, all that was kept stays, and the next one goes on from there.
+        """
+        yield from self._look(cancel)
+        yield from self._read(cancel)
+        yield from self._embed(cancel)
+        while not cancel.cancelled and self._step(self._index.merge):
+            pass
+
+    def _step(self, do: Callable[[], bool]) -> bool:
+        began = time.monotonic()
+        more = do()
+        self._manners.rest(time.monotonic() - began)
+        return more
+
+    # Looking
+
+    def _look(self, cancel: CancelToken) -> Iterator[IndexProgress]:
+        yield IndexProgress(self._collection, "looking")
+        index, known = self._index, self._index.known()
+        look = look_through(
+            self._collection.paths,
+            [it.seen.path for it in known.values()],
+            index.devices(),
+            cancel,
+        )
+        gone = {
+            path: it
+            for path, it in known.items()
+            if path not in look.files and not look.spares(it.seen.path)
+        }
+        moved = self._moved(look, known, gone)
+        seen = [
+            it
+            for path, it in look.files.items()
+            if it not in moved and _is_new(it, known.get(path))
+        ]
+        index.note(moved=[(it.id, new) for new, it in moved.items()])
+        for start in range(0, len(seen), _NOTED):
+            index.note(seen[start : start + _NOTED])
+        ids = [it.id for it in gone.values()]
+        for start in range(0, len(ids), _FILES):
+            index.note(gone=ids[start : start + _FILES])
+        index.keep_devices({**index.devices(), **look.devices})
+        index.looked(time.time(), look.left_out, look.troubles)
+
+    def _moved(
+        self, look: Look, known: dict[bytes, TrackedFile], gone: dict[bytes, TrackedFile]
+    ) -> dict[SeenFile, TrackedFile]:
+        """Find files that were renamed or moved, by their bytes; they leave `gone`.
+
+        Files that are called otherwise since another folder was added are among them.
+        """
+        moved = {
+            new: old
+            for path, new in look.files.items()
+            if (old := known.get(path)) is not None
+            and old.seen.name != new.name
+            and not _is_new(new, old)
+        }
+        by_size: dict[tuple[int, int], list[bytes]] = {}
+        for path, it in gone.items():
+            by_size.setdefault((it.seen.size, it.seen.mtime_ns), []).append(path)
+        for path, new in look.files.items():
+            if path in known:
+                continue
+            for before in by_size.get((new.size, new.mtime_ns), ()):
+                if before in gone and self._index.hash_of(gone[before].id) == _hash(new.path):
+                    moved[new] = gone.pop(before)
+                    break
+        return moved
+
+    # Reading
+
+    def _read(self, cancel: CancelToken) -> Iterator[IndexProgress]:
+        total = self._index.counts().waiting
+        if not total:
+            return
+        done = 0
+        reader = self._reader()
+        try:
+            while files := self._index.waiting(_FILES):
+                for step in self._steps(files, reader, cancel):
+                    done += len(step)
+                    file = step[-1].seen.name if step else ""
+                    yield IndexProgress(self._collection, "reading", done, max(total, done), file)
+        finally:
+            reader.close()
+
+    def _steps(
+        self, files: Sequence[TrackedFile], reader: ReadsMany, cancel: CancelToken
+    ) -> Iterator[list[TrackedFile]]:
+        """Read files, and keep them a few at a time; yields which."""
+        batch: list[tuple[TrackedFile, Document | DocumentNotRead]] = []
+        step: list[TrackedFile] = []
+        characters, began = 0, time.monotonic()
+        for number, file in enumerate(files, start=1):
+            if cancel.cancelled:
+                raise Cancelled
+            step.append(file)
+            found = self._content(file, reader, cancel)
+            if found is not None:
+                batch.append((file, found))
+                characters += len(found.text) if isinstance(found, Document) else 0
+            late = time.monotonic() - began > _SECONDS
+            if number == len(files) or characters > _CHARACTERS or late:
+                kept = time.monotonic()
+                self._index.keep(batch)
+                self._manners.rest(time.monotonic() - kept)
+                yield step
+                batch, step, characters, began = [], [], 0, time.monotonic()
+
+    def _content(
+        self, file: TrackedFile, reader: ReadsMany, cancel: CancelToken
+    ) -> Document | DocumentNotRead | None:
+        """Read a file; None where its text is in the index already."""
+        seen = file.seen
+        if self._index.has_size(seen.size):
+            sha256 = _hash(seen.path)
+            if sha256 is not None and self._index.link(file, sha256):
+                return None
+        try:
+            return reader.read(seen.path, cancel, seen.name)
+        except DocumentNotRead as error:
+            return error
+
+    # Vectors
+
+    def _embed(self, cancel: CancelToken) -> Iterator[IndexProgress]:
+        model = self._embedding.model() if self._embedding is not None else None
+        if self._embedding is None or model is None:
+            return
+        index = self._index
+        total, done = index.counts().passages, index.with_vectors(model)
+        while texts := index.without_vectors(model, _AHEAD):
+            made: dict[int, list[Halves]] = {text.id: [] for text in texts}
+            left = [(text, passage) for text in texts for passage in text.passages]
+            for start in range(0, len(left), _PASSAGES):
+                self._wait_for_others(cancel)
+                part = left[start : start + _PASSAGES]
+                began = time.monotonic()
+                vectors = self._embedding.passages(model, [it for _, it in part], cancel)
+                for (text, _), vector in zip(part, vectors, strict=True):
+                    made[text.id].append(vector)
+                    if len(made[text.id]) == len(text.passages):
+                        index.keep_vectors(model, text.id, made.pop(text.id))
+                self._manners.rest((time.monotonic() - began) / 4)
+                done += len(part)
+                yield IndexProgress(
+                    self._collection, "vectors", done, max(total, done), part[-1][0].name
+                )
+        before = index.model()
+        if done and (before is None or before.key != model.key):
+            index.take_over(model)
+
+    def _wait_for_others(self, cancel: CancelToken) -> None:
+        while self._manners.busy() and not cancel.cancelled:
+            cancel.wait(_WAIT_S)
+        if cancel.cancelled:
+            raise Cancelled
+
+
+def _is_new(seen: SeenFile, known: TrackedFile | None) -> bool:
+    """Tell whether a file is not in the index as it is now."""
+    if known is None:
+        return True
+    return (known.seen.size, known.seen.mtime_ns) != (seen.size, seen.mtime_ns)
+
+
+def _hash(path: Path) -> str | None:
+    """Return the hash of a file; None where it cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None

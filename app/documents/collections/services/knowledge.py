@@ -1,0 +1,411 @@
+"""Collections of documents: what the user does with them, their indexes, and the search in them."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.base.errors import CollectionNameInvalid, CollectionUnknown, NothingToIndex
+from app.base.home import from_home
+from app.base.index_file import remove_index
+from app.documents.citations.values import Citation, CitationCheck
+from app.documents.collections.services.attached import AttachedVectors
+from app.documents.collections.services.indexing import Indexing, Manners, ReadsMany
+from app.documents.collections.store.collection_index import CollectionIndex, VectorModel
+from app.documents.collections.store.collections import CollectionStore
+from app.documents.collections.values import (
+    LONGEST_NAME,
+    CollectionState,
+    DocumentCollection,
+    EmbedderStatus,
+    FileState,
+    FoundPassage,
+    IndexedFile,
+    IndexProgress,
+    joined,
+)
+from app.documents.values.documents import AttachedFile, Document, Passage
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, EngineError, UserError
+from engines.locks import try_lock
+from engines.private import make_private_folder, private
+
+if TYPE_CHECKING:
+    from app.documents.collections.services.embedding import Embedding
+
+_INDEX = ".db"
+_LOCK = ".lock"
+_ID = re.compile("[0-9a-f]{32}")
+
+_log = logging.getLogger(__name__)
+
+
+class Knowledge:
+    """The user's collections. Qt-free; from any thread. The owner calls `close`.
+
+    folder: where each has its index. reader: makes what reads files. embedding: turns passages
+    into vectors; None searches words alone.
+
+    What `add` and the others note is done by `work`, which the window runs in the background and
+    the terminal while it waits. One process works on a collection at a time.
+    """
+
+    def __init__(
+        self,
+        store: CollectionStore,
+        folder: Path,
+        reader: Callable[[], ReadsMany],
+        embedding: Embedding | None,
+    ) -> None:
+        self._store = store
+        self._folder = folder
+        self._reader = reader
+        self._embedding = embedding
+        self._attached = AttachedVectors(embedding) if embedding is not None else None
+        self._lock = threading.RLock()
+        self._open: dict[str, CollectionIndex] = {}
+        self._at_work: dict[str, CancelToken] = {}
+
+    def close(self) -> None:
+        with self._lock:
+            for index in self._open.values():
+                index.close()
+            self._open.clear()
+        if self._embedding is not None:
+            self._embedding.close()
+
+    # Collections
+
+    def collections(self) -> list[DocumentCollection]:
+        """List all collections by their names."""
+        return self._store.collections()
+
+    def find(self, called: str) -> DocumentCollection:
+        """Find a collection by its id or name. Raises CollectionUnknown."""
+        found = self._store.named(called)
+        if found is None:
+            raise CollectionUnknown(
+                f"There is no collection “{called}”.",
+                "It was removed, or was never there.",
+                "Choose a collection of the list.",
+                terminal="`hearth docs list` shows those that there are.",
+            )
+        return found
+
+    def create(self, name: str) -> DocumentCollection:
+        """Make an empty collection. Raises CollectionNameInvalid, also for a name that is taken."""
+        name = _named(name)
+        made = self._store.create(name)
+        if made is None:
+            raise _taken(name)
+        return made
+
+    def rename(self, collection: str, name: str) -> DocumentCollection:
+        """Give a collection another name. Raises CollectionNameInvalid and CollectionUnknown."""
+        found, name = self.find(collection), _named(name)
+        if not self._store.rename(found.id, name):
+            raise _taken(name)
+        return self.find(found.id)
+
+    def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
+        """Add files and folders, which `work` reads. Raises NothingToIndex, CollectionUnknown."""
+        found = self.find(collection)
+        self._store.add(found.id, there(paths))
+        return self.find(found.id)
+
+    def take_out(self, collection: str, path: Path) -> DocumentCollection:
+        """Take out a file or folder that was added; `work` has its text leave the index."""
+        found = self.find(collection)
+        self._store.take_out(found.id, path)
+        return self.find(found.id)
+
+    def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
+        """Stop the work on a collection until it is let go on, also over a restart."""
+        found = self.find(collection)
+        self._store.pause(found.id, paused=paused)
+        if paused and (at_work := self._at_work.get(found.id)) is not None:
+            at_work.cancel()
+        return self.find(found.id)
+
+    def remove(self, collection: str) -> None:
+        """Remove a collection with its index; the files themselves stay where they are."""
+        found = self.find(collection)
+        self._store.remove(found.id)
+        if (at_work := self._at_work.get(found.id)) is not None:
+            at_work.cancel()  # whose end removes the index
+        else:
+            self._remove_index(found.id)
+
+    def read_again(self, collection: str, path: Path | None = None) -> None:
+        """Have `work` try again what could not be read: one file, or all."""
+        self._index(self.find(collection).id).read_again(path)
+
+    # What is there
+
+    def state(self, collection: str) -> CollectionState:
+        """Tell how far the index of a collection is. Raises CollectionUnknown, SearchBroken."""
+        found = self.find(collection)
+        index = self._index(found.id)
+        counts, (looked, left_out, troubles) = index.counts(), index.last_look()
+        searched, wanted = self._models(index)
+        coming = wanted is not None and searched is not None and wanted.key != searched.key
+        return CollectionState(
+            found,
+            counts.files,
+            counts.waiting,
+            counts.unreadable,
+            left_out,
+            counts.characters,
+            counts.passages,
+            index.with_vectors(wanted) if wanted is not None else 0,
+            searched.name if searched is not None else "",
+            wanted.name if wanted is not None and coming else "",
+            index.size_bytes(),
+            looked,
+            troubles,
+            counts.scans,
+            counts.partly_read,
+            counts.empty,
+        )
+
+    def files(
+        self, collection: str, state: FileState | None = None, start: int = 0, most: int = -1
+    ) -> list[IndexedFile]:
+        """List files of a collection by their names. most: -1 is all of them."""
+        return self._index(self.find(collection).id).files(state, start, most)
+
+    def embedder(self) -> EmbedderStatus:
+        """Tell which model finds passages by their meaning, or why none does."""
+        if self._embedding is None:
+            return EmbedderStatus(None, "Search by meaning is not available here.")
+        return self._embedding.status()
+
+    # Search
+
+    def search(
+        self, collections: Sequence[str], question: str, most: int, cancel: CancelToken
+    ) -> list[FoundPassage]:
+        """Return the passages that suit a question, the best first: by words and by meaning.
+
+        collections: ids or names. Where the embedding model cannot be run, words alone are
+        searched. Raises CollectionUnknown, SearchBroken and Cancelled.
+        """
+        found = [self.find(it) for it in collections]
+        vectors: dict[str, tuple[VectorModel, Sequence[float]] | None] = {}
+        rankings = []
+        for collection in found:
+            index = self._index(collection.id)
+            model, _ = self._models(index)
+            vector = None
+            if model is not None:
+                if model.key not in vectors:
+                    vectors[model.key] = self._vector(model, question, cancel)
+                vector = vectors[model.key]
+            rankings.append(index.search(collection.name, question, most, vector))
+        return joined(rankings)[:most]
+
+    def order(
+        self,
+        question: str,
+        passages: Sequence[tuple[AttachedFile, Passage]],
+        likely: Sequence[int],
+        cancel: CancelToken,
+    ) -> list[int]:
+        """Order passages of attached files by their meaning, see `AttachedVectors`."""
+        if self._attached is None:
+            return []
+        return self._attached.order(question, passages, likely, cancel)
+
+    def check(self, collections: Sequence[str], quote: str) -> tuple[Citation, ...]:
+        """Look for the very words of a quote, as `CitationCheck` does, in all texts.
+
+        Returns where it stands first in each file that has it; nothing where it stands nowhere.
+        Raises CollectionUnknown and SearchBroken.
+        """
+        found: list[Citation] = []
+        for collection in map(self.find, collections):
+            index = self._index(collection.id)
+            for sha256, name in index.with_words(quote):
+                for document in index.documents([sha256]).values():
+                    found += CitationCheck([AttachedFile(name, document)]).find(quote)
+        return tuple(found)
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return documents of any collection by their hashes; missing ones are left out."""
+        wanted, found = set(hashes), dict[str, Document]()
+        for collection in self._store.collections() if wanted else ():
+            if not self._index_path(collection.id).exists():
+                continue
+            found |= self._index(collection.id).documents(wanted - found.keys())
+            if wanted == found.keys():
+                break
+        return found
+
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this hash lie, in all collections."""
+        return [
+            path
+            for collection in self._store.collections()
+            if self._index_path(collection.id).exists()
+            for path in self._index(collection.id).paths_of(sha256)
+        ]
+
+    def _vector(
+        self, model: VectorModel, question: str, cancel: CancelToken
+    ) -> tuple[VectorModel, Sequence[float]] | None:
+        if self._embedding is None or not question.strip():
+            return None
+        try:
+            return model, self._embedding.question(model, question, cancel)
+        except EngineError as error:
+            _log.warning("a question was not turned into a vector: %s", error)
+            return None
+
+    def _models(self, index: CollectionIndex) -> tuple[VectorModel | None, VectorModel | None]:
+        """Return the model whose vectors are searched now, and the one that is wanted.
+
+        Until the vectors of another one are complete the old ones stay, unless their model has
+        gone: without it no question can be compared with them.
+        """
+        if self._embedding is None:
+            return None, None
+        wanted, complete = self._embedding.model(), index.model()
+        if wanted is None:
+            return None, None
+        if complete is not None and complete.key != wanted.key and self._embedding.can(complete):
+            return complete, wanted
+        return wanted, wanted
+
+    # Work
+
+    def work(
+        self,
+        cancel: CancelToken,
+        manners: Manners | None = None,
+        only: str | None = None,
+    ) -> Iterator[IndexProgress]:
+        """Bring the indexes up to date, one collection after the other, and tell how far it is.
+
+        only: the id of the one to work on, paused or not. What another process works on is left
+        out. What goes wrong in one collection is logged, and does not keep the others waiting; of
+        `only` one it is raised: AppError, EngineError, Cancelled.
+        """
+        self._remove_lost()
+        for collection in self._store.collections():
+            if cancel.cancelled:
+                return
+            if collection.id != only if only is not None else collection.paused:
+                continue
+            try:
+                yield from self._work_on(collection, cancel, manners or Manners())
+            except Cancelled:
+                if only is not None:
+                    raise
+            except UserError as error:
+                if only is not None:
+                    raise
+                _log.warning("the index of a collection is not up to date: %s", error)
+
+    def worked_on_elsewhere(self, collection: str) -> bool:
+        """Tell whether another process works on a collection's index just now."""
+        with self._locked(self.find(collection).id) as mine:
+            return not mine
+
+    def _work_on(
+        self, collection: DocumentCollection, cancel: CancelToken, manners: Manners
+    ) -> Iterator[IndexProgress]:
+        own = CancelToken()
+        forget = cancel.on_cancel(own.cancel)
+        try:
+            with self._locked(collection.id) as mine:
+                if not mine:
+                    return
+                self._at_work[collection.id] = own
+                index = self._index(collection.id)
+                indexing = Indexing(collection, index, self._reader, self._embedding, manners)
+                yield from indexing.work(own)
+        finally:
+            forget()
+            self._at_work.pop(collection.id, None)
+            if self._store.named(collection.id) is None:
+                self._remove_index(collection.id)
+
+    @contextmanager
+    def _locked(self, collection_id: str) -> Iterator[bool]:
+        """Hold the lock of a collection's index in the block; gives whether it was to be had."""
+        make_private_folder(self._folder)
+        with open(self._folder / f"{collection_id}{_LOCK}", "a", opener=private) as file:
+            yield collection_id not in self._at_work and try_lock(file.fileno())
+
+    def _index(self, collection_id: str) -> CollectionIndex:
+        with self._lock:
+            index = self._open.get(collection_id)
+            if index is None:
+                make_private_folder(self._folder)
+                index = CollectionIndex(self._index_path(collection_id))
+                self._open[collection_id] = index
+            return index
+
+    def _index_path(self, collection_id: str) -> Path:
+        return self._folder / f"{collection_id}{_INDEX}"
+
+    def _remove_index(self, collection_id: str) -> None:
+        """Remove the index of a collection that is no more."""
+        with self._lock:
+            index = self._open.pop(collection_id, None)
+            if index is not None:
+                index.close()
+            try:
+                remove_index(self._index_path(collection_id))
+                (self._folder / f"{collection_id}{_LOCK}").unlink(missing_ok=True)
+            except OSError as error:
+                # On Windows another process may have it open; `_remove_lost` tries again.
+                _log.warning("the index of a removed collection is still there: %s", error)
+
+    def _remove_lost(self) -> None:
+        """Remove indexes that belong to no collection any more; other files stay."""
+        known = {it.id for it in self._store.collections()}
+        with suppress(FileNotFoundError):
+            for path in list(self._folder.iterdir()):
+                collection_id = path.name.partition(".")[0]
+                lost = collection_id not in known and collection_id not in self._at_work
+                if lost and _ID.fullmatch(collection_id):
+                    self._remove_index(collection_id)
+
+
+def there(paths: Iterable[Path]) -> list[Path]:
+    """Return the places of files and folders that can be added. Raises NothingToIndex."""
+    places = [from_home(path).resolve() for path in paths]
+    for path in places:
+        if not path.exists():
+            raise NothingToIndex(
+                f"{path} cannot be added.",
+                "There is no such file or folder, or the system does not let Hearth see it.",
+                "Check the path.",
+            )
+    return places
+
+
+def _named(name: str) -> str:
+    """Return a name as it is kept. Raises CollectionNameInvalid."""
+    name = " ".join("".join(it if it.isprintable() else " " for it in name).split())
+    if not name or len(name) > LONGEST_NAME:
+        raise CollectionNameInvalid(
+            "The collection cannot be called like that.",
+            f"A name has 1 to {LONGEST_NAME} characters; this one has {len(name)}.",
+            "Choose another name.",
+        )
+    return name
+
+
+def _taken(name: str) -> CollectionNameInvalid:
+    return CollectionNameInvalid(
+        f"There is a collection “{name}” already.",
+        "Two collections cannot have the same name.",
+        "Choose another name.",
+    )

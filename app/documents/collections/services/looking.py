@@ -1,0 +1,205 @@
+"""Looks through the files and folders of a collection, without reading any."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from app.documents.collections.store.collection_index import SeenFile
+from app.documents.collections.values import MOST_FILES, PathTrouble
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+
+_NO_DOCUMENTS: Final = {
+    # pictures
+    "png", "jpg", "jpeg", "jpe", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif", "avif",
+    "ico", "icns", "svg", "psd", "xcf", "raw", "cr2", "cr3", "nef", "arw", "dng",
+    # sound and film
+    "mp3", "m4a", "aac", "flac", "ogg", "oga", "opus", "wav", "wma", "aiff", "mid", "midi", "mp4",
+    "m4v", "mov", "avi", "mkv", "webm", "wmv", "flv", "mpg", "mpeg", "3gp", "ts",
+    # archives and images of disks
+    "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "jar", "war", "iso", "img", "dmg",
+    "vmdk", "vdi", "qcow2", "deb", "rpm", "msi", "cab", "apk",
+    # programs and what they are made of
+    "exe", "dll", "so", "dylib", "a", "lib", "o", "obj", "class", "pyc", "pyo", "pyd", "whl",
+    "wasm", "bin", "dat", "node",
+    # databases, models, fonts and the like
+    "db", "sqlite", "sqlite3", "mdb", "accdb", "gguf", "safetensors", "onnx", "pt", "pth", "npy",
+    "npz", "parquet", "feather", "h5", "hdf5", "pkl", "ttf", "otf", "woff", "woff2", "eot", "lock",
+    "swp", "bak", "tmp", "part", "crdownload",
+}  # fmt: skip
+"""Endings of files that are no documents; what is added by itself is read whatever its ending."""
+
+_NOT_OURS: Final = {"cvs", "_darcs", "node_modules", "__pycache__", "$recycle.bin"}
+"""Folders of version control and of programs; most of these are hidden anyway."""
+
+_HIDDEN: Final = 0x2 | 0x4  # FILE_ATTRIBUTE_HIDDEN and FILE_ATTRIBUTE_SYSTEM
+
+
+@dataclass
+class Look:
+    """The result of looking through the paths of a collection.
+
+    blind: folders that could not be looked through: what the index knows of files in them stays.
+    devices: by path, the device on which each lies.
+    """
+
+    files: dict[bytes, SeenFile] = field(default_factory=dict)
+    left_out: int = 0
+    troubles: list[PathTrouble] = field(default_factory=list)
+    blind: list[Path] = field(default_factory=list)
+    devices: dict[str, int] = field(default_factory=dict)
+
+    def spares(self, path: Path) -> bool:
+        """Tell whether a file that was not seen may still be there."""
+        return any(folder == path or folder in path.parents for folder in self.blind)
+
+
+def look_through(
+    paths: Iterable[Path],
+    known: Iterable[Path],
+    devices: Mapping[str, int],
+    cancel: CancelToken,
+    most: int = MOST_FILES,
+) -> Look:
+    """Find the documents below some paths. Raises Cancelled.
+
+    known: files of the index. devices: where the paths lay before: a folder that is empty now and
+    lies on another device is one whose drive was taken out.
+    """
+    look, paths, known = Look(), list(paths), set(known)
+    folders = sum(path.is_dir() for path in paths)
+    visited: set[tuple[int, int]] = set()
+    for root in paths:
+        before = len(look.files)
+        try:
+            found = root.stat()
+        except OSError as error:
+            if _is_deleted_file(root, known):
+                continue
+            _away(look, root, _why(error))
+            continue
+        if stat.S_ISREG(found.st_mode):
+            _see(look, root, _printable(root.name), found)
+        elif stat.S_ISDIR(found.st_mode):
+            prefix = f"{_printable(root.name)}/" if folders > 1 else ""
+            _Walk(look, root, prefix, visited, most).go(cancel)
+        else:
+            look.troubles.append(PathTrouble(root, "It is neither a file nor a folder."))
+        had = any(root in path.parents for path in known)
+        moved = devices.get(str(root), found.st_dev) != found.st_dev
+        if len(look.files) == before and had and moved:
+            _away(look, root, "The folder is empty, and its drive seems to have been taken out.")
+        else:
+            look.devices[str(root)] = found.st_dev
+    return look
+
+
+def _is_deleted_file(path: Path, known: set[Path]) -> bool:
+    """Tell whether a file that was added by itself is gone, while its folder is still there."""
+    return path in known and path.parent.is_dir() and not os.path.lexists(path)
+
+
+def _away(look: Look, path: Path, why: str) -> None:
+    look.troubles.append(PathTrouble(path, why, away=True))
+    look.blind.append(path)
+
+
+@dataclass
+class _Walk:
+    """A walk through the folders below a root. prefix: what the names of its files begin with.
+
+    visited: folders that need not be gone through again, however many links lead there.
+    """
+
+    look: Look
+    root: Path
+    prefix: str
+    visited: set[tuple[int, int]]
+    most: int
+
+    def go(self, cancel: CancelToken) -> None:
+        """Go through the root and all folders in it. Raises Cancelled."""
+        folders = [self.root]
+        while folders:
+            if cancel.cancelled:
+                raise Cancelled
+            folder = folders.pop()
+            try:
+                entries = self._entries(folder)
+            except OSError as error:
+                self.look.troubles.append(PathTrouble(folder, _why(error)))
+                self.look.blind.append(folder)
+                continue
+            inside = [folder / it.name for it in entries if self._take(folder / it.name, it)]
+            folders += reversed(inside)
+
+    def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
+        """List what is in a folder, by name; nothing the second time. Raises OSError."""
+        here = folder.stat()
+        if (here.st_dev, here.st_ino) in self.visited:
+            return []
+        self.visited.add((here.st_dev, here.st_ino))
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda it: it.name)
+
+    def _take(self, path: Path, entry: os.DirEntry[str]) -> bool:
+        """Note a file; returns whether it is a folder to go through instead."""
+        try:
+            if _is_hidden(entry):
+                return False
+            if entry.is_dir():
+                return entry.name.lower() not in _NOT_OURS
+            if entry.is_file():
+                self._file(path)
+        except OSError as error:
+            # A link that leads nowhere, or a file that has just gone, is nothing to speak of.
+            if os.path.lexists(path) and not entry.is_symlink():
+                self.look.troubles.append(PathTrouble(path, _why(error)))
+                self.look.blind.append(path)
+        return False
+
+    def _file(self, path: Path) -> None:
+        if path.suffix[1:].lower() in _NO_DOCUMENTS:
+            self.look.left_out += 1
+        elif len(self.look.files) < self.most:
+            name = self.prefix + _printable(path.relative_to(self.root).as_posix())
+            _see(self.look, path, name, path.stat())
+        elif self.root not in self.look.blind:
+            _too_many(self.look, self.root, self.most)
+
+
+def _too_many(look: Look, root: Path, most: int) -> None:
+    why = f"The collection has {most:,} files, which is the most; what is further here is left out."
+    look.troubles.append(PathTrouble(root, why))
+    look.blind.append(root)
+
+
+def _see(look: Look, path: Path, name: str, found: os.stat_result) -> None:
+    look.files[os.fsencode(path)] = SeenFile(path, name, found.st_size, found.st_mtime_ns)
+
+
+def _is_hidden(entry: os.DirEntry[str]) -> bool:
+    if entry.name.startswith((".", "~$")):
+        return True
+    if sys.platform == "win32":
+        return bool(entry.stat(follow_symlinks=False).st_file_attributes & _HIDDEN)
+    return False
+
+
+def _printable(name: str) -> str:
+    return "".join(it if it.isprintable() else " " for it in name)
+
+
+def _why(error: OSError) -> str:
+    """Say in a sentence what the system says."""
+    if isinstance(error, FileNotFoundError):
+        return "It is not there."
+    if isinstance(error, PermissionError):
+        return "The system does not let Hearth open it."
+    return f"The system says: {error.strerror or error}."

@@ -1,0 +1,802 @@
+"""The index of a collection: its files, their text, the words and the vectors of their passages.
+
+A file of its own for each collection: one that is removed leaves nothing behind. Texts lie
+compressed, each once however many files have it; the words' index holds neither text nor words that
+say nothing, and of passages only their places are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.base.index_file import IndexFile, IndexKind
+from app.documents.collections.store.vectors import (
+    HALVES,
+    Code,
+    Halves,
+    NearPassage,
+    SignTable,
+    encoded,
+    middle,
+    ranked,
+)
+from app.documents.collections.values import (
+    By,
+    FileState,
+    FoundPassage,
+    IndexedFile,
+    PathTrouble,
+    Ranking,
+    fused,
+)
+from app.documents.store.passages import WORDS, QueryPart, counts_of, weighed, with_names
+from app.documents.values.documents import (
+    PASSAGE,
+    Document,
+    TextSpan,
+    document_from,
+    document_values,
+    passages,
+    unread_from,
+)
+from app.search.passage_words import asked_words, quoted_words, telling_words_in
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from app.base.errors import DocumentNotRead
+
+LAYOUT: Final = 2
+"""Counts up when tables, passages or texts are made in another way; then all is read anew."""
+
+_TOP: Final = 30
+"""The passages by words, and by vectors, that are joined into one ranking."""
+
+_MIDDLE: Final = 256
+"""Vectors of which the middle is taken; that of 16 was as good."""
+
+_QUOTED: Final = 6
+"""Words of a quote by which the files are sought that may have it."""
+
+_MOST_QUOTED: Final = 500
+"""Files that are held against a quote, at most."""
+
+_PACKING: Final = 5
+"""The level at which texts are compressed: a higher one takes far longer for little."""
+
+_MATCHED: Final = 20_000
+"""Passages that are ranked by their words: words that are in more of them say little."""
+
+_UNPACKED: Final = 4_000_000
+"""Characters of documents that stay unpacked in memory, of those that were found last."""
+
+_TABLES: Final = (
+    "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    """CREATE TABLE files (
+        id INTEGER PRIMARY KEY,
+        path BLOB NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        text_id INTEGER,
+        why TEXT NOT NULL DEFAULT '',
+        [do] TEXT NOT NULL DEFAULT ''
+    ) STRICT""",
+    "CREATE INDEX files_of_text ON files(text_id)",
+    "CREATE INDEX files_waiting ON files(id) WHERE state = 'waiting'",
+    """CREATE TABLE texts (
+        id INTEGER PRIMARY KEY,
+        sha256 TEXT NOT NULL UNIQUE,
+        size INTEGER NOT NULL,
+        places INTEGER NOT NULL,
+        scanned INTEGER NOT NULL,
+        reading TEXT NOT NULL,
+        unread TEXT NOT NULL,
+        characters INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        content BLOB NOT NULL
+    ) STRICT""",
+    "CREATE INDEX texts_by_size ON texts(size)",
+    "CREATE INDEX texts_by_passage ON texts(first)",
+    """CREATE TABLE passages (
+        id INTEGER PRIMARY KEY,
+        place INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        [end] INTEGER NOT NULL
+    ) STRICT""",
+    f"CREATE VIRTUAL TABLE word_index USING {WORDS}",
+    """CREATE TABLE models (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        dimensions INTEGER NOT NULL
+    ) STRICT""",
+    """CREATE TABLE vectors (
+        id INTEGER PRIMARY KEY,
+        model INTEGER NOT NULL,
+        text_id INTEGER NOT NULL,
+        signs BLOB NOT NULL,
+        codes BLOB NOT NULL,
+        UNIQUE (model, text_id)
+    ) STRICT""",
+    """CREATE TABLE troubles (
+        path BLOB PRIMARY KEY,
+        why TEXT NOT NULL,
+        away INTEGER NOT NULL
+    ) STRICT""",
+)
+
+_STATE: Final = "CASE state WHEN 'read' THEN coalesce(reading, state) ELSE state END"
+"""The state of a file, as `IndexedFile` has it."""
+
+_KIND: Final = IndexKind(
+    layout=LAYOUT,
+    tables=_TABLES,
+    words=("word_index",),
+    failed="The collection could not be searched.",
+    anew="Its index was damaged and is made anew; the files are safe.",
+)
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """A file as it is on the disk. name: as answers call it."""
+
+    path: Path
+    name: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class TrackedFile:
+    """A file as the index has it."""
+
+    id: int
+    seen: SeenFile
+    state: FileState
+
+
+@dataclass(frozen=True)
+class VectorModel:
+    """What made the vectors of an index.
+
+    key: tells its weights, its prompts and its dimensions from all others. name: for people.
+    """
+
+    key: str
+    name: str
+    dimensions: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much is in an index; `CollectionState` says what each is."""
+
+    files: int
+    waiting: int
+    unreadable: int
+    characters: int
+    passages: int
+    scans: int
+    partly_read: int
+    empty: int
+
+
+@dataclass(frozen=True)
+class TextToEmbed:
+    """A text of which there are no vectors yet, and its passages."""
+
+    id: int
+    name: str
+    passages: tuple[str, ...]
+
+
+class CollectionIndex:
+    """An open index. Any thread may search; one at a time writes. The owner calls `close`.
+
+    A file that cannot be read, or is of another layout, is removed and begun anew: then all files
+    have to be read again. Raises AppError where there can be no file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = IndexFile(path, _KIND)
+        self._signs: tuple[tuple[int, str], SignTable, NDArray[np.float32]] | None = None
+        self._unpacked: OrderedDict[str, Document] = OrderedDict()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def size_bytes(self) -> int:
+        """Return what the index takes on the disk."""
+        return self._file.size_bytes()
+
+    def _forget_texts(self, db: sqlite3.Connection, left: Iterable[int]) -> None:
+        """Remove those of these texts that no file has any more, with their words and vectors."""
+        if _remove_unused(db, left):
+            with self._file.read():
+                self._unpacked.clear()
+
+    # Files
+
+    def known(self) -> dict[bytes, TrackedFile]:
+        """Return all files of the index by their paths, as the system has these."""
+        with self._file.read() as db:
+            rows = db.execute("SELECT id, path, name, size, mtime_ns, state FROM files")
+            return {row["path"]: _known(row) for row in rows}
+
+    def waiting(self, most: int) -> list[TrackedFile]:
+        """Return files that have yet to be read, in the order in which they were found."""
+        with self._file.read() as db:
+            rows = db.execute(
+                "SELECT id, path, name, size, mtime_ns, state FROM files WHERE state = 'waiting'"
+                " ORDER BY id LIMIT ?",
+                (most,),
+            )
+            return [_known(row) for row in rows]
+
+    def files(
+        self, state: FileState | None = None, start: int = 0, most: int = -1
+    ) -> list[IndexedFile]:
+        """Return files by their names."""
+        with self._file.read() as db:
+            rows = db.execute(
+                f"SELECT path, name, {_STATE} AS state, files.size, places, scanned, why, [do],"  # noqa: S608  our own words
+                " unread FROM files LEFT JOIN texts ON texts.id = text_id"
+                f" WHERE ? IS NULL OR {_STATE} = ? ORDER BY name LIMIT ? OFFSET ?",
+                (state, state, most, start),
+            )
+            return [
+                IndexedFile(
+                    _path(row["path"]),
+                    row["name"],
+                    row["state"],
+                    row["size"],
+                    row["places"] or 0,
+                    row["scanned"] or 0,
+                    row["why"],
+                    row["do"],
+                    unread_from((row["unread"] or "").split(",")),
+                )
+                for row in rows
+            ]
+
+    def note(
+        self,
+        seen: Iterable[SeenFile] = (),
+        moved: Iterable[tuple[int, SeenFile]] = (),
+        gone: Iterable[int] = (),
+    ) -> None:
+        """Note what a look at the folders has found.
+
+        seen: new and changed files, which are to be read. moved: files of the index that are
+        elsewhere now. gone: the ids of those that are there no more.
+        """
+        gone = list(gone)
+        with self._file.write() as db:
+            left = _texts_of(db, gone)
+            db.executemany("DELETE FROM files WHERE id = ?", [(it,) for it in gone])
+            db.executemany(
+                "UPDATE files SET path = ?, name = ?, size = ?, mtime_ns = ? WHERE id = ?",
+                [(*_row(it), file_id) for file_id, it in moved],
+            )
+            db.executemany(
+                "INSERT INTO files (path, name, size, mtime_ns, state)"
+                " VALUES (?, ?, ?, ?, 'waiting') ON CONFLICT (path) DO UPDATE SET"
+                " name = excluded.name, size = excluded.size, mtime_ns = excluded.mtime_ns,"
+                " state = 'waiting', why = '', [do] = ''",
+                map(_row, seen),
+            )
+            self._forget_texts(db, left)
+
+    def read_again(self, path: Path | None = None) -> None:
+        """Have files that could not be read tried again: one, or all."""
+        with self._file.write() as db:
+            db.execute(
+                "UPDATE files SET state = 'waiting', why = '', [do] = ''"
+                " WHERE state = 'unreadable' AND (? IS NULL OR path = ?)",
+                (None, None) if path is None else (os.fsencode(path),) * 2,
+            )
+
+    def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
+        """Note that the folders have been looked through, and what could not be."""
+        with self._file.write() as db:
+            _keep(db, "looked", str(when))
+            _keep(db, "left_out", str(left_out))
+            db.execute("DELETE FROM troubles")
+            db.executemany(
+                "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
+                [(os.fsencode(it.path), it.why, int(it.away)) for it in troubles],
+            )
+
+    def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
+        """Return what `looked` noted last."""
+        with self._file.read() as db:
+            when, left_out = _kept(db, "looked"), _kept(db, "left_out")
+            troubles = tuple(
+                PathTrouble(_path(row["path"]), row["why"], bool(row["away"]))
+                for row in db.execute("SELECT path, why, away FROM troubles ORDER BY path")
+            )
+        return float(when) if when else None, int(left_out or 0), troubles
+
+    def devices(self) -> dict[str, int]:
+        """Return the devices on which the folders lay when files of theirs were last found."""
+        with self._file.read() as db:
+            found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
+        return found
+
+    def keep_devices(self, devices: Mapping[str, int]) -> None:
+        with self._file.write() as db:
+            _keep(db, "devices", json.dumps(dict(devices)))
+
+    # Texts
+
+    def has_size(self, size: int) -> bool:
+        """Tell whether some text came from a file of this size."""
+        with self._file.read() as db:
+            row = db.execute("SELECT 1 FROM texts WHERE size = ? LIMIT 1", (size,)).fetchone()
+        return row is not None
+
+    def hash_of(self, file_id: int) -> str | None:
+        """Return the hash of the file's bytes as it was read; None for one without text."""
+        with self._file.read() as db:
+            row = db.execute(
+                "SELECT sha256 FROM files JOIN texts ON texts.id = text_id WHERE files.id = ?",
+                (file_id,),
+            ).fetchone()
+        return None if row is None else str(row["sha256"])
+
+    def link(self, file: TrackedFile, sha256: str) -> bool:
+        """Give a file the text of this hash, if it is here; returns whether it is."""
+        with self._file.write() as db:
+            row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
+            if row is not None:
+                left = _texts_of(db, [file.id])
+                _have(db, file, row["id"])
+                self._forget_texts(db, left)
+        return row is not None
+
+    def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
+        """Keep the text of files that were read, or why they could not be."""
+        with self._file.write() as db:
+            left = _texts_of(db, [file.id for file, _ in read])
+            for file, document in read:
+                if isinstance(document, Document):
+                    _have(db, file, _add(db, document))
+                else:
+                    db.execute(
+                        "UPDATE files SET state = 'unreadable', text_id = NULL, why = ?, [do] = ?"
+                        " WHERE id = ? AND mtime_ns = ?",
+                        (document.why, document.do, file.id, file.seen.mtime_ns),
+                    )
+            self._forget_texts(db, left)
+
+    def merge(self) -> bool:
+        """Have words of removed texts leave the file, see `IndexFile.merge`."""
+        with self._file.read() as db:
+            removed = _kept(db, "removed")
+        if not removed:
+            return False
+        if self._file.merge():
+            return True
+        with self._file.write() as db:
+            _keep(db, "removed", "")
+        return False
+
+    def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
+        """Return the documents with these hashes; those that are not here are left out."""
+        found = {it: self._document(it) for it in set(hashes)}
+        return {sha256: it for sha256, it in found.items() if it is not None}
+
+    def _document(self, sha256: str) -> Document | None:
+        with self._file.read() as db:
+            document = self._unpacked.pop(sha256, None)
+            what = "content" if document is None else "NULL AS content"
+            row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
+            if row is None:
+                return None  # another process may have removed it
+            document = document or _unpacked(row["content"])
+            self._unpacked[sha256] = document
+            held = sum(len(it.text) for it in self._unpacked.values())
+            while held > _UNPACKED and len(self._unpacked) > 1:
+                held -= len(self._unpacked.popitem(last=False)[1].text)
+        return document
+
+    def paths_of(self, sha256: str) -> list[Path]:
+        """Return where the files with this text lie."""
+        with self._file.read() as db:
+            rows = db.execute(
+                "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
+                " ORDER BY path",
+                (sha256,),
+            ).fetchall()
+        return [_path(row["path"]) for row in rows]
+
+    def with_words(self, quote: str) -> list[tuple[str, str]]:
+        """Return hashes and names of the files that may have a quote, the likeliest first.
+
+        They have at least half of its longest words: one may be divided at the end of a line.
+        """
+        asked = quoted_words(quote)
+        counted: Counter[int] = Counter()
+        with self._file.read() as db:
+            for word in asked[:_QUOTED]:
+                counted.update(
+                    row[0]
+                    for row in db.execute(
+                        "SELECT DISTINCT (SELECT id FROM texts WHERE first <= word_index.rowid"
+                        " ORDER BY first DESC LIMIT 1) FROM word_index WHERE word_index MATCH ?",
+                        (f'"{word}"',),
+                    )
+                )
+            least = (len(asked[:_QUOTED]) + 1) // 2
+            likely = [it for it, count in counted.most_common(_MOST_QUOTED) if count >= least]
+            rows = [
+                db.execute(
+                    "SELECT sha256, name FROM texts JOIN files ON text_id = texts.id"
+                    " WHERE texts.id = ? ORDER BY name LIMIT 1",
+                    (text_id,),
+                ).fetchone()
+                for text_id in likely
+            ]
+        return [(row["sha256"], row["name"]) for row in rows if row is not None]
+
+    def counts(self) -> Counts:
+        """Count what is in the index."""
+        with self._file.read() as db:
+            of = {
+                row["state"]: row["number"]
+                for row in db.execute(
+                    f"SELECT {_STATE} AS state, count(*) AS number FROM files"  # noqa: S608  our own words
+                    " LEFT JOIN texts ON texts.id = text_id GROUP BY 1"
+                )
+            }
+            row = db.execute(
+                "SELECT coalesce(sum(characters), 0), coalesce(sum(count), 0) FROM texts"
+            ).fetchone()
+        return Counts(
+            sum(of.values()),
+            of.get("waiting", 0),
+            of.get("unreadable", 0),
+            row[0],
+            row[1],
+            of.get("scan", 0),
+            of.get("partly_read", 0),
+            of.get("empty", 0),
+        )
+
+    # Vectors
+
+    def without_vectors(self, model: VectorModel, most: int) -> list[TextToEmbed]:
+        """Return texts of which this model has made no vectors, of about so many passages."""
+        found: list[TextToEmbed] = []
+        with self._file.read() as db:
+            rows = db.execute(
+                "SELECT id, count, content,"
+                " (SELECT name FROM files WHERE text_id = texts.id) AS name FROM texts"
+                " WHERE count > 0 AND NOT EXISTS (SELECT 1 FROM vectors"
+                " WHERE text_id = texts.id AND model = (SELECT id FROM models WHERE key = ?))"
+                " ORDER BY id",
+                (model.key,),
+            )
+            for row in rows:
+                parts = passages(_unpacked(row["content"]), PASSAGE)
+                found.append(
+                    TextToEmbed(row["id"], row["name"] or "", tuple(it.text for it in parts))
+                )
+                most -= row["count"]
+                if most <= 0:
+                    break
+            rows.close()
+        return found
+
+    def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
+        """Keep the vectors of a text's passages, unless it has gone meanwhile."""
+        signs, sizes = encoded(vectors, model.dimensions)
+        with self._file.write() as db:
+            number = _number_of(db, model)
+            db.execute(
+                "INSERT OR REPLACE INTO vectors (model, text_id, signs, codes)"
+                " SELECT ?, id, ?, ? FROM texts WHERE id = ? AND count = ?",
+                (number, signs, sizes, text_id, len(vectors)),
+            )
+            _count_up(db)
+
+    def take_over(self, model: VectorModel) -> None:
+        """Search the vectors of this model from now on, and remove those of all others."""
+        with self._file.write() as db:
+            number = _number_of(db, model)
+            db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
+            db.execute("DELETE FROM models WHERE id <> ?", (number,))
+            _keep(db, "model", model.key)
+            _count_up(db)
+
+    def model(self) -> VectorModel | None:
+        """Return the model whose vectors are complete, or were; None before the first."""
+        with self._file.read() as db:
+            row = db.execute(
+                "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
+            ).fetchone()
+        return None if row is None else VectorModel(row["key"], row["name"], row["dimensions"])
+
+    def with_vectors(self, model: VectorModel) -> int:
+        """Count the passages of which this model has made vectors."""
+        with self._file.read() as db:
+            row = db.execute(
+                "SELECT coalesce(sum(count), 0) FROM vectors JOIN texts ON texts.id = text_id"
+                " WHERE model = (SELECT id FROM models WHERE key = ?)",
+                (model.key,),
+            ).fetchone()
+        return int(row[0])
+
+    # Search
+
+    def search(
+        self,
+        collection: str,
+        question: str,
+        most: int,
+        vector: tuple[VectorModel, Sequence[float]] | None = None,
+    ) -> list[FoundPassage]:
+        """Return the passages that suit a question, the best first.
+
+        collection: how the collection is called. vector: of the question, and by which model.
+        """
+        rankings: dict[By, Ranking] = {"text": self._by_words(question)}
+        if vector is not None:
+            rankings["vector"] = self._by_vector(*vector)
+        found = []
+        for number, score, by in fused(rankings)[:most]:
+            row = self._found(number)
+            passage = None if row is None else self._passage(collection, row, score, by)
+            if passage is not None:
+                found.append(passage)
+        return found
+
+    def _by_words(self, question: str) -> Ranking:
+        words = asked_words(question)
+        if not words:
+            return []
+        with self._file.read() as db:
+            counts = counts_of(words, lambda it: _count(db, it))
+            rows = db.execute(
+                "SELECT rowid, rank FROM word_index WHERE word_index MATCH ? ORDER BY rank LIMIT ?",
+                (_telling(counts), _TOP),
+            ).fetchall()
+            (count,) = db.execute("SELECT coalesce(sum(count), 0) FROM texts").fetchone()
+            named = with_names(db, "word_index", words)
+        return weighed(rows, counts, count, named)
+
+    def _by_vector(self, model: VectorModel, vector: Sequence[float]) -> Ranking:
+        with self._file.read() as db:
+            table, center = self._signs_of(db, model)
+            codes = _codes(db, model, table.near(vector))
+        return [(number, 1.0) for number, _ in ranked(vector, codes, center)[:_TOP]]
+
+    def _signs_of(
+        self, db: sqlite3.Connection, model: VectorModel
+    ) -> tuple[SignTable, NDArray[np.float32]]:
+        """Return the signs of a model's vectors and the middle of some of them.
+
+        They are read again when there are others.
+        """
+        stamp = (int(_kept(db, "changes") or 0), model.key)
+        if self._signs is None or self._signs[0] != stamp:
+            rows = db.execute(
+                "SELECT vectors.id, first, signs FROM vectors JOIN texts ON texts.id = text_id"
+                " WHERE model = (SELECT id FROM models WHERE key = ?) ORDER BY first",
+                (model.key,),
+            )
+            table = SignTable(map(tuple, rows), model.dimensions)
+            center = middle(_codes(db, model, table.spread(_MIDDLE)).values(), model.dimensions)
+            self._signs = stamp, table, center
+        _, table, center = self._signs
+        return table, center
+
+    def _found(self, number: int) -> sqlite3.Row | None:
+        with self._file.read() as db:
+            row: sqlite3.Row | None = db.execute(
+                "SELECT path, name, sha256, place, start, [end] FROM passages"
+                " JOIN texts ON texts.id = (SELECT id FROM texts WHERE first <= ?"
+                " ORDER BY first DESC LIMIT 1)"
+                " JOIN files ON text_id = texts.id WHERE passages.id = ? ORDER BY name LIMIT 1",
+                (number, number),
+            ).fetchone()
+        return row
+
+    def _passage(
+        self, collection: str, row: sqlite3.Row, score: float, by: tuple[By, ...]
+    ) -> FoundPassage | None:
+        document = self._document(row["sha256"])
+        if document is None or not 0 < row["place"] <= len(document.sections):
+            return None
+        section = document.sections[row["place"] - 1]
+        before = document.start_of(row["place"])
+        return FoundPassage(
+            collection,
+            row["name"],
+            _path(row["path"]),
+            row["sha256"],
+            TextSpan(section.place, row["start"], row["end"]),
+            before + row["start"],
+            before + row["end"],
+            section.text[row["start"] : row["end"]],
+            score,
+            by,
+        )
+
+
+def _add(db: sqlite3.Connection, document: Document) -> int:
+    """Add a text with its passages and their words, unless it is here; returns its id."""
+    row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
+    if row is not None:
+        return int(row["id"])
+    first = int(_kept(db, "next") or 1)
+    parts = list(enumerate(passages(document, PASSAGE), start=first))
+    _keep(db, "next", str(first + len(parts)))
+    db.executemany(
+        "INSERT INTO passages (id, place, start, [end]) VALUES (?, ?, ?, ?)",
+        [(number, it.span.place.number, it.span.start, it.span.end) for number, it in parts],
+    )
+    db.executemany(
+        "INSERT INTO word_index (rowid, words) VALUES (?, ?)",
+        [(number, " ".join(telling_words_in(it.text))) for number, it in parts],
+    )
+    done = db.execute(
+        "INSERT INTO texts (sha256, size, places, scanned, reading, unread, characters, first,"
+        " count, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document.sha256,
+            document.size,
+            len(document.sections),
+            len(document.scanned),
+            document.reading,
+            ",".join(document.unread),
+            len(document.text),
+            first,
+            len(parts),
+            _packed(document),
+        ),
+    )
+    return int(done.lastrowid or 0)
+
+
+def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
+    """Give a file its text, unless it has changed again meanwhile."""
+    db.execute(
+        "UPDATE files SET state = 'read', text_id = ?, why = '', [do] = ''"
+        " WHERE id = ? AND size = ? AND mtime_ns = ?",
+        (text_id, file.id, file.seen.size, file.seen.mtime_ns),
+    )
+
+
+def _texts_of(db: sqlite3.Connection, files: Iterable[int]) -> set[int]:
+    """Return the texts that these files have."""
+    found = (db.execute("SELECT text_id FROM files WHERE id = ?", (it,)).fetchone() for it in files)
+    return {row["text_id"] for row in found if row is not None and row["text_id"] is not None}
+
+
+def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
+    removed = False
+    for text_id in texts:
+        row = db.execute(
+            "SELECT first, count, content FROM texts WHERE id = ?"
+            " AND NOT EXISTS (SELECT 1 FROM files WHERE text_id = texts.id)",
+            (text_id,),
+        ).fetchone()
+        if row is None:
+            continue
+        parts = passages(_unpacked(row["content"]), PASSAGE)
+        db.executemany(
+            "INSERT INTO word_index (word_index, rowid, words) VALUES ('delete', ?, ?)",
+            [
+                (number, " ".join(telling_words_in(it.text)))
+                for number, it in enumerate(parts, start=row["first"])
+            ],
+        )
+        last = row["first"] + row["count"] - 1
+        db.execute("DELETE FROM passages WHERE id BETWEEN ? AND ?", (row["first"], last))
+        db.execute("DELETE FROM vectors WHERE text_id = ?", (text_id,))
+        db.execute("DELETE FROM texts WHERE id = ?", (text_id,))
+        removed = True
+    if removed:
+        _keep(db, "removed", "1")
+        _count_up(db)
+    return removed
+
+
+def _codes(
+    db: sqlite3.Connection, model: VectorModel, near: Iterable[NearPassage]
+) -> dict[int, Code]:
+    """Read what is kept of passages' vectors; those that have gone are left out."""
+    signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
+    found: dict[int, Code] = {}
+    for it in sorted(near):
+        row = db.execute(
+            "SELECT substr(signs, ?, ?), substr(codes, ?, ?) FROM vectors WHERE id = ?",
+            (1 + it.place * signs, signs, 1 + it.place * sizes, sizes, it.row),
+        ).fetchone()
+        if row is not None and len(row[1]) == sizes:
+            found[it.passage] = row[0], row[1]
+    return found
+
+
+def _count(db: sqlite3.Connection, match: str) -> int:
+    """Count the passages that match a query, up to one more than are ranked."""
+    counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
+    return int(db.execute(counted, (match, _MATCHED + 1)).fetchone()[0])
+
+
+def _telling(counts: Mapping[QueryPart, int]) -> str:
+    """Write a query for the words that are in few enough passages; of all, where they are few.
+
+    Every passage that has one of the words is ranked, which takes its time.
+    """
+    counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
+    chosen, left = [], _MATCHED
+    for count, term in counted:
+        left -= count
+        if left < 0:
+            break
+        chosen.append(term)
+    if not chosen:  # even the rarest is in many: those that have several
+        return " AND ".join(f"({term})" for _, term in counted[:3])
+    return " OR ".join(chosen)
+
+
+def _number_of(db: sqlite3.Connection, model: VectorModel) -> int:
+    """Return the number of a model, which it gets when it comes first."""
+    db.execute(
+        "INSERT OR IGNORE INTO models (key, name, dimensions) VALUES (?, ?, ?)",
+        (model.key, model.name, model.dimensions),
+    )
+    row = db.execute("SELECT id FROM models WHERE key = ?", (model.key,)).fetchone()
+    return int(row["id"])
+
+
+def _known(row: sqlite3.Row) -> TrackedFile:
+    seen = SeenFile(_path(row["path"]), row["name"], row["size"], row["mtime_ns"])
+    return TrackedFile(row["id"], seen, row["state"])
+
+
+def _row(seen: SeenFile) -> tuple[bytes, str, int, int]:
+    return os.fsencode(seen.path), seen.name, seen.size, seen.mtime_ns
+
+
+def _path(stored: bytes) -> Path:
+    return Path(os.fsdecode(stored))
+
+
+def _packed(document: Document) -> bytes:
+    """Compress the text of a document; pictures of its pages stay in the file."""
+    values = document_values(replace(document, media=b"", pages=()))
+    return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
+
+
+def _unpacked(content: bytes) -> Document:
+    return document_from(json.loads(zlib.decompress(content)))
+
+
+def _kept(db: sqlite3.Connection, name: str) -> str:
+    row = db.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
+    return "" if row is None else str(row["value"])
+
+
+def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
+    db.execute("INSERT OR REPLACE INTO state (name, value) VALUES (?, ?)", (name, value))
+
+
+def _count_up(db: sqlite3.Connection) -> None:
+    """Note that other vectors are there than before."""
+    _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))

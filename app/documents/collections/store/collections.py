@@ -1,0 +1,98 @@
+"""Collections in the database: their names, and the paths that were added to them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.base.db import Database
+from app.documents.collections.values import DocumentCollection
+
+
+class CollectionStore:
+    """The table of collections. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collections(self) -> list[DocumentCollection]:
+        """Return all collections by their names."""
+        with self._database.read() as db:
+            return _collections(db, "ORDER BY name COLLATE NOCASE", ())
+
+    def named(self, called: str) -> DocumentCollection | None:
+        """Return the collection with this id, or else with this name."""
+        with self._database.read() as db:
+            found = _collections(db, "WHERE id = ?", (called,))
+            found += _collections(db, "WHERE name = ? COLLATE NOCASE", (called,))
+        return found[0] if found else None
+
+    def create(self, name: str) -> DocumentCollection | None:
+        """Make an empty collection; None where the name is taken."""
+        made = DocumentCollection(uuid.uuid4().hex, name)
+        with self._database.write() as db:
+            done = db.execute(
+                "INSERT OR IGNORE INTO collections (id, name, created) VALUES (?, ?, ?)",
+                (made.id, name, time.time()),
+            )
+            return made if done.rowcount else None
+
+    def rename(self, collection_id: str, name: str) -> bool:
+        """Give a collection another name; returns whether that was free."""
+        with self._database.write() as db:
+            done = db.execute(
+                "UPDATE OR IGNORE collections SET name = ? WHERE id = ?", (name, collection_id)
+            )
+            return bool(done.rowcount)
+
+    def pause(self, collection_id: str, *, paused: bool) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "UPDATE collections SET paused = ? WHERE id = ?", (int(paused), collection_id)
+            )
+
+    def add(self, collection_id: str, paths: Iterable[Path]) -> None:
+        with self._database.write() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO collection_paths (collection_id, path, added)"
+                " VALUES (?, ?, ?)",
+                [(collection_id, os.fsencode(path), time.time()) for path in paths],
+            )
+
+    def take_out(self, collection_id: str, path: Path) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "DELETE FROM collection_paths WHERE collection_id = ? AND path = ?",
+                (collection_id, os.fsencode(path)),
+            )
+
+    def remove(self, collection_id: str) -> None:
+        """Remove a collection; chats and assistants that name it have one less."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM collections WHERE id = ?", (collection_id,))
+
+
+def _collections(
+    db: sqlite3.Connection, which: str, values: tuple[str, ...]
+) -> list[DocumentCollection]:
+    rows = db.execute(f"SELECT id, name, paused FROM collections {which}", values).fetchall()  # noqa: S608  our own words
+    return [
+        DocumentCollection(
+            row["id"],
+            row["name"],
+            tuple(
+                Path(os.fsdecode(it["path"]))
+                for it in db.execute(
+                    "SELECT path FROM collection_paths WHERE collection_id = ?"
+                    " ORDER BY added, path",
+                    (row["id"],),
+                )
+            ),
+            bool(row["paused"]),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""Widgets and words that several parts of the documents share."""

@@ -1,0 +1,261 @@
+"""Puts the text of a page into the order in which it is read, where it was drawn across columns.
+
+PDFium tells text as it was drawn. Most programs draw one column after the other; some, and those
+that recognise text on scans, go from the left to the right over all of them, which makes sentences
+that nobody wrote. A table is drawn so, too, and is to be read so: its cells are short.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from app.documents.values.shifted import raised
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfTextPage
+
+HYPHENS: Final = "\ufffe\u0002"
+"""PDFium writes these for a hyphen at the end of a line that a word goes on after."""
+
+Character = tuple[str, int]
+"""A character of a page, and its number in PDFium's text; -1 for one that was put in."""
+
+_LEAST_LINES: Final = 4
+"""Lines that must lie beside each other before they are taken for columns."""
+
+_LEAST_WIDTH: Final = 9.0
+"""Times its height that a line of a column is wide; a cell of a table is shorter more often."""
+
+_WORD_GAP: Final = 1.0
+"""Times the height of a line; a wider gap is none between words."""
+
+_RAISABLE: Final = set("0123456789+-\u2212")
+_MOST_RAISED_HEIGHT: Final = 0.85
+_LEAST_RAISED: Final = 0.15
+_RAISED_GAP: Final = 0.2
+"""Of a raised sign, in heights of what stands before it: its height, by how much it stands higher,
+and how far from it at most."""
+
+_MOST_RECTANGLES: Final = 20_000
+_BREAK: Final = ("\n", -1)
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """A part of a line without a gap that is wider than between words."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    @property
+    def height(self) -> float:
+        return self.top - self.bottom
+
+    @property
+    def is_long(self) -> bool:
+        return self.right - self.left >= _LEAST_WIDTH * self.height
+
+    def follows(self, other: _Segment) -> bool:
+        """Whether it begins where the other ends."""
+        return abs(self.left - other.right) <= _RAISED_GAP * max(self.height, other.height)
+
+    def is_raised_behind(self, base: _Segment, last: _Segment) -> bool:
+        """Whether it stands smaller and higher behind its base, or behind another such sign."""
+        higher = self.bottom - base.bottom
+        return (
+            self.height <= _MOST_RAISED_HEIGHT * base.height
+            and _LEAST_RAISED * base.height <= higher <= base.height
+            and -_RAISED_GAP * base.height <= self.left - last.right <= _RAISED_GAP * base.height
+        )
+
+    def is_beside(self, other: _Segment) -> bool:
+        """Whether both lie in the same line."""
+        common = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return common >= min(self.height, other.height) / 2
+
+
+@dataclass
+class _Zone:
+    """Lines that lie beside each other. drawn: as they came; rows: how many had both columns."""
+
+    left: list[list[Character]] = field(default_factory=list)
+    right: list[list[Character]] = field(default_factory=list)
+    drawn: list[list[Character]] = field(default_factory=list)
+    rows: int = 0
+    last: str = ""
+
+    def add(self, side: str, run: list[Character], *, same_line: bool) -> None:
+        self.rows += same_line and side == "right" and self.last == "left"
+        self.last = side
+        (self.left if side == "left" else self.right).append(run)
+        self.drawn.append(run)
+
+    def ordered(self) -> list[list[Character]]:
+        return [*self.left, *self.right] if self.rows >= _LEAST_LINES else self.drawn
+
+
+def in_reading_order(words: PdfTextPage) -> list[Character]:
+    """Return the characters of a page in the order in which they are read."""
+    drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
+    rectangles = list(_rectangles(words))
+    if any(other.is_raised_behind(one, one) for one, other in pairwise(rectangles)):
+        drawn = _with_raised(words, drawn)
+    gutter = _gutter(list(_segments(rectangles)))
+    return drawn if gutter is None else list(_by_columns(words, drawn, gutter))
+
+
+def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Character]:
+    """Write raised numbers as such, and without the end of a line that PDFium makes beside them."""
+    found: list[Character] = []
+    seen = 0  # of those found, up to the white space that came last
+    base: _Segment | None = None
+    last: _Segment | None = None  # the raised sign before
+    for it in drawn:
+        if it[0].isspace():
+            found.append(it)
+            continue
+        box = _bounds(words, it[1]) if last or it[0] in _RAISABLE else None
+        if last is None:
+            base = _bounds(words, found[seen - 1][1]) if box and seen else None
+        is_raised = joined = False
+        if box is not None and base is not None:
+            is_raised = it[0] in _RAISABLE and box.is_raised_behind(base, last or base)
+            joined = last is not None and box.follows(last) and box.is_beside(base)
+        if is_raised or joined:
+            del found[seen:]
+        last = box if is_raised else None
+        found.append((raised(it[0]), it[1]) if is_raised else it)
+        seen = len(found)
+    return found
+
+
+def _rectangles(words: PdfTextPage) -> Iterator[_Segment]:
+    from pypdfium2 import raw
+
+    count = raw.FPDFText_CountRects(words, 0, -1)
+    for at in range(count if count <= _MOST_RECTANGLES else 0):
+        left, top, right, bottom = (ctypes.c_double() for _ in range(4))
+        if raw.FPDFText_GetRect(words, at, left, top, right, bottom):
+            yield _Segment(left.value, right.value, bottom.value, top.value)
+
+
+def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
+    """Join the pieces of a line that are drawn after each other, with no more than a word's gap."""
+    last: _Segment | None = None
+    for it in rectangles:
+        if last is not None and last.is_beside(it):
+            gap = it.left - last.right
+            if -last.height <= gap <= _WORD_GAP * max(last.height, it.height):
+                last = _Segment(
+                    last.left, it.right, min(last.bottom, it.bottom), max(last.top, it.top)
+                )
+                continue
+        if last is not None:
+            yield last
+        last = it
+    if last is not None:
+        yield last
+
+
+def _gutter(segments: Sequence[_Segment]) -> float | None:
+    """Find where the white between two columns ends, if text goes across it again and again."""
+    pairs = [
+        (one, other)
+        for one, other in pairwise(segments)
+        if one.is_beside(other) and other.left > one.right and one.is_long and other.is_long
+    ]
+    if len(pairs) < _LEAST_LINES:
+        return None
+    height = median(one.height for one, _ in pairs)
+    gutter = median(other.left for _, other in pairs) - height / 4
+    fitting = sum(one.right <= gutter <= other.left + height / 2 for one, other in pairs)
+    return gutter if fitting >= max(_LEAST_LINES, 0.8 * len(pairs)) else None
+
+
+def _by_columns(
+    words: PdfTextPage, drawn: Sequence[Character], gutter: float
+) -> Iterator[Character]:
+    """Yield first what stands left of the gutter and then what stands right of it.
+
+    A line across both begins anew below it.
+    """
+    zone, first = _Zone(), True
+    for run, side, same_line in _runs(words, drawn, gutter):
+        if side:
+            zone.add(side, run, same_line=same_line)
+            continue
+        for line in (*zone.ordered(), run):
+            yield from line if first else (_BREAK, *line)
+            first = False
+        zone = _Zone()
+    for line in zone.ordered():
+        yield from line if first else (_BREAK, *line)
+        first = False
+
+
+def _runs(
+    words: PdfTextPage, drawn: Sequence[Character], gutter: float
+) -> Iterator[tuple[list[Character], str, bool]]:
+    """Yield parts of lines that stand on one side of the gutter, or, with "", across it.
+
+    With each comes whether it stands in the same line as the part before.
+    """
+    line: list[Character] = []
+    for it in (*drawn, _BREAK):
+        if it[0] not in "\r\n":
+            line.append(it)
+            if it[0] not in HYPHENS:
+                continue
+        yield from _parts(words, line, gutter)
+        line = []
+
+
+def _parts(
+    words: PdfTextPage, line: list[Character], gutter: float
+) -> Iterator[tuple[list[Character], str, bool]]:
+    """Divide a line at the gutter, unless a word or its gap alone lies on it."""
+    boxes = [_box(words, at) if not character.isspace() else None for character, at in line]
+    seen = [(at, box) for at, box in enumerate(boxes) if box is not None]
+    if not seen:
+        if line:
+            yield line, "", False
+        return
+    cuts = [0]
+    for (_, one), (at, other) in pairwise(seen):
+        jumps = (one[0] < gutter) != (other[0] < gutter)
+        if jumps and other[0] - one[1] > one[2]:
+            cuts.append(at)
+    cuts.append(len(line))
+    if len(cuts) == 2 and seen[0][1][0] < gutter < seen[-1][1][1]:
+        yield line, "", False
+        return
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        run = line[start:end]
+        while run and run[-1][0].isspace():
+            run.pop()
+        box = next(box for at, box in seen if at >= start)
+        yield run, "left" if box[0] < gutter else "right", number > 0
+
+
+def _box(words: PdfTextPage, at: int) -> tuple[float, float, float] | None:
+    """Return the left and the right side of a character, and its height."""
+    bounds = _bounds(words, at)
+    return None if bounds is None else (bounds.left, bounds.right, bounds.height)
+
+
+def _bounds(words: PdfTextPage, at: int) -> _Segment | None:
+    """Return where a character stands."""
+    from pypdfium2 import raw
+
+    box = raw.FS_RECTF()
+    index = raw.FPDFText_GetCharIndexFromTextIndex(words, at)
+    if index < 0 or not raw.FPDFText_GetLooseCharBox(words, index, box):
+        return None
+    return _Segment(box.left, box.right, box.bottom, box.top)

@@ -1,0 +1,470 @@
+"""Writes formulas in a line: of OMML, as Office has them, and of MathML, as EPUB and HTML do.
+
+10² is never 102 there, and a fraction never the row of its figures: (a+b)/c, √(x), ∑_(i=1)^n.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from app.documents.values.shifted import Shift, shifted
+
+NOT_READ: Final = "(formula, not read)"
+"""Stands for a formula of which nothing can be read."""
+
+_MOST_DEEP: Final = 200
+_SIMPLE: Final = re.compile(r"[\w.,\u00b0%\u2032'\u207a\u207b\u208a\u208b\u221e]+")
+_ONE_THING: Final = re.compile(r"[\d.,]+|[^\W\d_]+[\u2070-\u209f\u00b2\u00b3\u00b9\u2032]*")
+_BUILT: Final = re.compile(r"[/^_\u221a\u2070-\u209f\u00b2\u00b3\u00b9]")
+_LETTERS: Final = re.compile("[\U0001d400-\U0001d7ff]")
+"""Letters that are drawn slanted or bold in formulas."""
+_BARE_SHIFT: Final = re.compile(r"[\^_]\w$")
+_SIGN_BEHIND: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
+_INVISIBLE: Final = {ord("\u2061"): "", ord("\u2062"): "", ord("\u2063"): "", ord("\u2064"): " "}
+_ACCENTS: Final = {
+    **dict.fromkeys("\u0302^\u02c6", "hat"),
+    **dict.fromkeys("\u0303~\u02dc", "tilde"),
+    **dict.fromkeys("\u0304\u0305\u00af\u203e\u02c9", "overline"),
+    **dict.fromkeys("\u0307\u02d9.", "dot"),
+    **dict.fromkeys("\u0308\u00a8", "ddot"),
+    **dict.fromkeys("\u20d7\u2192\u20d1", "vec"),
+    **dict.fromkeys("\u0332_", "underline"),
+}
+_BRACES: Final = set("\u23de\u23df\u23b4\u23b5\u23dc\u23dd{}")
+
+
+class _Fraction(str):
+    """A fraction, which must not run together with what stands beside it."""
+
+    __slots__ = ()
+
+
+class FormulaTree:
+    """Collects a formula of Office's from the tags that a reader of XML is told of."""
+
+    def __init__(self) -> None:
+        self._open: list[ET.Element] = []
+        self._whole = ET.Element("oMath")
+
+    def opened(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Take the beginning of an element; returns whether it belongs to a formula."""
+        if not self._open:
+            if tag == "oMath":
+                self._whole = ET.Element(tag)
+                self._open.append(self._whole)
+            return tag == "oMath"
+        element = self._open[-1]
+        if len(self._open) < _MOST_DEEP:
+            element = ET.SubElement(element, tag, dict(attributes))
+        self._open.append(element)
+        return True
+
+    def closed(self) -> str | None:
+        """Take the end of an element.
+
+        Returns: The formula if it ends there, "" within one, None outside of formulas.
+        """
+        if not self._open:
+            return None
+        self._open.pop()
+        return "" if self._open else omml_text(self._whole) or NOT_READ
+
+    def data(self, text: str) -> bool:
+        """Take words; returns whether they belong to a formula."""
+        if self._open:
+            self._open[-1].text = (self._open[-1].text or "") + text
+        return bool(self._open)
+
+
+def omml_text(formula: ET.Element) -> str:
+    """Write a formula of Office's; the names of its elements have no namespace."""
+    return _plain(_omml(formula, 0))
+
+
+def mathml_text(formula: ET.Element) -> str:
+    """Write a formula of MathML; the names of its elements have no namespace."""
+    return _plain(_mathml(formula, 0)) or formula.get("alttext", "").strip()
+
+
+def _plain(text: str) -> str:
+    text = _LETTERS.sub(lambda it: unicodedata.normalize("NFKC", it[0]), text)
+    return " ".join(text.split()) or ""
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Put parts beside each other, with a space where they would be read as another number."""
+    found = [part for part in parts if part]
+    if len(found) == 1:
+        return found[0]
+    line, last = "", ""
+    for part in found:
+        if line and part and line[-1].isalnum() and (part[0].isalnum() or part[0] == "("):
+            apart = isinstance(part, _Fraction) or (
+                part[0] != "("
+                and (
+                    isinstance(last, _Fraction)
+                    or bool(_BARE_SHIFT.search(line))
+                    or (bool(_SIGN_BEHIND.search(line)) and part[0].isdigit())
+                )
+            )
+            line += " " if apart else ""
+        line += part
+        last = part
+    return line
+
+
+def _is_enclosed(text: str) -> bool:
+    """Tell whether a text lies in one pair of brackets."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth:
+            return at == len(text) - 1
+    return False
+
+
+def _grouped(text: str) -> str:
+    text = text.strip()
+    return text if _SIMPLE.fullmatch(text) or _is_enclosed(text) else f"({text})"
+
+
+def _fraction(above: str, below: str, *, bar: bool = True) -> str:
+    if not bar:
+        return f"binom({above.strip()}, {below.strip()})"
+    below = _grouped(below)
+    if not (_ONE_THING.fullmatch(below) or _is_enclosed(below)):
+        below = f"({below})"  # 1/2a would be a half of a
+    return _Fraction(f"{_grouped(above)}/{below}")
+
+
+def _scripted(base: str, lowered: str = "", above: str = "") -> str:
+    """Write a base with an index and a power."""
+    if base and _BUILT.search(base) and not _is_enclosed(base):
+        base = f"({base})"
+    line = base
+    scripts: tuple[tuple[Shift, str], ...] = (("lowered", lowered), ("raised", above))
+    for shift, text in scripts:
+        text = text.strip()  # noqa: PLW2901
+        if not text:
+            continue
+        if _is_enclosed(text):
+            line += ("^" if shift == "raised" else "_") + text
+        elif text.isalpha() and shift == "raised" and len(text) > 1:
+            line += f"^({text})"  # no ordinal: 2^(nd) in a formula
+        elif text.isalpha() and shift == "raised" and text != "n":
+            line += f"^{text}"
+        elif not any(map(str.isalnum, text)):
+            line += f"^{text}" if shift == "raised" and len(text) == 1 else _marked(shift, text)
+        else:
+            line += shifted(line, shift, text)
+    return line
+
+
+def _marked(shift: Shift, text: str) -> str:
+    return f"{'^' if shift == 'raised' else '_'}({text})"
+
+
+def _root(inner: str, degree: str = "") -> str:
+    degree = degree.strip()
+    inner = inner.strip()
+    inside = inner if _is_enclosed(inner) else f"({inner})"
+    if not degree or degree == "2":
+        return f"√{inside}"
+    if degree in {"3", "4"}:
+        return ("∛" if degree == "3" else "∜") + inside
+    return f"root({degree}, {inner})"
+
+
+def _accented(base: str, accent: str) -> str:
+    if accent in _BRACES:
+        return base
+    name = _ACCENTS.get(accent)
+    return f"{name}({base})" if name else _scripted(base, "", accent)
+
+
+def _table(rows: Iterable[Iterable[str]]) -> str:
+    return "; ".join(", ".join(cell.strip() for cell in row) for row in rows)
+
+
+# OMML (ECMA-376, part 1, 22.1)
+
+
+def _omml(element: ET.Element, depth: int) -> str:
+    if depth > _MOST_DEEP:
+        return NOT_READ
+    if element.tag in _SKIPPED or element.tag.endswith("Pr"):
+        return ""
+    if element.tag == "t":
+        return (element.text or "").translate(_INVISIBLE)
+    if write := _OMML.get(element.tag):
+        return write(element, depth + 1)
+    return _joined(_omml(child, depth + 1) for child in element)
+
+
+_SKIPPED: Final = {"del", "moveFrom", "Fallback", "instrText", "delText"}
+
+
+def _part(element: ET.Element, name: str, depth: int) -> str:
+    found = element.find(name)
+    return _omml(found, depth) if found is not None else ""
+
+
+def _property(element: ET.Element, name: str, otherwise: str | None = None) -> str | None:
+    """Return a property's value; `otherwise` where it is not there."""
+    found = element.find(f"{element.tag}Pr/{name}")
+    return otherwise if found is None else found.get("val", "")
+
+
+def _is_on(value: str | None) -> bool:
+    return value is not None and value not in {"0", "off", "false"}
+
+
+def _omml_fraction(it: ET.Element, depth: int) -> str:
+    bar = _property(it, "type") != "noBar"
+    return _fraction(_part(it, "num", depth), _part(it, "den", depth), bar=bar)
+
+
+def _omml_script(it: ET.Element, depth: int) -> str:
+    return _scripted(_part(it, "e", depth), _part(it, "sub", depth), _part(it, "sup", depth))
+
+
+def _omml_before(it: ET.Element, depth: int) -> str:
+    scripts = _scripted("", _part(it, "sub", depth), _part(it, "sup", depth))
+    return f"{scripts}{_part(it, 'e', depth)}"
+
+
+def _omml_root(it: ET.Element, depth: int) -> str:
+    return _root(_part(it, "e", depth), _part(it, "deg", depth))
+
+
+def _omml_nary(it: ET.Element, depth: int) -> str:
+    sign = _property(it, "chr", "\u222b") or ""
+    scripts = _scripted(sign, _part(it, "sub", depth), _part(it, "sup", depth))
+    return f"{scripts} {_part(it, 'e', depth)} "
+
+
+def _omml_enclosed(it: ET.Element, depth: int) -> str:
+    begin, end = _property(it, "begChr", "("), _property(it, "endChr", ")")
+    inner = []
+    for e in it.findall("e"):
+        alone = next(iter(e), None) if len(e) == 1 else None
+        inner.append(
+            _omml_rows(alone, depth)
+            if alone is not None and alone.tag == "m"
+            else _omml(e, depth).strip()
+        )
+    return f"{begin}{(_property(it, 'sepChr', '|') or '').join(inner)}{end}"
+
+
+def _omml_rows(it: ET.Element, depth: int) -> str:
+    return _table([_omml(e, depth) for e in row.findall("e")] for row in it.findall("mr"))
+
+
+def _omml_matrix(it: ET.Element, depth: int) -> str:
+    return f"[{_omml_rows(it, depth)}]"
+
+
+def _omml_equations(it: ET.Element, depth: int) -> str:
+    return "; ".join(_omml(e, depth).replace("&", "").strip() for e in it.findall("e"))
+
+
+def _omml_function(it: ET.Element, depth: int) -> str:
+    name, argument = _part(it, "fName", depth), _part(it, "e", depth)
+    return f"{name}{argument}" if argument.startswith("(") else f"{name} {argument}"
+
+
+def _omml_limit(it: ET.Element, depth: int) -> str:
+    limit = _part(it, "lim", depth)
+    base = _part(it, "e", depth)
+    return _scripted(base, limit) if it.tag == "limLow" else _scripted(base, "", limit)
+
+
+def _omml_accent(it: ET.Element, depth: int) -> str:
+    return _accented(_part(it, "e", depth), _property(it, "chr", "\u0302") or "")
+
+
+def _omml_bar(it: ET.Element, depth: int) -> str:
+    name = "overline" if _property(it, "pos") == "top" else "underline"
+    return f"{name}({_part(it, 'e', depth)})"
+
+
+def _omml_box(it: ET.Element, depth: int) -> str:
+    inner = _part(it, "e", depth)
+    struck = any(_is_on(_property(it, f"strike{way}")) for way in ("H", "V", "BLTR", "TLBR"))
+    return f"cancel({inner})" if struck else inner
+
+
+def _omml_phantom(it: ET.Element, depth: int) -> str:
+    shown = _property(it, "show", "1")
+    return _part(it, "e", depth) if _is_on(shown) or shown == "" else " "
+
+
+_Write = Callable[[ET.Element, int], str]
+_OMML: Final[Mapping[str, _Write]] = {
+    "f": _omml_fraction,
+    "sSup": _omml_script,
+    "sSub": _omml_script,
+    "sSubSup": _omml_script,
+    "sPre": _omml_before,
+    "rad": _omml_root,
+    "nary": _omml_nary,
+    "d": _omml_enclosed,
+    "m": _omml_matrix,
+    "eqArr": _omml_equations,
+    "func": _omml_function,
+    "limLow": _omml_limit,
+    "limUpp": _omml_limit,
+    "acc": _omml_accent,
+    "bar": _omml_bar,
+    "borderBox": _omml_box,
+    "phant": _omml_phantom,
+    "tab": lambda _it, _depth: " ",
+    "br": lambda _it, _depth: " ",
+}
+
+
+# MathML 3 (presentation)
+
+
+def _mathml(element: ET.Element, depth: int) -> str:
+    if depth > _MOST_DEEP:
+        return NOT_READ
+    if element.tag in _TOKENS:
+        inner = "".join(element.itertext())
+        text = " ".join(inner.split()) if element.tag != "mtext" else inner
+        return text.translate(_INVISIBLE)
+    if element.tag == "apply":
+        return NOT_READ  # it says what is meant, and not how it is written
+    if write := _MATHML.get(element.tag):
+        return write(element, depth + 1)
+    return _of_row(element, depth + 1)
+
+
+_TOKENS: Final = {"mi", "mn", "mo", "mtext", "ms"}
+
+
+def _of_row(element: ET.Element, depth: int) -> str:
+    parts: list[str] = []
+    named = False
+    for child in element:
+        text = _mathml(child, depth)
+        # Not “sinx”.
+        parts += [" "] if named and text[:1].isalnum() else []
+        parts.append(text)
+        named = child.tag == "mi" and len(text) > 1
+    return _joined(parts)
+
+
+def _child(element: ET.Element, number: int, depth: int) -> str:
+    return _mathml(element[number], depth) if number < len(element) else ""
+
+
+def _ml_fraction(it: ET.Element, depth: int) -> str:
+    bar = not re.match(r"0(?![.\d]*[1-9])", it.get("linethickness", ""))
+    return _fraction(_child(it, 0, depth), _child(it, 1, depth), bar=bar)
+
+
+def _ml_sup(it: ET.Element, depth: int) -> str:
+    return _scripted(_child(it, 0, depth), "", _child(it, 1, depth))
+
+
+def _ml_sub(it: ET.Element, depth: int) -> str:
+    return _scripted(_child(it, 0, depth), _child(it, 1, depth), _child(it, 2, depth))
+
+
+def _ml_over(it: ET.Element, depth: int) -> str:
+    return _accented(_child(it, 0, depth), _child(it, 1, depth).strip())
+
+
+def _ml_under(it: ET.Element, depth: int) -> str:
+    under = _child(it, 1, depth).strip()
+    base = _child(it, 0, depth)
+    return base if under in _BRACES else _scripted(base, under, _child(it, 2, depth))
+
+
+def _ml_sqrt(it: ET.Element, depth: int) -> str:
+    return _root(_of_row(it, depth))
+
+
+def _ml_root(it: ET.Element, depth: int) -> str:
+    return _root(_child(it, 0, depth), _child(it, 1, depth))
+
+
+def _ml_table(it: ET.Element, depth: int) -> str:
+    rows = [
+        [_mathml(cell, depth) for cell in row if row.tag == "mtr" or cell is not row[0]]
+        for row in it
+        if row.tag in {"mtr", "mlabeledtr"}
+    ]
+    return f"[{_table(rows)}]"
+
+
+def _ml_fenced(it: ET.Element, depth: int) -> str:
+    marks = "".join(it.get("separators", ",").split())
+    line = ""
+    for number, child in enumerate(it):
+        if number and marks:
+            line += marks[min(number, len(marks)) - 1] + " "
+        line += _mathml(child, depth)
+    return f"{it.get('open', '(')}{line}{it.get('close', ')')}"
+
+
+def _ml_many(it: ET.Element, depth: int) -> str:
+    """Write a base with scripts on both of its sides."""
+    children = list(it)
+    before = next((at for at, child in enumerate(children) if child.tag == "mprescripts"), None)
+    behind = children[1:before] if before is not None else children[1:]
+    front = children[before + 1 :] if before is not None else []
+    line = ""
+    for at in range(0, len(front), 2):
+        line += _scripted("", *(_mathml(child, depth) for child in front[at : at + 2]))
+    line += _child(it, 0, depth)
+    for at in range(0, len(behind), 2):
+        line += _scripted("", *(_mathml(child, depth) for child in behind[at : at + 2]))
+    return line
+
+
+def _ml_enclosed(it: ET.Element, depth: int) -> str:
+    inner, how = _of_row(it, depth), it.get("notation", "longdiv")
+    if "radical" in how:
+        return _root(inner)
+    return f"cancel({inner})" if "strike" in how else inner
+
+
+def _ml_first(it: ET.Element, depth: int) -> str:
+    return _child(it, 0, depth)
+
+
+def _nothing(_it: ET.Element, _depth: int) -> str:
+    return ""
+
+
+_MATHML: Final[Mapping[str, _Write]] = {
+    "mfrac": _ml_fraction,
+    "msup": _ml_sup,
+    "msub": _ml_sub,
+    "msubsup": _ml_sub,
+    "mover": _ml_over,
+    "munder": _ml_under,
+    "munderover": _ml_under,
+    "msqrt": _ml_sqrt,
+    "mroot": _ml_root,
+    "mtable": _ml_table,
+    "mfenced": _ml_fenced,
+    "mmultiscripts": _ml_many,
+    "menclose": _ml_enclosed,
+    "semantics": _ml_first,
+    "maction": _ml_first,
+    "mphantom": lambda _it, _depth: " ",
+    "mspace": lambda _it, _depth: " ",
+    "annotation": _nothing,
+    "annotation-xml": _nothing,
+    "none": _nothing,
+    "mprescripts": _nothing,
+}

@@ -1,0 +1,157 @@
+"""Counts the automatic numbers of a DOCX: of clauses, headings and lists (ECMA-376, 17.9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from app.documents.reading.numerals import numeral
+
+_LEVELS: Final = 9
+_PLACEHOLDER: Final = re.compile(r"%([1-9])")
+_MOST_DIGITS: Final = 9
+_MOST_TEXT: Final = 100
+"""Characters around a number; it stands before every paragraph of a list."""
+_BULLET: Final = "\u2022"
+_PRIVATE: Final = re.compile("[\ue000-\uf8ff\\w]")
+"""Bullets of fonts that have drawings in the place of letters."""
+
+
+@dataclass(frozen=True)
+class _Level:
+    """A level of a list. restart: the level, from 1, behind which it begins anew; 0 for none."""
+
+    start: int = 1
+    form: str = "decimal"
+    text: str = ""
+    restart: int | None = None
+    legal: bool = False
+    style: str = ""
+    width: int = 0
+
+
+@dataclass
+class _List:
+    """A list as it is defined, and how far its levels have counted."""
+
+    levels: dict[int, _Level]
+    linked: str = ""
+    counts: list[int | None] = field(default_factory=lambda: [None] * _LEVELS)
+
+
+class AutomaticNumbers:
+    """The lists of a document. definitions: its part `numbering`, without namespaces."""
+
+    def __init__(self, definitions: ET.Element | None = None) -> None:
+        self._lists: dict[str, _List] = {}
+        self._numbers: dict[str, tuple[str, dict[int, int], dict[int, _Level]]] = {}
+        self._begun: set[str] = set()
+        if definitions is None:
+            return
+        for found in definitions.findall("abstractNum"):
+            self._lists[found.get("abstractNumId", "")] = _List(
+                dict(map(_level, found.findall("lvl"))), _value(found, "numStyleLink")
+            )
+        for found in definitions.findall("num"):
+            starts: dict[int, int] = {}
+            levels: dict[int, _Level] = {}
+            for override in found.findall("lvlOverride"):
+                at = _whole(override.get("ilvl", ""), 0)
+                if override.find("startOverride") is not None:
+                    starts[at] = _whole(_value(override, "startOverride"), 1)
+                levels |= dict(map(_level, override.findall("lvl")))
+            key = found.get("numId", "")
+            self._numbers[key] = (_value(found, "abstractNumId"), starts, levels)
+
+    def link(self, styles: Mapping[str, str]) -> None:
+        """Have lists that are defined by a style take its list. styles: their lists by id."""
+        for one in self._lists.values():
+            number = self._numbers.get(styles.get(one.linked, ""))
+            if one.linked and number is not None and number[0] in self._lists:
+                one.levels = self._lists[number[0]].levels
+
+    def level_of(self, number: str, styles: Iterable[str]) -> int:
+        """Return the level that a list has for one of these styles."""
+        found = self._numbers.get(number)
+        if found is None or found[0] not in self._lists:
+            return 0
+        levels = {**self._lists[found[0]].levels, **found[2]}
+        by_style = {level.style: at for at, level in levels.items() if level.style}
+        return next((by_style[it] for it in styles if it in by_style), 0)
+
+    def next(self, number: str, at: int) -> str:
+        """Count a paragraph of a list; returns its number as it is shown, "" where none is."""
+        found = self._numbers.get(number)
+        if found is None or found[0] not in self._lists or not 0 <= at < _LEVELS:
+            return ""
+        abstract, starts, own = found
+        one = self._lists[abstract]
+        levels = {**one.levels, **own}
+        for level, start in starts.items():
+            if 0 <= level < _LEVELS:
+                levels[level] = replace(levels.get(level, _Level()), start=start)
+                if number not in self._begun:
+                    one.counts[level] = None
+        self._begun.add(number)
+        before = one.counts[at]
+        one.counts[at] = levels.get(at, _Level()).start if before is None else before + 1
+        for deeper in range(at + 1, _LEVELS):
+            restart = levels.get(deeper, _Level()).restart
+            if restart is None or at < restart:
+                one.counts[deeper] = None
+        return _shown(levels, one.counts, at)
+
+
+def _shown(levels: Mapping[int, _Level], counts: list[int | None], at: int) -> str:
+    level = levels.get(at)
+    if level is None:
+        return ""
+    if level.form == "bullet":
+        text = level.text.strip()
+        return _BULLET if not text or _PRIVATE.search(text) else text
+
+    def put(found: re.Match[str]) -> str:
+        other = int(found[1]) - 1
+        its = levels.get(other, _Level())
+        count = counts[other]
+        number = its.start - 1 if count is None else count
+        if level.legal and its.form != "none":
+            return str(number)
+        return numeral(number, its.form).rjust(its.width, "0")
+
+    return _PLACEHOLDER.sub(put, level.text).strip()
+
+
+def _level(found: ET.Element) -> tuple[int, _Level]:
+    form, width = "decimal", 0
+    for it in found.iter("numFmt"):
+        form = it.get("val", "decimal")
+        if form == "custom":  # as in “001, 002, 003”; what stands beside it is for older programs
+            width = len(it.get("format", "").partition(",")[0])
+            form = "decimal"
+            break
+    restart = found.find("lvlRestart")
+    legal = found.find("isLgl")
+    picture = found.find("lvlPicBulletId") is not None
+    return _whole(found.get("ilvl", ""), 0), _Level(
+        _whole(_value(found, "start"), 0 if found.find("start") is None else 1),
+        "bullet" if picture else form,
+        "" if picture else _value(found, "lvlText")[:_MOST_TEXT],
+        None if restart is None else _whole(restart.get("val", ""), 0),
+        legal is not None and legal.get("val", "1") not in {"0", "false", "off"},
+        _value(found, "pStyle"),
+        min(width, _MOST_DIGITS),
+    )
+
+
+def _value(element: ET.Element, name: str) -> str:
+    found = element.find(name)
+    return "" if found is None else found.get("val", "")
+
+
+def _whole(text: str, otherwise: int) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if is_number else otherwise

@@ -1,0 +1,116 @@
+"""Draws pages of PDFs in another process, so that no file can harm the app; see `page_child`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from app.base.errors import DocumentNotRead
+from app.documents.reading.faults import Fault
+from app.documents.reading.limits import Limits
+from app.documents.reading.reader import refused
+from app.documents.values.documents import Section, TextSpan
+from app.documents.values.pages import DrawnPage, Rectangle
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.helper.command import module_command
+from engines.helper.parent import run_helper
+
+COMMAND: Final = module_command("app.documents.reading.page_child")
+_LIMITS: Final = Limits(seconds=30.0)
+"""Nobody looks at an empty window for two minutes."""
+
+_BYTES: Final = 4
+"""Of a pixel, at most."""
+
+_LARGEST: Final = 1e6
+"""Points; the format ends at 14,400, and readers take more."""
+
+
+class PageDrawer:
+    """Draws pages; any thread may, and several at once."""
+
+    def __init__(self, limits: Limits = _LIMITS, command: Sequence[str] = COMMAND) -> None:
+        self._limits = limits
+        self._command = tuple(command)
+
+    def draw(
+        self,
+        path: Path,
+        name: str,
+        section: Section,
+        width: int,
+        spans: Sequence[TextSpan],
+        cancel: CancelToken,
+    ) -> DrawnPage:
+        """Draw the page of a section so many pixels wide, if the limits let it.
+
+        name: of the file, for errors. spans: parts of the section's text that are to be marked.
+        Raises DocumentNotRead and Cancelled.
+        """
+        asked = {
+            "path": str(path),
+            "number": section.place.number,
+            "width": max(1, width),
+            "spans": [(it.start, it.end) for it in spans],
+            "text": sha256(section.text.encode()).hexdigest(),
+            "limits": asdict(self._limits),
+        }
+        most = self._limits.view_pixels * _BYTES * 2
+        try:
+            ended = run_helper(
+                self._command,
+                json.dumps(asked),
+                self._limits.seconds,
+                cancel,
+                self._limits.memory_bytes,
+                most,
+            )
+        except OSError as error:
+            raise _not_shown(name, Fault.MISSING) from error
+        if cancel.cancelled:
+            raise Cancelled
+        if not ended.in_time or ended.too_much:
+            raise _not_shown(name, Fault.NO_MEMORY if ended.in_time else Fault.NO_TIME)
+        try:
+            said = json.loads(ended.last_line)
+            if fault := said.get("fault"):
+                raise _not_shown(name, Fault(fault))
+            return _page_of(said, self._limits)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
+            raise _not_shown(name, Fault.CRASHED) from None
+
+
+def _page_of(said: Mapping[str, Any], limits: Limits) -> DrawnPage:
+    """Read what the child said; it may say anything. Raises ValueError, KeyError, TypeError."""
+    width, height, stride = (int(said[it]) for it in ("width", "height", "stride"))
+    fits = min(width, height) > 0 and width * height <= limits.view_pixels * 1.1
+    if not fits or not 3 * width <= stride <= 3 * width + 64:
+        raise ValueError("this is no page")
+    unpacked = zlib.decompressobj()
+    pixels = unpacked.decompress(base64.b64decode(said["pixels"]), stride * height)
+    if len(pixels) != stride * height:
+        raise ValueError("there are too few pixels")
+    across, down = map(float, said["points"])
+    if not (1 <= across <= _LARGEST and 1 <= down <= _LARGEST):
+        raise ValueError("no page is so large")
+    marks = None if said["marks"] is None else tuple(map(_rectangle, said["marks"]))
+    return DrawnPage(width, height, stride, pixels, (across, down), marks)
+
+
+def _rectangle(values: Sequence[float]) -> Rectangle:
+    left, top, right, bottom = map(float, values)
+    if not (0 <= left <= right <= 1 and 0 <= top <= bottom <= 1):
+        raise ValueError("a mark lies outside the page")
+    return left, top, right, bottom
+
+
+def _not_shown(name: str, fault: Fault) -> DocumentNotRead:
+    error = refused(name, fault)
+    return DocumentNotRead(f"A page of {name} cannot be shown.", error.why, error.do)

@@ -1,0 +1,248 @@
+"""Reads a document in another process, so that no file can harm the app; see `child`."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import DocumentNotRead
+from app.documents.reading.faults import Fault
+from app.documents.reading.limits import Limits
+from app.documents.values.documents import Document, document_from
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.helper.command import module_command
+from engines.helper.parent import ProcessResult, run_helper
+from engines.helper.serving import ServingHelper
+
+_MOST_FILES: Final = 2000
+"""Files for one process: what one leaves in it ends with it."""
+
+COMMAND: Final = module_command("app.documents.reading.child")
+
+
+class DocumentReader:
+    """Reads documents; any thread may, and several at once."""
+
+    def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
+        self._limits = limits or Limits()
+        self._command = tuple(command)
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file, which is called `name` if its path says otherwise.
+
+        Raises DocumentNotRead and Cancelled.
+        """
+        name = name or path.name
+        try:
+            self._look_at(path, name)
+            ended = run_helper(
+                self._command,
+                json.dumps({"path": str(path), "name": name, "limits": asdict(self._limits)}),
+                self._limits.seconds,
+                cancel,
+                self._limits.memory_bytes,
+                self._limits.out_bytes,
+            )
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        if cancel.cancelled:
+            raise Cancelled
+        return self._document(name, ended)
+
+    def read_bytes(self, data: bytes, name: str, cancel: CancelToken) -> Document:
+        """Read a file that somebody has sent; its name says of what kind it is, and opens nothing.
+
+        Raises DocumentNotRead and Cancelled.
+        """
+        try:
+            number, place = tempfile.mkstemp(prefix="hearth-")
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        path = Path(place)
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+            return self.read(path, cancel, name)
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        finally:
+            path.unlink(missing_ok=True)
+
+    def many(self) -> ManyDocuments:
+        """Return a reader for one file after the other; the owner closes it."""
+        return ManyDocuments(self._limits, self._command, self._look_at, self._document)
+
+    def _look_at(self, path: Path, name: str) -> None:
+        """Refuse a file that is not there, or too large. Raises DocumentNotRead and OSError."""
+        if not path.is_file():
+            raise refused(name, Fault.NO_FILE if path.exists() else Fault.MISSING)
+        if path.stat().st_size > self._limits.file_bytes:
+            raise refused(name, Fault.TOO_LARGE)
+
+    def _document(self, name: str, ended: ProcessResult) -> Document:
+        if not ended.in_time:
+            raise refused(name, Fault.NO_TIME)
+        if ended.too_much:
+            raise refused(name, Fault.NO_MEMORY)
+        try:
+            lines = [json.loads(line) for line in ended.out.splitlines()]
+            if fault := lines[-1].get("fault"):
+                raise refused(name, Fault(fault))
+            if lines[-1]["sections"] != len(lines) - 2:
+                raise ValueError("it has not said all")
+            return document_from({**lines[0], "sections": lines[1:-1]})
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            no_memory = "MemoryError" in ended.err or "bad_alloc" in ended.err
+            raise refused(name, Fault.NO_MEMORY if no_memory else Fault.CRASHED) from None
+
+
+class ManyDocuments:
+    """Reads one file after the other, for one thread, without a new process for each.
+
+    A file that ends the process costs no other: the next one has a new process. A process that has
+    read others before may have been ended by what these left in it, so such a file gets a second
+    try in a new one.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        command: Sequence[str],
+        look_at: Callable[[Path, str], None],
+        document: Callable[[str, ProcessResult], Document],
+    ) -> None:
+        self._limits = limits
+        self._command = [*command, json.dumps({"limits": asdict(limits)})]
+        self._look_at = look_at
+        self._document = document
+        self._helper: ServingHelper | None = None
+
+    def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        """Read a file, as `DocumentReader.read` does. Raises DocumentNotRead and Cancelled."""
+        name = name or path.name
+        try:
+            self._look_at(path, name)
+            ended, alone = self._asked(path, name, cancel)
+            if not alone and (ended.code or ended.too_much) and not cancel.cancelled:
+                ended, _ = self._asked(path, name, cancel)
+        except OSError as error:
+            raise refused(name, Fault.MISSING) from error
+        if cancel.cancelled:
+            raise Cancelled
+        return self._document(name, ended)
+
+    def close(self) -> None:
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
+
+    def _asked(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
+        """Have a file read; returns whether it was the first in its process, too."""
+        helper = self._helper
+        if helper is not None and (
+            not helper.alive
+            or helper.orders >= _MOST_FILES
+            or helper.resident_bytes() > self._limits.memory_bytes // 4
+        ):
+            self.close()
+            helper = None
+        if helper is None:
+            helper = self._helper = ServingHelper(self._command)
+        limits = self._limits
+        order = {"path": os.fsencode(path).hex(), "name": name}
+        ended = helper.ask(order, limits.seconds, cancel, limits.memory_bytes, limits.out_bytes)
+        return ended, helper.orders == 1
+
+
+def refused(name: str, fault: Fault) -> DocumentNotRead:
+    """Say why a file cannot be read."""
+    return DocumentNotRead(f"{name} cannot be read.", *_WORDS[fault])
+
+
+_OPEN_IT: Final = "Open it in its own program and copy the part that your question is about."
+
+_WORDS: Final = {
+    Fault.MISSING: (
+        "The file is not there, or the system does not let Hearth open it.",
+        "Check that it still exists and that you may open it, then add it again.",
+    ),
+    Fault.NO_FILE: (
+        "It is a folder, a pipe or a device, and none of them is read as a file.",
+        "Choose a file.",
+    ),
+    Fault.CHANGED: (
+        "Another program changed it while it was read.",
+        "Wait until that program has finished with it, then add it again.",
+    ),
+    Fault.LOCKED: (
+        "It is protected by a password or by copy protection.",
+        "Save a copy without protection in its own program, and add the copy.",
+    ),
+    Fault.OLD_OFFICE: (
+        "It has the format that Office used before 2007.",
+        "Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.",
+    ),
+    Fault.MESSAGE_FILE: (
+        "It is a message as Outlook keeps it (.msg), which Hearth does not read.",
+        "Save it as EML in Outlook, or as a PDF, and add that.",
+    ),
+    Fault.ENCODING: (
+        "It is a text in an encoding that Hearth cannot tell; a wrong one would make other words.",
+        "Save it as UTF-8 in its own program, and add that.",
+    ),
+    Fault.PICTURE: (
+        "It is a picture of a kind that Hearth does not read.",
+        "Save it as JPEG or PNG in its own program, and add that.",
+    ),
+    Fault.SOUND: (
+        "It is a sound of a kind that Hearth does not read.",
+        "Save it as WAV, MP3 or FLAC in its own program, and add that.",
+    ),
+    Fault.PIXELS: (
+        "It has more than 200 million pixels.",
+        "Make it smaller in its own program, or cut out what your question is about.",
+    ),
+    Fault.LASTS: (
+        "It lasts longer than an hour, or takes more than 64 MB.",
+        "Cut out the part that your question is about, or save it as MP3 or FLAC.",
+    ),
+    Fault.UNKNOWN: (
+        "It is no document, picture or sound that Hearth knows how to read.",
+        "Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.",
+    ),
+    Fault.DAMAGED: (
+        "The file is damaged or not complete.",
+        "Open it in its own program, save it again, and add that copy.",
+    ),
+    Fault.TOO_LARGE: (
+        "The file is larger than 1 GB.",
+        _OPEN_IT,
+    ),
+    Fault.TOO_LONG: (
+        "It has more text than ten million characters.",
+        "Split it into smaller files, and add those that your question is about.",
+    ),
+    Fault.UNPACKS: (
+        "Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would.",
+        _OPEN_IT,
+    ),
+    Fault.NO_MEMORY: (
+        "Reading it took more than 1 GB of memory, and was stopped.",
+        _OPEN_IT,
+    ),
+    Fault.NO_TIME: (
+        "Reading it took more than two minutes, and was stopped.",
+        _OPEN_IT,
+    ),
+    Fault.CRASHED: (
+        "The part of Hearth that reads it crashed on it; the file may be damaged or harmful.",
+        "Open it in its own program, save it again, and add that copy.",
+    ),
+}
+"""The words of each fault: why, and what to do. Their numbers are those of `Limits`."""

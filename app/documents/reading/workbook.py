@@ -1,0 +1,283 @@
+"""Reads XLSX: the cells of each sheet as they are shown, a row a line."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from app.documents.reading.cell_formats import GENERAL, shown_number, shown_text
+from app.documents.reading.collected import Collected
+from app.documents.reading.faults import Fault, Unreadable
+from app.documents.reading.package import Package, XmlReader
+from app.documents.reading.slides import drawn_words
+from app.documents.values.documents import LocationKind, Unread
+from app.documents.values.shifted import Shift, in_line
+
+XLSX_START: Final = "xl/workbook.xml"
+_OPEN_FORMULA: Final = re.compile(rb"(?:</f>|<f[^>]{0,200}/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
+_MOST_OPEN: Final = 300
+_OFF: Final = {"", "0", "false"}
+_COMMENTS: Final = {"comments", "threadedComment"}
+_MOST_COLUMNS: Final = 16_384
+_MARGIN_CODE: Final = re.compile(
+    r'&(?:(?P<plain>&)|(?P<name>A)|"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z])'
+)
+"""Of headers and footers: how they are to look, and what only a printed page has."""
+
+_SHIFTS: Final[Mapping[str | None, Shift]] = {"superscript": "raised", "subscript": "lowered"}
+
+
+@dataclass
+class _Look:
+    """What is known of a sheet but for its cells.
+
+    shifted: texts with raised or lowered signs that stand in cells themselves, by the cells' names;
+    openpyxl knows those alone that lie in the table of shared texts.
+    """
+
+    is_hidden: bool = False
+    rows: set[int] = field(default_factory=set)
+    columns: set[int] = field(default_factory=set)
+    margins: dict[str, str] = field(default_factory=dict)
+    shifted: dict[str, str] = field(default_factory=dict)
+    drawn: str = ""
+
+
+def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
+    """Read a workbook. Raises Unreadable."""
+    source = file if isinstance(file, Path) else io.BytesIO(file)
+    package = Package(source, most_unpacked)
+    package.check_xml()
+    package.close()
+    from openpyxl import load_workbook
+
+    try:
+        looks = _looks(source, most_unpacked, into.unread)
+        book = load_workbook(
+            source, read_only=True, data_only=True, keep_links=False, rich_text=True
+        )
+        formulas = (
+            load_workbook(source, read_only=True, keep_links=False)
+            if _has_open_formulas(source, most_unpacked)
+            else None
+        )
+        try:
+            for sheet in book.worksheets:
+                sheet.reset_dimensions()
+                look = looks.get(sheet.title, _Look())
+                rows = _lines(_rows(sheet, formulas), look, book.epoch)
+                text = "\n".join((*rows, *_beside(look, sheet.title)))
+                if look.is_hidden:
+                    text = f"(hidden sheet)\n{text}"
+                into.add(LocationKind.SHEET, text, sheet.title)
+            if len(book.worksheets) < len(book.sheetnames):
+                into.unread.add(Unread.CHARTS)
+        finally:
+            book.close()
+            if formulas is not None:
+                formulas.close()
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
+        # What openpyxl and the XML parser raise where a file contradicts itself.
+        raise Unreadable(Fault.DAMAGED) from error
+    except (zipfile.BadZipFile, EOFError, OverflowError) as error:
+        raise Unreadable(Fault.DAMAGED) from error
+
+
+def _has_open_formulas(source: Path | BinaryIO, most_unpacked: int) -> bool:
+    """Tell whether there are formulas without results, as programs write them that compute none."""
+    package = Package(source, most_unpacked)
+    sheets = (it for it in package.names if it.startswith("xl/worksheets/"))
+    try:
+        return any(package.has(it, _OPEN_FORMULA, _MOST_OPEN) for it in sheets)
+    finally:
+        package.close()
+
+
+def _looks(source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]) -> dict[str, _Look]:
+    """Find out what of each sheet is hidden, and what stands beside its cells."""
+    package = Package(source, most_unpacked)
+    try:
+        related = package.related(XLSX_START)
+        found = {}
+        for sheet in package.bare_tree(XLSX_START).iter("sheet"):
+            look = found[sheet.get("name", "")] = _Look(sheet.get("state", "visible") != "visible")
+            kind, name = related.get(sheet.get("id", ""), ("", ""))
+            if kind != "worksheet" or name not in package:
+                continue
+            package.feed(name, _SheetReader(look))
+            for other, part in package.related(name).values():
+                if other in _COMMENTS:
+                    unread.add(Unread.COMMENTS)
+                elif other == "drawing" and part in package:
+                    look.drawn = drawn_words(package, part, unread)
+        return found
+    finally:
+        package.close()
+
+
+class _SheetReader(XmlReader):
+    """Finds out which rows and columns are hidden, and what a printed page says above and below."""
+
+    def __init__(self, look: _Look) -> None:
+        self._look = look
+        self._row = 0
+        self._cell = self._margin = ""
+        self._pieces: list[tuple[Shift, str]] | None = None
+        self._shift: Shift = ""
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        # Called for each of millions of cells, of which the name alone matters.
+        if tag.endswith("}c"):
+            self._cell = attributes.get("r", "")
+        elif not tag.endswith("}v"):
+            self.opened(tag.rpartition("}")[2], attributes)
+
+    def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
+        match tag:
+            case "row":
+                self._row = _whole(attributes.get("r", ""), self._row + 1)
+                if _is_hidden(attributes, "ht"):
+                    self._look.rows.add(self._row)
+            case "col" if _is_hidden(attributes, "width"):
+                first = _whole(attributes.get("min", ""), 0)
+                last = min(_whole(attributes.get("max", ""), 0), _MOST_COLUMNS)
+                self._look.columns.update(range(first, last + 1))
+            case "is":
+                self._pieces = []
+            case "r":
+                self._shift = ""
+            case "vertAlign":
+                self._shift = _SHIFTS.get(attributes.get("val"), "")
+            case _ if tag.endswith(("Header", "Footer")):
+                self._margin = tag
+
+    def closed(self, tag: str) -> None:
+        if tag == self._margin:
+            self._margin = ""
+        elif tag == "is" and self._pieces is not None:
+            if any(shift for shift, _ in self._pieces):
+                self._look.shifted[self._cell] = in_line(self._pieces)
+            self._pieces = None
+
+    def data(self, text: str) -> None:
+        if self._margin:
+            margins = self._look.margins
+            margins[self._margin] = margins.get(self._margin, "") + text
+        elif self._pieces is not None:
+            self._pieces.append((self._shift, text))
+
+
+def _is_hidden(attributes: Mapping[str, str], size: str) -> bool:
+    return attributes.get("hidden", "") not in _OFF or attributes.get(size) == "0"
+
+
+def _whole(text: str, otherwise: int) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else otherwise
+
+
+def _beside(look: _Look, title: str) -> Iterator[str]:
+    """Yield what stands beside the cells of a sheet: shapes with words, headers and footers."""
+    if look.drawn:
+        yield f"\n(beside the cells)\n{look.drawn}"
+    for kind in ("Header", "Footer"):
+        texts = dict.fromkeys(
+            " ".join(_MARGIN_CODE.sub(lambda it: _of_margin(it, title), text).split())
+            for name, text in look.margins.items()
+            if name.endswith(kind)
+        )
+        if said := "\n".join(filter(None, texts)):
+            yield f"\n({kind.lower()})\n{said}"
+
+
+def _of_margin(code: re.Match[str], title: str) -> str:
+    if code["plain"]:
+        return "&"
+    return title if code["name"] else " "
+
+
+def _rows(sheet: Any, formulas: Any) -> Iterator[Sequence[object]]:
+    """Yield the cells of a sheet; for those without a value that of the other book: a formula."""
+    if formulas is None:
+        yield from sheet.rows
+        return
+    other = formulas[sheet.title]
+    other.reset_dimensions()
+    for row, same in zip(sheet.rows, other.rows, strict=True):
+        yield [
+            two if getattr(one, "value", None) is None else one
+            for one, two in zip(row, same, strict=True)
+        ]
+
+
+def _lines(rows: Iterable[Sequence[object]], look: _Look, epoch: datetime) -> Iterator[str]:
+    """Write each row as a line; what a person does not see of it stands at its end."""
+    for number, row in enumerate(rows, 1):
+        shown: list[str] = []
+        hidden: list[str] = []
+        for column, cell in enumerate(row, 1):
+            text = _shown(cell, epoch)
+            if look.shifted:
+                text = look.shifted.get(f"{_letters(column)}{number}", text)
+            if column not in look.columns:
+                shown.append(text)
+            elif text:
+                hidden.append(f"{_letters(column)}: {text}")
+        line = "\t".join(shown).rstrip()
+        if hidden:
+            line += f"\t(hidden column {'; '.join(hidden)})"
+        if number in look.rows and line:
+            line += "\t(hidden row)"
+        if line:
+            yield line
+
+
+def _letters(column: int) -> str:
+    name = ""
+    while column:
+        column, at = divmod(column - 1, 26)
+        name = chr(ord("A") + at) + name
+    return name
+
+
+def _shown(cell: object, epoch: datetime) -> str:
+    value = getattr(cell, "value", None)
+    if value is None:
+        return ""
+    code = str(getattr(cell, "number_format", None) or GENERAL)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return shown_number(value, code, epoch.date())
+    if isinstance(value, datetime | date | time | timedelta):
+        return _shown_time(value, code, epoch)
+    if isinstance(value, str | list):
+        pieces = _pieces(value)
+        return " ".join(shown_text(in_line(pieces), code).split())
+    return " ".join(str(value).split())
+
+
+def _shown_time(value: datetime | date | time | timedelta, code: str, epoch: datetime) -> str:
+    from openpyxl.utils.datetime import to_excel
+
+    number = to_excel(value, epoch)
+    if not isinstance(number, int | float):
+        return str(value)
+    return " ".join(shown_number(number, code, epoch.date()).split())
+
+
+def _pieces(value: str | list[Any]) -> list[tuple[Shift, str]]:
+    """Divide a text of a cell at its raised and lowered parts."""
+    if isinstance(value, str):
+        return [("", value)]
+    found: list[tuple[Shift, str]] = []
+    for part in value:  # of openpyxl's text with formats, which is a list
+        font = getattr(part, "font", None)
+        shift = _SHIFTS.get(getattr(font, "vertAlign", None), "")
+        found.append((shift, str(getattr(part, "text", part))))
+    return found

@@ -1,0 +1,77 @@
+"""Opens attached files to be looked at, and has their pages drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from app.base.errors import DocumentGone
+from app.documents.services.documents import Documents
+from app.documents.values.documents import Document, Location, Section, TextSpan
+from app.documents.values.pages import DrawnPage, OpenedFile
+from engines.cancel import CancelToken
+
+
+class Drawer(Protocol):
+    """Draws pages; see `app.documents.reading.page_drawing.PageDrawer`."""
+
+    def draw(
+        self,
+        path: Path,
+        name: str,
+        section: Section,
+        width: int,
+        spans: Sequence[TextSpan],
+        cancel: CancelToken,
+    ) -> DrawnPage:
+        """Draw the page of a section. Raises DocumentNotRead and Cancelled."""
+        ...
+
+
+class Pages:
+    """Shows what is kept of attached files. Qt-free; from any thread."""
+
+    def __init__(
+        self,
+        read: Callable[[Iterable[str]], Mapping[str, Document]],
+        documents: Documents,
+        drawer: Drawer,
+    ) -> None:
+        """Begin. read: returns what was read of files, by their hashes."""
+        self._read = read
+        self._documents = documents
+        self._drawer = drawer
+
+    def open(self, sha256: str, name: str) -> OpenedFile:
+        """Open what is kept of a file. Raises DocumentGone."""
+        document = self._read([sha256]).get(sha256)
+        if document is None:
+            raise _gone(name)
+        return OpenedFile(name, document, self._documents.state_of(sha256))
+
+    def draw(
+        self,
+        file: OpenedFile,
+        place: Location,
+        width: int,
+        spans: Sequence[TextSpan],
+        cancel: CancelToken,
+    ) -> DrawnPage:
+        """Draw a page so many pixels wide, with what is marked on it.
+
+        Raises DocumentGone, DocumentNotRead and Cancelled.
+        """
+        path = self._documents.copy_of(file.document.sha256)
+        if path is None:
+            raise _gone(file.name)
+        section = file.document.sections[place.number - 1]
+        return self._drawer.draw(path, file.name, section, width, spans, cancel)
+
+
+def _gone(name: str) -> DocumentGone:
+    return DocumentGone(
+        f"{name} cannot be shown.",
+        "The file is not kept any more; it went with the messages that it belonged to.",
+        "Attach it again.",
+    )

@@ -1,0 +1,91 @@
+"""Records a sound from the microphone, as a file that engines take."""
+
+from __future__ import annotations
+
+import io
+import queue
+import wave
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from app.base.errors import NothingHeard
+from engines.cancel import CancelToken
+
+RATE: Final = 16_000
+"""Samples in a second: what models that hear are trained on."""
+
+MOST_S: Final = 600.0
+"""The longest recording, in seconds; a model hears more only in parts."""
+
+_LOOK_S: Final = 0.1
+_WIDTH: Final = 2
+"""Bytes of a sample."""
+
+
+class Microphone(Protocol):
+    """Opens the system's microphone; see `app.documents.services.microphone`."""
+
+    def opened(self, heard: Callable[[bytes], None]) -> AbstractContextManager[None]:
+        """Call `heard` with samples as they come, of 16 bits at `RATE`, as long as it is open.
+
+        From any thread. Raises MicrophoneNotUsable.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A recording goes on. seconds: so long it is. sound: a WAV of all of it, once it has ended."""
+
+    seconds: float
+    sound: bytes = b""
+
+
+class Recorder:
+    """Owns the microphone while it records, and closes it whatever happens. Qt-free."""
+
+    def __init__(self, microphone: Microphone, most_s: float = MOST_S) -> None:
+        self._microphone = microphone
+        self._most = int(most_s * RATE) * _WIDTH
+
+    def record(self, stop: CancelToken) -> Iterator[Heard]:
+        """Record until `stop` is set, or as long as a recording may be; at the end with the sound.
+
+        Raises MicrophoneNotUsable and NothingHeard.
+        """
+        pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        samples = bytearray()
+        with self._microphone.opened(pieces.put):
+            while len(samples) < self._most and not stop.wait(_LOOK_S):
+                _take(pieces, samples)
+                yield Heard(_seconds(samples))
+        _take(pieces, samples)
+        del samples[self._most :]
+        if not any(samples):
+            raise NothingHeard(
+                "Nothing was recorded.",
+                "The microphone gave no sound: it is muted, or the system keeps it from Hearth.",
+                "Check the microphone in the system's settings, then record again.",
+            )
+        yield Heard(_seconds(samples), _wav(samples))
+
+
+def _take(pieces: queue.SimpleQueue[bytes], samples: bytearray) -> None:
+    while not pieces.empty():
+        samples += pieces.get()
+
+
+def _seconds(samples: bytearray) -> float:
+    return len(samples) / _WIDTH / RATE
+
+
+def _wav(samples: bytearray) -> bytes:
+    written = io.BytesIO()
+    with wave.open(written, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(_WIDTH)
+        file.setframerate(RATE)
+        file.writeframes(samples)
+    return written.getvalue()

@@ -1,0 +1,244 @@
+"""A picture to pan and zoom, with marks on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from app.documents.values.pages import Rectangle
+from app.kit.look.theme import GRID, theme_of
+
+Fit = Literal["", "width", "whole"]
+
+SMALLEST, LARGEST = 0.1, 8.0
+STEP = 1.25
+_MARK = 0.3
+"""How strong the colour of a mark is on what it marks."""
+_PAN = 60
+"""Pixels that an arrow key moves the picture."""
+
+
+class PictureCanvas(QAbstractScrollArea):
+    """scaled(scale): it is shown in another size; 1 is its own.
+
+    The picture may have more or fewer pixels than it is shown with: its size is told apart.
+    """
+
+    scaled = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("pictureCanvas")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._image = QImage()
+        self._size = QSizeF()
+        self._marks: Sequence[Rectangle] = ()
+        self._fit: Fit = "whole"
+        self._scale = 1.0
+        self._grabbed: QPoint | None = None
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    @property
+    def fit(self) -> Fit:
+        """What the picture's size follows: "" where it was chosen."""
+        return self._fit
+
+    @property
+    def shown_width(self) -> int:
+        """How many pixels of the screen the picture is wide."""
+        return math.ceil(self._size.width() * self._scale * self.devicePixelRatioF())
+
+    def show_size(self, size: QSizeF) -> None:
+        """Make room for a picture of this size, which comes later; the old one goes."""
+        self._image = QImage()
+        self._marks = ()
+        self._size = size
+        self._settle()
+
+    def show_picture(self, image: QImage, marks: Sequence[Rectangle] = ()) -> None:
+        """Show a picture in the size that was told."""
+        self._image = image
+        self._marks = marks
+        self.viewport().update()
+
+    def set_fit(self, fit: Fit) -> None:
+        self._fit = fit
+        self._settle()
+
+    def set_scale(self, scale: float, at: QPointF | None = None) -> None:
+        """Zoom to a scale; what is at a point of the view stays there, or what is in its middle."""
+        self._fit = ""
+        self._zoom(scale, at)
+
+    def step(self, by: int, at: QPointF | None = None) -> None:
+        """Zoom by so many steps."""
+        self.set_scale(self._scale * STEP**by, at)
+
+    def show_mark(self) -> None:
+        """Bring the first mark into the middle."""
+        if not self._marks:
+            return
+        left, top, right, bottom = self._marks[0]
+        area = self._area()
+        middle_x = area.width() * (left + right) / 2
+        middle_y = area.height() * (top + bottom) / 2
+        view = self.viewport()
+        self.horizontalScrollBar().setValue(round(middle_x - view.width() / 2))
+        self.verticalScrollBar().setValue(round(middle_y - view.height() / 2))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._settle()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        theme = theme_of(self.palette())
+        painter.fillRect(self.viewport().rect(), QColor(theme.side))
+        area = self._area()
+        if self._image.isNull():
+            painter.setPen(QPen(QColor(theme.line), 1))
+            painter.drawRect(area)
+            painter.end()
+            return
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(area, self._image)
+        colour = QColor(theme.accent)
+        faint = QColor(colour)
+        faint.setAlphaF(_MARK)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 2))
+        painter.setBrush(faint)
+        for left, top, right, bottom in self._marks:
+            place = QRectF(
+                area.x() + left * area.width(),
+                area.y() + top * area.height(),
+                (right - left) * area.width(),
+                (bottom - top) * area.height(),
+            )
+            painter.drawRoundedRect(place.adjusted(-2, -1, 2, 1), 3, 3)
+        painter.end()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            turned = event.angleDelta().y() / 120
+            if turned:
+                self.set_scale(self._scale * STEP**turned, event.position())
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._grabbed = event.position().toPoint()
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._grabbed is not None:
+            now = event.position().toPoint()
+            self._pan(self._grabbed - now)
+            self._grabbed = now
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        self._grabbed = None
+        self.viewport().unsetCursor()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Between the whole and its own size, where it was clicked."""
+        if self._fit:
+            self.set_scale(1.0 if self._scale < 1 else 2.0, event.position())
+        else:
+            self.set_fit("whole")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        moves = {
+            Qt.Key.Key_Left: QPoint(-_PAN, 0),
+            Qt.Key.Key_Right: QPoint(_PAN, 0),
+            Qt.Key.Key_Up: QPoint(0, -_PAN),
+            Qt.Key.Key_Down: QPoint(0, _PAN),
+        }
+        move = moves.get(Qt.Key(event.key()))
+        if move is None:
+            event.ignore()
+        else:
+            self._pan(move)
+
+    def scrollContentsBy(self, _dx: int, _dy: int) -> None:
+        self.viewport().update()
+
+    def _pan(self, by: QPoint) -> None:
+        for bar, step in (
+            (self.horizontalScrollBar(), by.x()),
+            (self.verticalScrollBar(), by.y()),
+        ):
+            bar.setValue(bar.value() + step)
+
+    def _settle(self) -> None:
+        """Take on the size that fits, and the room to scroll in."""
+        if self._size.isEmpty():
+            self._measure()
+            return
+        room = QSizeF(self.viewport().size()) - QSizeF(2 * GRID, 2 * GRID)
+        across = room.width() / self._size.width()
+        down = room.height() / self._size.height()
+        if self._fit == "width":
+            self._zoom(across)
+        elif self._fit == "whole":
+            self._zoom(min(across, down, 1.0))
+        else:
+            self._measure()
+
+    def _zoom(self, scale: float, at: QPointF | None = None) -> None:
+        scale = min(LARGEST, max(SMALLEST, scale))
+        view = self.viewport()
+        point = at or QPointF(view.width() / 2, view.height() / 2)
+        before = self._area()
+        share_x = (point.x() - before.x()) / max(1.0, before.width())
+        share_y = (point.y() - before.y()) / max(1.0, before.height())
+        self._scale = scale
+        self._measure()
+        after = self._size * scale
+        self.horizontalScrollBar().setValue(round(share_x * after.width() - point.x() + GRID))
+        self.verticalScrollBar().setValue(round(share_y * after.height() - point.y() + GRID))
+        self.scaled.emit(scale)
+
+    def _measure(self) -> None:
+        size, view = self._size * self._scale, self.viewport().size()
+        for bar, whole, seen in (
+            (self.horizontalScrollBar(), size.width(), view.width()),
+            (self.verticalScrollBar(), size.height(), view.height()),
+        ):
+            bar.setPageStep(seen)
+            bar.setSingleStep(_PAN)
+            bar.setRange(0, max(0, math.ceil(whole) + 2 * GRID - seen))
+        self.viewport().update()
+
+    def _area(self) -> QRectF:
+        """Where the picture lies in the view: in its middle as long as there is room around it."""
+        size, view = self._size * self._scale, self.viewport().size()
+        x = max(float(GRID), (view.width() - size.width()) / 2)
+        y = max(float(GRID), (view.height() - size.height()) / 2)
+        return QRectF(
+            x - self.horizontalScrollBar().value(),
+            y - self.verticalScrollBar().value(),
+            size.width(),
+            size.height(),
+        )

@@ -1,0 +1,374 @@
+"""The window in which a file is looked at, with the place of a quote marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, QSizeF, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QImage, QKeyEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from app.documents.pages.words import place_words
+from app.documents.values.documents import DocumentKind, LocationKind, TextSpan
+from app.documents.values.pages import DrawnPage, OpenedFile, TextPart, text_parts
+from app.documents.viewer.pages.canvas import STEP, PictureCanvas
+from app.documents.viewer.pages.text_page import TextPage
+from app.kit.look.language import in_full
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.dialog import EnterDialog
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.documents.viewer.presenters import Viewing
+    from app.kit.notify import Notifier
+
+_WIDTH, _HEIGHT = 900, 760
+_POINT = 96 / 72
+"""Pixels of a point of a page in its own size."""
+_PAGE = QSizeF(612, 792)
+"""Points; the room that a page has until its own size is known."""
+_CALM_MS = 150
+"""How long the zoom rests before a page is drawn again for it."""
+_STEP_PX = 200
+"""Pages are drawn in widths that are multiples of so many pixels, and found again so."""
+_TEXT_STEPS = 5
+"""Steps that a text can be made larger or smaller by."""
+
+
+class FileViewer(EnterDialog):
+    """Shows the pages of a file as pictures, or its text; keeps nothing when it is closed.
+
+    Page up and down turn pages, Home and End go to the first and the last, plus, minus and 0 zoom.
+    """
+
+    def __init__(self, viewing: Viewing, notifier: Notifier, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("fileViewer")
+        self._viewing = viewing
+        self._notifier = notifier
+        self._file: OpenedFile | None = None
+        self._parts: list[TextPart] = []
+        self._at = 0
+        self._spans: tuple[TextSpan, ...] = ()
+        self._asked = 0
+        self._size = _PAGE * _POINT
+        self._goes_to_mark = False
+        self._text_steps = 0
+        self.canvas = PictureCanvas()
+        self.text = TextPage()
+        self._problem = Label(name="viewerProblem", wrap=True, selectable=True)
+        self._problem.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        for page in (self.canvas, self.text, self._problem):
+            self._stack.addWidget(page)
+        self._note = Label("", "caution", name="viewerNote", wrap=True)
+        self._note.setContentsMargins(2 * GRID, 0, 2 * GRID, GRID)
+        self._calm = QTimer(self)
+        self._calm.setSingleShot(True)
+        self._calm.setInterval(_CALM_MS)
+        self._calm.timeout.connect(self._draw)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self._tools())
+        column.addWidget(self._note)
+        column.addWidget(self._stack, 1)
+        self.canvas.scaled.connect(self._scaled)
+        room = self.screen().availableSize()
+        self.resize(QSize(scaled(_WIDTH), scaled(_HEIGHT)).boundedTo(room))
+
+    def show_file(self, sha256: str, name: str, spans: Sequence[TextSpan] = ()) -> None:
+        """Open a file, at the first of these places if there are any."""
+        self._file = None
+        self._parts = []
+        self._spans = tuple(spans)
+        self.setWindowTitle(name)
+        self._say("")
+        self._stack.setCurrentWidget(self.canvas)
+        self.canvas.show_size(QSizeF())
+        self._show_tools()
+        self._viewing.open(sha256, name, self._opened, self._failed)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if key == Qt.Key.Key_PageDown:
+            self._turn(self._at + 1)
+        elif key == Qt.Key.Key_PageUp:
+            self._turn(self._at - 1)
+        elif key == Qt.Key.Key_Home:
+            self._turn(0)
+        elif key == Qt.Key.Key_End:
+            self._turn(len(self._parts) - 1)
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            self._zoom(1)
+        elif key == Qt.Key.Key_Minus:
+            self._zoom(-1)
+        elif key == Qt.Key.Key_0:
+            self._own_size()
+        elif key == Qt.Key.Key_F:
+            self._fit_window()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self._let_go()
+
+    def reject(self) -> None:
+        super().reject()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep no picture of what nobody looks at."""
+        self._calm.stop()
+        self._viewing.forget()
+        self.canvas.show_size(QSizeF())
+        self.text.clear()
+        self._file = None
+
+    def _tools(self) -> FlowRow:
+        self._before = IconButton("left", self.tr("Previous page"), "pageBefore")
+        self._before.clicked.connect(lambda: self._turn(self._at - 1))
+        self._after = IconButton("forward", self.tr("Next page"), "pageAfter")
+        self._after.clicked.connect(lambda: self._turn(self._at + 1))
+        self._place = ElidedLabel("", "strong", "viewerPlace")
+        self._smaller = IconButton("minus", self.tr("Smaller"), "zoomOut")
+        self._smaller.clicked.connect(lambda: self._zoom(-1))
+        self._share = Label("", "muted", name="zoomShare")
+        self._larger = IconButton("plus", self.tr("Larger"), "zoomIn")
+        self._larger.clicked.connect(lambda: self._zoom(1))
+        self._fit = IconButton("fit", self.tr("Fit to the window"), "zoomFit")
+        self._fit.clicked.connect(self._fit_window)
+        self._own = LabelledButton("screen", self.tr("100 %"), "zoomOwn", look="quiet")
+        self._own.setAccessibleName(self.tr("Show in its own size"))
+        self._own.clicked.connect(self._own_size)
+        self._as_text = LabelledButton("log", self.tr("Text"), "viewerText", look="quiet")
+        self._as_text.setAccessibleName(self.tr("Show the page's text"))
+        self._as_text.setCheckable(True)
+        self._as_text.toggled.connect(lambda _: self._show_part())
+        row = FlowRow(
+            self._before,
+            self._after,
+            self._place,
+            self._smaller,
+            self._share,
+            self._larger,
+            self._fit,
+            self._own,
+            self._as_text,
+        )
+        row.setContentsMargins(GRID, 0, GRID, 0)
+        return row
+
+    def _opened(self, file: OpenedFile) -> None:
+        if not self.isVisible():
+            return
+        self._file = file
+        document = file.document
+        self._parts = list(text_parts(document))
+        if document.kind is DocumentKind.IMAGE:
+            self._show_picture(document.media)
+            return
+        if not self._parts:
+            self._show_problem(self.tr("There is nothing to look at in this file."))
+            return
+        first = self._spans[0] if self._spans else None
+        at = 0
+        if first is not None:
+            for number, part in enumerate(self._parts):
+                if part.place.number == first.place.number and part.start <= first.start:
+                    at = number
+        self._at = at
+        self._goes_to_mark = bool(self._spans)
+        self.canvas.set_fit("width")
+        self._show_part()
+        self._focus()
+
+    def _show_picture(self, data: bytes) -> None:
+        image = QImage.fromData(data)
+        if image.isNull():
+            self._show_problem(self.tr("The picture cannot be shown."))
+            return
+        ratio = self.devicePixelRatioF()
+        self._stack.setCurrentWidget(self.canvas)
+        self.canvas.show_size(QSizeF(image.size()) / ratio)
+        self.canvas.set_fit("whole")
+        self.canvas.show_picture(image)
+        self._name(self.windowTitle())
+        self._show_tools()
+        self._focus()
+
+    def _turn(self, to: int) -> None:
+        if self._file is not None and 0 <= to < len(self._parts) and to != self._at:
+            self._at = to
+            self._goes_to_mark = bool(self._marked())
+            if not self._goes_to_mark:
+                self.canvas.verticalScrollBar().setValue(0)
+            self._show_part()
+
+    def _show_part(self) -> None:
+        """Show the page that is turned to: as a picture if there is one and it is wanted."""
+        if self._file is None or not self._parts:
+            return
+        part = self._parts[self._at]
+        self._name(place_words(part.place))
+        if self._file.has_pages and not self._as_text.isChecked():
+            self._say("")
+            self._stack.setCurrentWidget(self.canvas)
+            self.canvas.show_size(self._size)
+            self._draw()
+        else:
+            self._show_text(part)
+        self._show_tools()
+
+    def _show_text(self, part: TextPart) -> None:
+        file = self._file
+        if file is None:
+            return
+        self._viewing.stop()
+        text = file.document.sections[part.place.number - 1].text[part.start : part.end]
+        length = len(text)
+        places = [
+            (max(0, it.start - part.start), min(length, it.end - part.start))
+            for it in self._marked()
+        ]
+        self.text.show_text(text, [it for it in places if it[0] < it[1]])
+        self._stack.setCurrentWidget(self.text)
+        words = ""
+        if file.document.kind is DocumentKind.PDF and not file.has_pages:
+            words = self.tr("No copy of the file is kept, so this is its text.")
+            if file.copy == "changed":
+                words = self.tr(
+                    "The file has changed since it was read. This is the text as it was then."
+                )
+        self._say(words)
+        if not text.strip():
+            self._say(self.tr("There is no text here."))
+
+    def _draw(self) -> None:
+        """Have the page drawn for the size in which it is shown."""
+        file = self._file
+        if file is None or not file.has_pages or self._stack.currentWidget() is not self.canvas:
+            return
+        wanted = max(_STEP_PX, math.ceil(self.canvas.shown_width / _STEP_PX) * _STEP_PX)
+        self._asked = wanted
+        self._viewing.draw(
+            file, self._parts[self._at].place, wanted, self._marked(), self._drawn, self._failed
+        )
+
+    def _drawn(self, page: DrawnPage) -> None:
+        image = QImage(
+            page.pixels, page.width, page.height, page.stride, QImage.Format.Format_BGR888
+        ).copy()
+        size = QSizeF(*page.points) * _POINT
+        if size != self._size:
+            self._size = size
+            self.canvas.show_size(size)
+        self.canvas.show_picture(image, page.marks or ())
+        if page.marks is None:
+            self._say(self.tr("The words stand on this page, but where exactly is not certain."))
+        if self._goes_to_mark:
+            self._goes_to_mark = False
+            self.canvas.show_mark()
+        if self.canvas.shown_width > self._asked:
+            self._calm.start()  # it is another page's size, and this one was drawn for that
+
+    def _marked(self) -> tuple[TextSpan, ...]:
+        """The places to be marked on the page that is turned to."""
+        if not self._parts:
+            return ()
+        number = self._parts[self._at].place.number
+        return tuple(it for it in self._spans if it.place.number == number)
+
+    def _scaled(self, _scale: float) -> None:
+        self._show_tools()
+        if self.canvas.shown_width > self._asked and self._asked:
+            self._calm.start()
+
+    def _zoom(self, by: int) -> None:
+        if self._stack.currentWidget() is self.text:
+            self._text_steps = min(_TEXT_STEPS, max(-_TEXT_STEPS, self._text_steps + by))
+            self.text.set_scale(STEP**self._text_steps)
+            self._show_tools()
+        else:
+            self.canvas.step(by)
+
+    def _own_size(self) -> None:
+        if self._stack.currentWidget() is self.text:
+            self._zoom(-self._text_steps)
+        else:
+            self.canvas.set_scale(1.0)
+
+    def _fit_window(self) -> None:
+        """Fit the width of the window, and then the whole of it."""
+        self.canvas.set_fit("whole" if self.canvas.fit == "width" else "width")
+
+    def _show_tools(self) -> None:
+        several, is_text = len(self._parts) > 1, self._stack.currentWidget() is self.text
+        for button in (self._before, self._after):
+            button.setVisible(several)
+        self._before.setEnabled(self._at > 0)
+        self._after.setEnabled(self._at < len(self._parts) - 1)
+        self._fit.setVisible(not is_text)
+        self._as_text.setVisible(self._file is not None and self._file.has_pages)
+        scale = STEP**self._text_steps if is_text else self.canvas.scale
+        self._share.setText(self.tr("{0} %").format(round(100 * scale)))
+        words = ""
+        if self._parts:
+            words = self._place_words()
+        self._place.setText(words)
+
+    def _place_words(self) -> str:
+        place, count = self._parts[self._at].place, len(self._parts)
+        if place.kind is LocationKind.PAGE and place.number == self._at + 1:
+            return self.tr("Page {0} of {1}").format(place.number, count)
+        words = place_words(place)
+        words = words[:1].upper() + words[1:]
+        if count == 1:
+            return words
+        return self.tr("{0} · {1} of {2}").format(words, self._at + 1, count)
+
+    def _name(self, words: str) -> None:
+        """Tell screen readers what is shown."""
+        name = self.windowTitle()
+        for part in (self.canvas, self.text):
+            part.setAccessibleName(words if words == name else f"{name}, {words}")
+
+    def _say(self, words: str) -> None:
+        self._note.setText(words)
+        self._note.setVisible(bool(words))
+
+    def _failed(self, error: Exception) -> None:
+        if not self.isVisible():
+            return
+        if isinstance(error, UserError):
+            self._show_problem(in_full(error))
+        else:
+            self._notifier.error(error)
+
+    def _show_problem(self, words: str) -> None:
+        """Say why a page cannot be shown; its text can, where there is one."""
+        part = self._parts[self._at] if self._parts else None
+        if part is not None and self._file is not None:
+            self._show_text(part)
+            self._say(words)
+        else:
+            self._problem.setText(words)
+            self._stack.setCurrentWidget(self._problem)
+        self._show_tools()
+
+    def _focus(self) -> None:
+        shown = self._stack.currentWidget()
+        if shown is not None:
+            shown.setFocus()

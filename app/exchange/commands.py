@@ -1,0 +1,198 @@
+"""`hearth chats`: its verbs `show`, `export` and `import`, and the command of all its verbs."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.base.errors import ChatNotFound, ExportFailed, NothingImported
+from app.base.home import from_home
+from app.chats.commands.chats import VERBS
+from app.exchange.services.reading import read_files
+from app.exchange.services.writing import tell, text_of, write_file, write_files
+from app.exchange.values.export import ExportOptions, as_markdown
+from app.exchange.values.recognise import WHOLE_FILE
+from app.exchange.values.report import reports, told
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output
+from engines.cancel import CancelToken
+from engines.text import json_harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.exchange.values.export import ExportedChat
+    from app.exchange.values.found import FileFound
+    from app.wiring.app import App
+
+
+_REASONS = 20
+"""The number of unreadable things that an error names."""
+
+
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
+    chat = app.chats.chat(args.what)
+    path = app.chats.path(chat.id)
+    out.value(
+        {**asdict(chat), "messages": [asdict(message) for message in path]},
+        lambda: as_markdown(chat, path),
+    )
+    return 0
+
+
+def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Export to stdout, or with --output to a file or folder; a PDF at least into this folder."""
+    options = ExportOptions(args.format, args.reasoning, args.branches)
+    ids = [app.chats.chat(called).id for called in args.what]
+    if args.folder is not None:
+        ids += app.chat_lists.ids_in_folder(_folder(app, args.folder))
+    chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)), app.citing.check)
+    if not chats:
+        raise ChatNotFound(
+            "There is no chat to export.",
+            "None was named, and the folder holds none." if args.folder else "None was named.",
+            "Name one by its id; `hearth chats list` shows all, or name a folder with --folder.",
+        )
+    target: Path | None = args.output
+    if target is None and options.kind == "pdf":
+        target = Path()
+    if target is None:
+        _print(text_of(chats, options), options, out)
+        return 0
+    if target.is_dir() or (len(chats) > 1 and not target.suffix):
+        written = write_files(target, chats, options, print_pdf)
+    else:
+        write_file(target, chats, options, print_pdf)
+        written = (target,)
+    out.value(
+        {"written": [str(path) for path in written]},
+        lambda: "\n".join(f"Saved {path}." for path in written),
+    )
+    return 0
+
+
+def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Report what was read and what not; with --dry-run nothing is kept."""
+    paths = [from_home(it) for it in args.what]
+    files = list(read_files(paths, CancelToken(), app.documents.checked))
+    chats = [chat for file in files for chat in file.chats]
+    if not chats:
+        raise _nothing(files)
+    said = reports(files, app.imports.known([chat.chat.id for chat in chats]))
+    if not args.dry_run:
+        app.imports.add(chats)
+    value = [{**asdict(it), "left_out": dict(it.left_out)} for it in said]
+    out.value(
+        {"imported": 0 if args.dry_run else sum(it.taken for it in said), "files": value},
+        lambda: told(said, done=not args.dry_run),
+    )
+    return 0
+
+
+def _nothing(files: Sequence[FileFound]) -> NothingImported:
+    reasons = [f"{_named(file, it.what)}: {it.why}" for file in files for it in file.not_read]
+    more = len(reasons) - _REASONS
+    told = " ".join(reasons[:_REASONS])
+    return NothingImported(
+        "No chat was read.",
+        f"{told} And {more:,} more like that." if more > 0 else told or "Nothing was named.",
+        "Name a file that another program has exported, a folder of such files, or an archive.",
+    )
+
+
+def _named(file: FileFound, what: str) -> str:
+    """Name a part of a file so that it is told from those of other files."""
+    name = file.path.name
+    return name if what in (name, *WHOLE_FILE) else f"{name}, {what}"
+
+
+def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
+    """Print chats as a PDF, without a display. Raises ExportFailed where Qt cannot be loaded."""
+    try:
+        from PySide6.QtGui import QGuiApplication
+
+        from app.exchange.pages.pdf import print_chats
+    except ImportError as error:
+        raise ExportFailed(
+            "A PDF cannot be made here.",
+            f"Qt, which draws it, cannot be loaded: {error}.",
+            "Export as HTML, and print that from a browser.",
+        ) from error
+    app = QGuiApplication.instance() or QGuiApplication(["hearth", "-platform", "offscreen"])
+    print_chats(chats, options, path)
+    del app
+
+
+def _print(text: str, options: ExportOptions, out: Output) -> None:
+    """Print an export: JSON as it is; other texts become one value where JSON is wanted."""
+    if options.kind == "json":
+        out.data(json_harmless(text))
+    elif out.as_json:
+        kind = "markdown" if options.kind == "md" else options.kind
+        out.value({kind: text}, str)
+    else:
+        out.data(text)
+
+
+def _folder(app: App, name: str) -> str:
+    found = [it for it in app.folders.folders() if it.name.casefold() == name.casefold()]
+    if not found:
+        raise ChatNotFound(
+            f"There is no folder “{name}”.",
+            "It was removed, or has another name.",
+            "The sidebar of the window shows all folders.",
+        )
+    return found[0].id
+
+
+def _declare_export(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "--format", choices=("md", "html", "pdf", "json"), default="md", help="by default md"
+    )
+    export.add_argument(
+        "--output",
+        type=Path,
+        metavar="PATH",
+        help="a file, or a folder for a file each; otherwise stdout",
+    )
+    export.add_argument("--folder", metavar="NAME", help="all chats in this folder, too")
+    export.add_argument(
+        "--reasoning", action="store_true", help="with the model's reasoning; JSON always has it"
+    )
+    export.add_argument(
+        "--branches", action="store_true", help="with every branch; JSON always has them"
+    )
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be imported, and keep nothing"
+    )
+
+
+COMMAND = Command(
+    "chats",
+    "the chats on this computer",
+    verbs=(
+        *VERBS,
+        Command("show", "one chat", _show, "ID"),
+        Command(
+            "export",
+            "chats as text on stdout, or as files",
+            export_chats,
+            "ID",
+            nargs="*",
+            declare=_declare_export,
+        ),
+        Command(
+            "import",
+            "chats that another program or Hearth has exported",
+            import_chats,
+            "FILE",
+            nargs="+",
+            declare=_declare_import,
+        ),
+    ),
+)

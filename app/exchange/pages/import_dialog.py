@@ -1,0 +1,207 @@
+"""The dialog for an import: choosing files, a preview, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.exchange.pages.report_list import ReportList
+from app.exchange.pages.report_words import told
+from app.exchange.values.recognise import PROGRAMS
+from app.exchange.values.report import FileReport
+from app.kit.look.format import figure
+from app.kit.look.theme import GRID
+from app.kit.widgets.dialog import EnterDialog
+from app.kit.widgets.label import Label
+
+Step = Literal["choose", "reading", "preview", "done"]
+
+
+class ImportDialog(EnterDialog):
+    """chosen(paths): look into these. go(): take in what was found. undo(): take it back.
+
+    show_chats(): the user wants to see them.
+    """
+
+    chosen = Signal(object)
+    go = Signal()
+    undo = Signal()
+    show_chats = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("importDialog")
+        self.setWindowTitle(self.tr("Import chats"))
+        self.resize(620, 460)
+        self._reports: Sequence[FileReport] = ()
+        self._step: Step = "choose"
+        self._title = Label(self.windowTitle(), "title", name="importTitle", wrap=True)
+        self._said = Label("", "muted", name="importSaid", wrap=True)
+        self._busy = QProgressBar()
+        self._busy.setObjectName("importBusy")
+        self._busy.setAccessibleName(self.tr("Reading"))
+        self._busy.setRange(0, 0)
+        self._busy.setTextVisible(False)
+        self._list = ReportList()
+        self._middle = QStackedWidget()
+        self._middle.addWidget(self._choices())
+        self._middle.addWidget(self._list)
+        self._copy = self._button("importCopy", self.tr("Copy the report"), self._copy_report)
+        self._undo = self._button("importUndo", self.tr("Undo the import"), self._take_back)
+        self._close = self._button("importClose", self.tr("Cancel"), self.reject)
+        self._go = self._button("importGo", self.tr("Import"), self._main)
+        self._go.setProperty("look", "primary")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column.setSpacing(2 * GRID)
+        for widget in (self._title, self._said, self._busy):
+            column.addWidget(widget)
+        column.addWidget(self._middle, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self._copy)
+        row.addStretch(1)
+        for button in (self._undo, self._close, self._go):
+            row.addWidget(button)
+        column.addLayout(row)
+        self.show_choice()
+
+    def show_choice(self) -> None:
+        """Show the choice of files."""
+        said = self.tr(
+            "Chats of these programs can be imported: {0}. Nothing leaves this computer."
+        )
+        self._show("choose", self.tr("Import chats"), said.format(", ".join(PROGRAMS)))
+
+    def show_reading(self, count: int) -> None:
+        """Show how many files have been read."""
+        said = self.tr("Files read: {0}").format(figure(count)) if count else ""
+        self._show("reading", self.tr("Looking for chats…"), said)
+
+    def show_preview(self, reports: Sequence[FileReport]) -> None:
+        """Show what an import would do."""
+        count = sum(it.taken for it in reports)
+        title = self.tr("Chats to import: {0}").format(figure(count))
+        if not count:
+            title = self.tr("There is nothing new to import")
+        self._list.show_reports(reports, done=False)
+        self._reports = reports
+        said = ""
+        if count:
+            said = self.tr("They go into folders of their own, and one click undoes the import.")
+        elif not any(it.here for it in reports):
+            said = self.tr(
+                "No chats were found there. To ask about files, attach them to a message, or make a"
+                " collection of their folder on the page “Documents”."
+            )
+        self._show("preview", title, said)
+        self._go.setEnabled(count > 0)
+
+    def show_done(self, reports: Sequence[FileReport]) -> None:
+        """Show what an import has done."""
+        count = sum(it.taken for it in reports)
+        self._list.show_reports(reports, done=True)
+        self._reports = reports
+        self._show("done", self.tr("Chats imported: {0}").format(figure(count)), "")
+
+    def _show(self, step: Step, title: str, said: str) -> None:
+        self._step = step
+        self._title.setText(title)
+        self._said.setText(said)
+        self._said.setVisible(bool(said))
+        self._busy.setVisible(step == "reading")
+        self._middle.setCurrentIndex(1 if step in ("preview", "done") else 0)
+        self._middle.setVisible(step != "reading")
+        self._copy.setVisible(step in ("preview", "done"))
+        self._undo.setVisible(step == "done")
+        self._go.setVisible(step in ("preview", "done"))
+        self._close.setVisible(step != "done")
+        words = self.tr("Import") if step == "preview" else self.tr("Show the chats")
+        self._go.setEnabled(True)
+        self._go.setText(words)
+        self._go.setAccessibleName(words)
+        self._go.setDefault(True)
+        if not self._go.isHidden():
+            self._go.setFocus()
+
+    def _choices(self) -> QWidget:
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        for name, text, said, act in (
+            (
+                "importFiles",
+                self.tr("Choose files…"),
+                self.tr("An export as .zip or .json, .chat files, or Ollama's db.sqlite."),
+                self._choose_files,
+            ),
+            (
+                "importFolder",
+                self.tr("Choose a folder…"),
+                self.tr("The folder of conversations of LM Studio, or of threads of Jan."),
+                self._choose_folder,
+            ),
+        ):
+            row = QHBoxLayout()
+            row.setSpacing(2 * GRID)
+            button = self._button(name, text, act)
+            button.setAccessibleDescription(said)
+            button.setMinimumWidth(170)
+            row.addWidget(button)
+            row.addWidget(Label(said, "small", wrap=True), 1)
+            column.addLayout(row)
+        hint = self.tr("You can also drop them onto Hearth's window.")
+        column.addWidget(Label(hint, "small", wrap=True))
+        column.addStretch(1)
+        return page
+
+    def _button(self, name: str, text: str, act: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setAutoDefault(False)
+        button.clicked.connect(act)
+        return button
+
+    def _choose_files(self) -> None:
+        self._choose(QFileDialog.FileMode.ExistingFiles, self.tr("Chats to import"))
+
+    def _choose_folder(self) -> None:
+        self._choose(QFileDialog.FileMode.Directory, self.tr("Folder with chats to import"))
+
+    def _choose(self, mode: QFileDialog.FileMode, title: str) -> None:
+        dialog = QFileDialog(self, title, str(Path.home()))
+        dialog.setObjectName("importChoose")
+        dialog.setFileMode(mode)
+        dialog.filesSelected.connect(lambda paths: self.chosen.emit([Path(it) for it in paths]))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _main(self) -> None:
+        if self._step == "preview":
+            self._go.setEnabled(False)
+            self.go.emit()
+        else:
+            self.accept()
+            self.show_chats.emit()
+
+    def _take_back(self) -> None:
+        self.accept()
+        self.undo.emit()
+
+    def _copy_report(self) -> None:
+        QGuiApplication.clipboard().setText(told(self._reports, done=self._step == "done"))

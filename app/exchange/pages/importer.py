@@ -1,0 +1,130 @@
+"""Leads an import through the window: from the choice of files to undoing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.chats.history.presenters.chats import Chats
+from app.exchange.pages.import_dialog import ImportDialog
+from app.exchange.presenters.importing import Importing
+from app.exchange.values.found import FileFound, Imported
+from app.exchange.values.report import FileReport
+from app.kit.look.format import figure
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+
+
+class Importer(QObject):
+    """Files come from the user's choice, or by `take_dropped`.
+
+    gone(ids): chats that were imported are not there to be read any more.
+    """
+
+    gone = Signal(object)
+
+    def __init__(
+        self,
+        importing: Importing,
+        chats: Chats,
+        notifier: Notifier,
+        navigation: Navigation,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._importing = importing
+        self._chats = chats
+        self._notifier = notifier
+        self._navigation = navigation
+        self._dialog: ImportDialog | None = None
+        self._files: Sequence[FileFound] = ()
+        self._last = Imported()
+        self._dropped: list[Path] = []
+
+    def ask(self) -> None:
+        """Let the user choose files."""
+        self._open().show_choice()
+
+    def look(self, paths: Sequence[Path]) -> None:
+        """Look into files, and show what would be imported."""
+        self._open().show_reading(0)
+        self._importing.look(paths, self._reading, self._looked, self._failed)
+
+    def _open(self) -> ImportDialog:
+        if self._dialog is None:
+            dialog = ImportDialog(self._window)
+            dialog.chosen.connect(self.look)
+            dialog.go.connect(self._take_in)
+            dialog.undo.connect(self._undo)
+            dialog.show_chats.connect(self._show)
+            dialog.finished.connect(self._closed)
+            self._dialog = dialog
+        self._dialog.open()
+        return self._dialog
+
+    def _take_in(self) -> None:
+        self._importing.take_in(self._files, self._imported, self._failed)
+
+    def _closed(self) -> None:
+        self._importing.cancel()
+        if self._dialog is not None:
+            self._dialog.deleteLater()
+            self._dialog = None
+        self._files = ()
+
+    def take_dropped(self, path: Path) -> bool:
+        """Whether this is such a file; all that are dropped together are looked at together."""
+        if not self._importing.looks_like_chats(path):
+            return False
+        if not self._dropped:
+            QTimer.singleShot(0, self._look_dropped)
+        self._dropped.append(path)
+        return True
+
+    def _look_dropped(self) -> None:
+        paths, self._dropped = self._dropped, []
+        self.look(paths)
+
+    def _reading(self, count: int) -> None:
+        if self._dialog is not None:
+            self._dialog.show_reading(count)
+
+    def _looked(self, files: Sequence[FileFound], reports: Sequence[FileReport]) -> None:
+        if self._dialog is not None:
+            self._files = files
+            self._dialog.show_preview(reports)
+
+    def _imported(self, done: Imported, reports: Sequence[FileReport]) -> None:
+        self._last = done
+        self._files = ()
+        self._chats.changed.emit()
+        if self._dialog is not None:
+            self._dialog.show_done(reports)
+        else:
+            words = self.tr("Chats imported: {0}").format(figure(len(done.new) + len(done.back)))
+            self._notifier.offer_undo(words, self._undo)
+
+    def _failed(self, error: Exception) -> None:
+        if self._dialog is not None:
+            self._dialog.reject()
+        self._notifier.error(error)
+
+    def _undo(self) -> None:
+        """Into the trash with all of them; the folders that were made for them go."""
+        chats, done = self._chats, self._last
+        self._last = Imported()
+        ids = (*done.new, *done.back)
+        chats.delete(*ids)
+        for folder_id in done.folders:
+            chats.remove_folder(folder_id)
+        self.gone.emit(ids)
+        self._notifier.say(self.tr("The imported chats are in the trash."))
+
+    def _show(self) -> None:
+        """The newest of them."""
+        if ids := (*self._last.new, *self._last.back):
+            self._navigation.open_chat(ids[0])

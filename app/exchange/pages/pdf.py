@@ -1,0 +1,142 @@
+"""Writes chats as a PDF by Qt's own means: selectable words, and numbered pages.
+
+It may be called on any thread; there has to be a QGuiApplication.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import (
+    QByteArray,
+    QEventLoop,
+    QMarginsF,
+    QPointF,
+    QRectF,
+    QSize,
+    QSizeF,
+    Qt,
+    QUrl,
+)
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFontDatabase,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPalette,
+    QPdfWriter,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
+
+from app.exchange.values.chat_page import paper
+from app.exchange.values.export import ExportedChat, ExportOptions
+from app.markdown.typeset import typeset
+
+_DPI = 96
+"""The resolution of the layout: pixels of the page are those of a screen."""
+_MARGIN_MM = 20.0
+_FOOT = 36.0
+"""Pixels under the words, for the number of the page."""
+_FORMULA_SIZE = 14.0
+_SHARPER = 4
+"""A formula has so many pixels for each of the page."""
+_GREY = QColor("#62676e")
+_INK = QColor("#1f2328")
+
+
+def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
+    """Print chats, each from a new page. Raises OSError if the file cannot be written."""
+    # Qt does not say why it could not write; opening the file does.
+    with path.open("wb"):
+        pass
+    writer = QPdfWriter(str(path))
+    writer.setResolution(_DPI)
+    writer.setPageLayout(
+        QPageLayout(
+            QPageSize(QPageSize.PageSizeId.A4),
+            QPageLayout.Orientation.Portrait,
+            QMarginsF(_MARGIN_MM, _MARGIN_MM, _MARGIN_MM, _MARGIN_MM / 2),
+            QPageLayout.Unit.Millimeter,
+        )
+    )
+    writer.setTitle(chats[0].chat.title if len(chats) == 1 else "Chats")
+    writer.setCreator("Hearth")
+    # Laying out a text starts a timer, for which a thread that Qt did not start has no means yet.
+    timers = QEventLoop()
+    painter = QPainter()
+    if not painter.begin(writer):
+        raise OSError(errno.EIO, "the PDF could not be begun")
+    number = 0
+    for told in chats:
+        number = _print(painter, writer, told, options, number)
+    if not painter.end():
+        raise OSError(errno.ENOSPC, "the PDF could not be written to its end")
+    del timers
+
+
+def _print(
+    painter: QPainter, writer: QPdfWriter, told: ExportedChat, options: ExportOptions, number: int
+) -> int:
+    """Returns the number of the last page."""
+    width, height = float(writer.width()), float(writer.height()) - _FOOT
+    document = QTextDocument()
+    document.documentLayout().setPaintDevice(writer)
+    # The window's font draws some hyphens and colons as signs that no PDF reader can copy.
+    document.setDefaultFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
+    document.setDocumentMargin(0)
+    document.setPageSize(QSizeF(width, height))
+    formulas = _Formulas(document)
+    document.setHtml(paper(told, options, formulas.draw))
+    context = QAbstractTextDocumentLayout.PaintContext()
+    # Without colours of its own, paper would be written on in those of the window's theme.
+    context.palette = QPalette(_INK, Qt.GlobalColor.white)
+    for page in range(document.pageCount()):
+        if number:
+            writer.newPage()
+        number += 1
+        painter.save()
+        painter.translate(QPointF(0, -page * height))
+        context.clip = QRectF(0, page * height, width, height)
+        painter.setClipRect(context.clip)
+        document.documentLayout().draw(painter, context)
+        painter.restore()
+        painter.setPen(_GREY)
+        foot = QRectF(0, height, width, _FOOT)
+        painter.drawText(
+            foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, str(number)
+        )
+    return number
+
+
+class _Formulas:
+    """Pictures of formulas, as resources of a document."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        self._document = document
+        self._count = 0
+
+    def draw(self, latex: str, inline: bool) -> str:
+        drawn = typeset(latex, _FORMULA_SIZE, "#1f2328", inline=inline)
+        if drawn is None:
+            return ""
+        size = QSize(round(drawn.width * _SHARPER), round(drawn.height * _SHARPER))
+        image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        QSvgRenderer(QByteArray(drawn.svg)).render(painter)
+        painter.end()
+        name = f"formula:{self._count}"
+        self._count += 1
+        self._document.addResource(
+            QTextDocument.ResourceType.ImageResource.value, QUrl(name), image
+        )
+        return (
+            f'<img src="{name}" width="{drawn.width:.0f}" height="{drawn.height:.0f}"'
+            ' style="vertical-align: middle">'
+        )

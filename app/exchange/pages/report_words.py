@@ -1,0 +1,67 @@
+"""Words for a report on an import, in the window's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from PySide6.QtCore import QCoreApplication
+
+from app.exchange.values.report import MOST_NAMED, MOST_TOLD, FileReport
+from app.kit.look.format import figure
+from app.kit.look.language import translated
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("exchange", text)
+
+
+def told(reports: Iterable[FileReport], *, done: bool) -> str:
+    """The whole report as text. done: it has happened; otherwise it is what would."""
+    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+
+
+def sentences(report: FileReport, *, done: bool) -> list[str]:
+    """Say what became of one file, a sentence each; done: as in `told`."""
+    said = []
+    if report.new:
+        verb = _tr("Imported: {0}.") if done else _tr("Can be imported: {0}.")
+        what = _tr("{0} with {1}").format(_chats(report.new), _messages(report.messages))
+        if report.sources:
+            what = _tr("{0} from {1}").format(what, ", ".join(report.sources))
+        said.append(verb.format(what))
+    if report.back:
+        said.append(_tr("Restored from the trash: {0}.").format(_chats(report.back)))
+    if report.here:
+        said.append(_tr("Already here: {0}.").format(_chats(report.here)))
+    for what, count in sorted(report.left_out.items()):
+        words = _tr("Left out, because Hearth does not support it: {0} ({1}).")
+        said.append(words.format(translated(what), figure(count)))
+    return [*said, *_not_read(report)]
+
+
+def _not_read(report: FileReport) -> Iterator[str]:
+    """Yield a line for each part of a file that was not read, or only in part."""
+    groups = (
+        (_tr("Read in part: {0}."), report.partly_read),
+        (_tr("Not read: {0}."), report.wholly_unread),
+    )
+    for words, found in groups:
+        if found:
+            yield words.format(figure(len(found)))
+        for it in found[:MOST_TOLD]:
+            yield f"  {translated(it.what)}: {translated(it.why)}"
+        if (more := len(found) - MOST_TOLD) > 0:
+            yield "  " + _tr("and {0} more.").format(figure(more))
+    for why, names in report.passed_by_reason.items():
+        named = ", ".join(names[:MOST_NAMED])
+        if (more := len(names) - MOST_NAMED) > 0:
+            named = _tr("{0} and {1} more").format(named, figure(more))
+        yield _tr("Passed over: {0}. {1}").format(named, translated(why))
+
+
+def _chats(count: int) -> str:
+    return _tr("1 chat") if count == 1 else _tr("{0} chats").format(figure(count))
+
+
+def _messages(count: int) -> str:
+    return _tr("1 message") if count == 1 else _tr("{0} messages").format(figure(count))

@@ -1,0 +1,74 @@
+"""Exporting chats as files, for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.folders import FolderStore
+from app.exchange.services.writing import Check, Print, tell, write_file, write_files, write_text
+from app.exchange.values.export import ExportOptions
+from app.kit.tasks.tasks import Failed, Tasks
+
+_QUEUE = "export"
+"""A long chat takes seconds as a PDF; nothing else waits for it."""
+
+
+class Exporting:
+    """Exports chats; `done` is given the file or folder, and at `failed` nothing was left there."""
+
+    def __init__(
+        self, store: ChatStore, folders: FolderStore, check: Check, print_: Print, tasks: Tasks
+    ) -> None:
+        """Begin. check: checks quotes; print_: writes PDFs. Both are called on the queue."""
+        self._store = store
+        self._folders = folders
+        self._check = check
+        self._print = print_
+        self._tasks = tasks
+
+    def to_file(
+        self,
+        chat_ids: Sequence[str],
+        path: Path,
+        options: ExportOptions,
+        done: Callable[[Path], object],
+        failed: Failed,
+    ) -> None:
+        """Write all chats into one file."""
+
+        def write() -> Path:
+            told = tell(self._store, self._folders, chat_ids, self._check)
+            write_file(path, told, options, self._print)
+            return path
+
+        self._tasks.run(write, done, failed, on=_QUEUE)
+
+    def text_to_file(
+        self, text: str, path: Path, done: Callable[[Path], object], failed: Failed
+    ) -> None:
+        """Write a text as it is."""
+
+        def write() -> Path:
+            write_text(path, text)
+            return path
+
+        self._tasks.run(write, done, failed, on=_QUEUE)
+
+    def to_folder(
+        self,
+        chat_ids: Sequence[str],
+        into: Path,
+        options: ExportOptions,
+        done: Callable[[Path], object],
+        failed: Failed,
+    ) -> None:
+        """Write a file for each, named after their titles; nothing there is overwritten."""
+
+        def write() -> Path:
+            told = tell(self._store, self._folders, chat_ids, self._check)
+            write_files(into, told, options, self._print)
+            return into
+
+        self._tasks.run(write, done, failed, on=_QUEUE)

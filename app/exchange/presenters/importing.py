@@ -1,0 +1,91 @@
+"""Imports chats of other programs, for the window: looks first, then takes them in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.exchange.services.documents import looks_like_chats
+from app.exchange.services.reading import Check, read_files
+from app.exchange.store.imports import ImportStore
+from app.exchange.values.found import FileFound, Imported
+from app.exchange.values.report import FileReport, reports
+from app.kit.tasks.tasks import STORE, Failed, Task, Tasks
+
+_QUEUE = "import"
+"""Reading takes minutes for large exports; nothing else waits for it."""
+
+
+class Importing:
+    """Imports chats; each verb calls `done` or `failed`.
+
+    check: makes sure of the pictures and sounds of their files.
+    """
+
+    def __init__(self, store: ImportStore, check: Check, tasks: Tasks) -> None:
+        self._store = store
+        self._check = check
+        self._tasks = tasks
+        self._task: Task | None = None
+
+    def looks_like_chats(self, path: Path) -> bool:
+        """Tell whether a file begins as an export of chats does."""
+        return looks_like_chats(path)
+
+    def look(
+        self,
+        paths: Sequence[Path],
+        reading: Callable[[int], object],
+        done: Callable[[Sequence[FileFound], Sequence[FileReport]], object],
+        failed: Failed,
+    ) -> None:
+        """Read files and folders; nothing is changed. A look that was begun before is given up.
+
+        reading: is given how many files have been read.
+        """
+        self.cancel()
+        files: list[FileFound] = []
+
+        def batch(found: list[FileFound]) -> None:
+            if task.token.cancelled:
+                return
+            files.extend(found)
+            reading(len(files))
+
+        def compare() -> None:
+            if not task.token.cancelled:
+                self._tasks.run(
+                    lambda: self._report(files),
+                    lambda reports: done(tuple(files), reports),
+                    failed,
+                    on=STORE,
+                )
+
+        task = self._tasks.stream(
+            lambda cancel: read_files(paths, cancel, self._check), batch, compare, failed, on=_QUEUE
+        )
+        self._task = task
+
+    def cancel(self) -> None:
+        """Stop looking."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def take_in(
+        self,
+        files: Sequence[FileFound],
+        done: Callable[[Imported, Sequence[FileReport]], object],
+        failed: Failed,
+    ) -> None:
+        """Store what was found: all of it or, on an error, nothing."""
+
+        def write() -> tuple[Imported, tuple[FileReport, ...]]:
+            said = self._report(files)
+            return self._store.add([chat for file in files for chat in file.chats]), said
+
+        self._tasks.run(write, lambda found: done(*found), failed, on=STORE)
+
+    def _report(self, files: Sequence[FileFound]) -> tuple[FileReport, ...]:
+        known = self._store.known([chat.chat.id for file in files for chat in file.chats])
+        return reports(files, known)

@@ -1,0 +1,239 @@
+"""Reads the documents in a file, a folder or an archive that may hold chats.
+
+Nothing is unpacked onto the disk, so names in an archive lead nowhere; and all is bounded, so that
+a small file cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from app.exchange.store.ollama_chats import SIGN
+from app.exchange.values import gpt4all
+from app.exchange.values.found import NotRead, PassedOver
+from app.exchange.values.recognise import (
+    ARCHIVE,
+    EMPTY,
+    LINK,
+    MARKS,
+    NO_CHATS,
+    NO_FILE,
+    ZEROS,
+)
+from app.exchange.values.torn_zip import torn_members
+from engines.regular import open_regular, read_regular
+
+MOST_BYTES = 200_000_000
+"""The largest document: it is held in memory, and so is what is read of it."""
+
+_MOST_OF_ARCHIVE = 1_000_000_000
+"""Bytes that are unpacked, one document after the other."""
+
+_PIECE = 1 << 20
+_MOST_FILES = 100_000
+_BEGINNING = 64
+_GUESSED_FROM = 200_000
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
+"""The errors that `zipfile` raises where an archive's own bytes are wrong."""
+_PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
+_DOCUMENTS = frozenset({".docx", ".xlsx", ".pptx", ".epub"})
+"""Files that are archives of their own kind: what is in them, and how they are called."""
+_TORN = "The archive breaks off; what is left of it was read."
+_TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
+
+
+@dataclass(frozen=True)
+class ImportFile:
+    """The content of a file or of a member of an archive.
+
+    name: within its folder or archive. path: of the file; None for a member of an archive.
+    """
+
+    name: str
+    data: bytes
+    path: Path | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder it is in; chats of Jan are two files in one folder."""
+        return self.name.replace("\\", "/").rpartition("/")[0]
+
+
+Found = ImportFile | NotRead | PassedOver
+
+
+def documents(path: Path) -> Iterator[Found]:
+    """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
+    if path.is_dir():
+        yield from _of_folder(path)
+        return
+    if path.exists() and not path.is_file():
+        yield NotRead(path.name, NO_FILE)
+        return
+    with open_regular(path) as file:
+        begin = file.read(_BEGINNING)
+    if begin.startswith(b"PK"):
+        yield from _of_archive(path)
+        return
+    yield from _of_file(path, path.name)
+    if sibling := _sibling(path):
+        yield from _of_file(sibling, sibling.name)
+
+
+def _of_file(path: Path, name: str) -> Iterator[Found]:
+    if path.stat().st_size > MOST_BYTES:
+        yield NotRead(name, _TOO_LARGE)
+        return
+    data = read_regular(path)
+    if _may_be_chats(data[:_BEGINNING]):
+        yield ImportFile(name, data, path)
+    else:
+        yield PassedOver(name, _why_none(data))
+
+
+def _sibling(path: Path) -> Path | None:
+    """Find the other half of a thread of Jan."""
+    other = {"thread.json": "messages.jsonl", "messages.jsonl": "thread.json"}.get(path.name)
+    found = path.with_name(other) if other else None
+    return found if found and found.is_file() else None
+
+
+def _of_folder(root: Path) -> Iterator[Found]:
+    count = 0
+    closed: list[OSError] = []
+    for folder, inner, names in os.walk(root, onerror=closed.append):
+        inner.sort()
+        for name in sorted(names):
+            count += 1
+            if count > _MOST_FILES:
+                yield NotRead(root.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
+                return
+            path = Path(folder) / name
+            within = path.relative_to(root).as_posix()
+            try:
+                # A pipe would be waited on for ever.
+                if path.is_symlink():
+                    yield PassedOver(within, LINK)
+                elif not path.is_file():
+                    yield PassedOver(within, NO_FILE)
+                else:
+                    yield from _of_inner_file(path, within)
+            except OSError as error:
+                yield NotRead(within, f"The system says: {error.strerror or error}.")
+    for it in closed:
+        yield NotRead(str(it.filename), f"The system says: {it.strerror or it}.")
+
+
+def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
+    with open_regular(path) as file:
+        begin = file.read(_BEGINNING)
+    if _may_be_chats(begin):
+        yield from _of_file(path, name)
+    else:
+        yield PassedOver(name, _why_none(begin))
+
+
+def _why_none(begin: bytes) -> str:
+    """Say why a file that begins like this can hold no chats."""
+    if not begin:
+        return EMPTY
+    if begin.startswith(b"PK"):
+        return ARCHIVE
+    if not begin.strip(b"\0"):
+        return ZEROS
+    return NO_CHATS
+
+
+def _of_archive(path: Path) -> Iterator[Found]:
+    left = _MOST_OF_ARCHIVE
+    try:
+        archive = zipfile.ZipFile(path)
+    except (*_DAMAGED, NotImplementedError):
+        if path.stat().st_size > MOST_BYTES:
+            yield NotRead(path.name, _TOO_LARGE)
+            return
+        for name, data in torn_members(read_regular(path), MOST_BYTES):
+            if _may_be_chats(data[:_BEGINNING]):
+                yield ImportFile(name, data)
+            else:
+                yield PassedOver(name, _why_none(data))
+        yield NotRead(path.name, _TORN, partly=True)
+        return
+    with archive:
+        members = [it for it in archive.infolist() if not it.is_dir()]
+        for member in members[:_MOST_FILES]:
+            found = _member(archive, member, min(left, MOST_BYTES))
+            if isinstance(found, ImportFile):
+                left -= len(found.data)
+            yield found
+        if len(members) > _MOST_FILES:
+            yield NotRead(path.name, f"It holds more than {_MOST_FILES:,} files.", partly=True)
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> Found:
+    try:
+        with archive.open(member) as file:
+            begin = file.read(_BEGINNING)
+            if not _may_be_chats(begin):
+                return PassedOver(member.filename, _why_none(begin))
+            if member.file_size > most:
+                return NotRead(member.filename, _TOO_LARGE)
+            data = _read(file, begin, most)
+    except (*_DAMAGED, OSError) as error:
+        return NotRead(member.filename, f"It is damaged: {error}.")
+    except (NotImplementedError, RuntimeError):
+        return NotRead(member.filename, "It is encrypted, or packed in a way Hearth cannot read.")
+    return (
+        NotRead(member.filename, _TOO_LARGE)
+        if len(data) > most
+        else ImportFile(member.filename, data)
+    )
+
+
+def _read(file: IO[bytes], begin: bytes, most: int) -> bytes:
+    """Read a member, at most a little over the limit: the size it claims may be wrong."""
+    pieces, size = [begin], len(begin)
+    while size <= most and (piece := file.read(_PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
+
+
+def _may_be_chats(begin: bytes) -> bool:
+    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return text[:1] in (b"[", b"{") or begin.startswith(SIGN[:8]) or gpt4all.is_ours(begin)
+
+
+def looks_like_chats(path: Path) -> bool:
+    """Guess quickly whether a file holds chats; it may be meant as a text for a message."""
+    if path.is_dir():
+        return True
+    if not path.is_file():
+        return False
+    try:
+        with open_regular(path) as file:
+            begin = file.read(_GUESSED_FROM)
+    except OSError:
+        return False
+    if begin.startswith(b"PK\x03\x04"):
+        return not _is_document(path)
+    if begin.startswith(SIGN) or gpt4all.is_ours(begin):
+        return True
+    return _may_be_chats(begin[:_BEGINNING]) and any(mark in begin for mark in MARKS)
+
+
+def _is_document(path: Path) -> bool:
+    """Whether an archive is a file of an office program or a book, which has text to be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return not _PARTS_OF_DOCUMENTS.isdisjoint(archive.namelist())
+    except (*_DAMAGED, NotImplementedError, OSError):
+        return path.suffix.lower() in _DOCUMENTS

@@ -1,0 +1,223 @@
+"""Finds the chats of other programs in files, folders and archives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path, PurePosixPath
+from sys import getsizeof
+from typing import Any
+
+from app.documents.values.documents import Document
+from app.exchange.services.documents import ImportFile, documents
+from app.exchange.store import ollama_chats
+from app.exchange.values import gpt4all, jan
+from app.exchange.values.found import (
+    Broken,
+    FileFound,
+    FoundChat,
+    FoundChats,
+    NotRead,
+    PassedOver,
+    ReadyChat,
+)
+from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
+from engines.cancel import CancelToken
+
+_MOST_KEPT = 400_000_000
+_OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
+"""Bytes of memory: for all that is found in one file or folder, and for one of these."""
+
+_TOO_MUCH = "It is too large for the memory; the part before that was read."
+_OF_CHATS = re.compile(
+    r"(.*\.conversation\.json|thread\.json|messages\.jsonl|conversations.*\.json"
+    r"|chat-export.*\.json|.*\.chat|db\.sqlite)",
+    re.IGNORECASE,
+)
+"""Names that programs give to files of chats."""
+
+_BESIDE_CHATS = frozenset({
+    "user.json", "user_settings.json", "export_manifest.json", "message_feedback.json",
+    "group_chats.json", "shared_conversations.json", "model_comparisons.json", "shopping.json",
+    "sora.json",
+})  # fmt: skip
+"""Files that ChatGPT exports beside its chats."""
+
+
+Check = Callable[[Document, CancelToken], Document]
+"""Makes sure of the pictures and sounds of a document that an import brings."""
+
+
+def read_files(
+    paths: Sequence[Path], cancel: CancelToken, check: Check = lambda document, _: document
+) -> Iterator[FileFound]:
+    """Read files one after the other; one that cannot be read stops none of the others.
+
+    Where `check` is given up as it is cancelled, Cancelled is raised.
+    """
+    for path in paths:
+        if cancel.cancelled:
+            return
+        try:
+            yield _checked(_read(path, cancel), cancel, check)
+        except OSError as error:
+            why = f"The system says: {error.strerror or error}."
+            yield FileFound(path, (), (NotRead(path.name, why),))
+
+
+def _checked(found: FileFound, cancel: CancelToken, check: Check) -> FileFound:
+    chats = (
+        replace(chat, documents=tuple(check(it, cancel) for it in chat.documents))
+        for chat in found.chats
+    )
+    return replace(found, chats=tuple(chats))
+
+
+@dataclass
+class _Threads:
+    """Joins the halves of Jan's chats, by their folder."""
+
+    heads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)
+    size: int = 0
+    """Bytes that they take."""
+
+
+def _read(path: Path, cancel: CancelToken) -> FileFound:
+    chats: list[ReadyChat] = []
+    not_read: list[NotRead] = []
+    passed_over: list[PassedOver] = []
+    threads = _Threads()
+    left = _MOST_KEPT
+    for it in _all_of(path, threads, cancel):
+        if isinstance(it, ReadyChat):
+            left -= _weight(it)
+            chats.append(it)
+        else:
+            left -= _OF_NOT_READ
+            if isinstance(it, NotRead):
+                not_read.append(it)
+            else:
+                passed_over.append(it)
+        if left < 0:
+            not_read.append(NotRead(path.name, _TOO_MUCH, partly=True))
+            break
+    if not chats and not not_read:
+        why = next((it.why for it in passed_over if it.name == path.name), NO_CHATS)
+        not_read.append(NotRead(path.name, why))
+        passed_over = [it for it in passed_over if it.name != path.name]
+    return FileFound(path, tuple(chats), tuple(not_read), tuple(passed_over))
+
+
+def _all_of(
+    path: Path, threads: _Threads, cancel: CancelToken
+) -> Iterator[ReadyChat | NotRead | PassedOver]:
+    """Yield the chats of a file or folder, and each file of which nothing came, with the reason."""
+    kinds: set[str] = set()
+    empty: list[PassedOver] = []
+    for document in documents(path):
+        if cancel.cancelled:
+            break
+        if isinstance(document, NotRead):
+            yield document
+        elif isinstance(document, PassedOver):
+            empty.append(document)
+        else:
+            for it in _chats(document, threads, path):
+                if isinstance(it, PassedOver):
+                    empty.append(it)
+                    continue
+                if isinstance(it, ReadyChat):
+                    kinds.add(_kind(document.name))
+                yield it
+        del document  # the next one is read before this name would be another's
+        if threads.size > _MOST_KEPT:
+            yield NotRead(path.name, _TOO_MUCH, partly=True)
+            break
+    yield from _jan(threads)
+    for it in empty:
+        yield NotRead(it.name, it.why) if _should_be_chats(it.name, kinds) else it
+
+
+def _kind(name: str) -> str:
+    """Return the folder of a file and its ending, which chats of one program have in common."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return str(path.with_name(f"x{path.suffix.lower()}"))
+
+
+def _should_be_chats(name: str, kinds: Container[str]) -> bool:
+    """Tell whether a file without chats would be missed. kinds: of files that have some."""
+    last = PurePosixPath(name.replace("\\", "/")).name
+    if last.lower() in _BESIDE_CHATS:
+        return False
+    return bool(_OF_CHATS.fullmatch(last)) or _kind(name) in kinds
+
+
+def _weight(chat: ReadyChat) -> int:
+    """Estimate the bytes that it takes in memory."""
+    texts = (text for it in chat.messages for text in (it.text, it.reasoning))
+    media = (it for document in chat.documents for it in _media_of(document))
+    of_messages = _OF_A_MESSAGE * (1 + len(chat.messages))
+    return sum(map(getsizeof, texts)) + sum(map(getsizeof, media)) + of_messages
+
+
+def _media_of(document: Document) -> tuple[str | bytes, ...]:
+    return (document.media, document.text, *(page.data for page in document.pages))
+
+
+def _chats(
+    document: ImportFile, threads: _Threads, within: Path
+) -> Iterator[ReadyChat | NotRead | PassedOver]:
+    data = document.data
+    if data.startswith(ollama_chats.SIGN):
+        yield from _ollama(document)
+    elif gpt4all.is_ours(data):
+        for it in read_each([data], gpt4all.read):
+            yield it if isinstance(it, ReadyChat) else replace(it, what=document.name)
+    else:
+        text = data.decode("utf-8-sig", "replace")
+        if (thread := thread_in(text)) is not None:
+            threads.heads[document.folder] = thread
+            threads.size += getsizeof(text) + _OF_A_MESSAGE
+        elif jan.is_messages(text):
+            threads.bodies[document.folder] = text
+            threads.size += getsizeof(text)
+        else:
+            source, found = chats_in(text)
+            read = list(islice(found, 1))
+            if not source and not read:
+                yield PassedOver(document.name, NO_CHATS)
+            place = document.name if document.path != within else ""
+            yield from _placed(chain(read, found), place)
+
+
+def _placed(found: FoundChats, place: str) -> FoundChats:
+    """Name the file of what was not read, unless that file was asked for alone."""
+    for it in found:
+        if isinstance(it, ReadyChat) or not place:
+            yield it
+        else:
+            yield replace(it, what=place if it.what in WHOLE_FILE else f"{place}: {it.what}")
+
+
+def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:
+    if document.path is None:
+        chats = ollama_chats.ollama_chats_in(document.data)
+    else:
+        chats = ollama_chats.ollama_chats(document.path)
+    found: list[FoundChat] = []
+    try:
+        found.extend(chats)  # what comes before an error stays
+    except Broken as error:
+        yield NotRead(document.name, str(error))
+    yield from read_each(found, lambda it: it)
+
+
+def _jan(threads: _Threads) -> Iterator[ReadyChat | NotRead]:
+    for folder in dict.fromkeys((*threads.heads, *threads.bodies)):
+        messages, broken = jan.lines(threads.bodies.get(folder, ""))
+        chat = partial(jan.read, messages=messages, broken=broken)
+        yield from _placed(read_each([threads.heads.get(folder, {})], chat), folder)

@@ -1,0 +1,228 @@
+"""Writes chats of the store to files of the user's choice."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from app.base.errors import DiskFull, ExportFailed
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.folders import FolderStore
+from app.chats.history.values.conversation import StoredMessage, path_to
+from app.documents.citations.values import CheckedAnswer, Citation
+from app.exchange.values.chat_page import page
+from app.exchange.values.export import (
+    ExportedChat,
+    ExportOptions,
+    all_as_json,
+    as_json,
+    as_markdown,
+    file_name,
+    sign_of,
+)
+from app.markdown.parser import Parser
+from app.markdown.reading import Sign, read_text, signed
+from engines.private import replacing
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+class Files:
+    """Files that are written together; an error in the block removes them again.
+
+    They hold chats, so they are their owner's alone; to show one to others is theirs to allow.
+
+    Example::
+
+        with Files() as files:
+            files.write(files.free(folder, "Bread", "md"), text)
+    """
+
+    def __init__(self) -> None:
+        self._written: list[Path] = []
+        self._made: list[Path] = []
+        self._taken: dict[Path, set[str]] = {}
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            return
+        for path in self._written:
+            path.unlink(missing_ok=True)
+        for folder in reversed(self._made):
+            folder.rmdir()
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder if it is missing; the one above it must exist."""
+        if not folder.is_dir():
+            with _explained(folder):
+                folder.mkdir(mode=0o700)
+            self._made.append(folder)
+
+    def free(self, folder: Path, title: str, ending: str) -> Path:
+        """Return a path that is free, named after a title; upper and lower case are the same."""
+        if folder not in self._taken:
+            with _explained(folder):
+                self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
+        taken, name = self._taken[folder], file_name(title)
+        tries = (f"{name}{f' {number}' if number > 1 else ''}.{ending}" for number in count(1))
+        free = next(it for it in tries if it.casefold() not in taken)
+        taken.add(free.casefold())
+        return folder / free
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file; on DiskFull or ExportFailed what was at `path` before is still there."""
+        with (
+            self.whole(path) as unfinished,
+            unfinished.open("w", encoding="utf-8", newline="\n") as file,
+        ):
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def whole(self, path: Path) -> Iterator[Path]:
+        """Open a file beside `path` to write to, which takes its place at the block's end."""
+        was_there = path.exists()
+        with _explained(path), replacing(path) as unfinished:
+            yield unfinished
+        if not was_there:
+            self._written.append(path)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn the system's errors on writing a file into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(
+                "The disk is full.",
+                f"There is no room left in {path.parent}; no half-written file was left there.",
+                "Free some space, or export to another disk.",
+            ) from error
+        if error.errno in _FORBIDDEN:
+            raise ExportFailed(
+                f"Hearth cannot write {path.name}.",
+                f"The system does not allow writing in {path.parent}; nothing was left there.",
+                "Allow writing there, or choose another folder.",
+            ) from error
+        raise ExportFailed(
+            f"Hearth cannot write {path.name}.",
+            f"The system says: {error.strerror or error}. Nothing was left in {path.parent}.",
+            "Check that the folder is there, or choose another.",
+        ) from error
+
+
+Print = Callable[[Sequence[ExportedChat], ExportOptions, Path], None]
+"""Writes chats as a PDF. Raises OSError."""
+
+
+Check = Callable[[Sequence[StoredMessage], str], CheckedAnswer]
+"""Checks the quotes of the answer at the end of a path; see `app.chats.answers.services.citing`."""
+
+
+def tell(
+    store: ChatStore, folders: FolderStore, chat_ids: Sequence[str], check: Check
+) -> list[ExportedChat]:
+    """Return the chats with all that is in them. Raises ChatNotFound."""
+    names = {folder.id: folder.name for folder in folders.folders()}
+    chats = [store.chat(chat_id) for chat_id in chat_ids]
+    told = []
+    for chat in chats:
+        messages = store.messages(chat.id)
+        folder = names.get(chat.folder_id or "", "")
+        quotes = _quotes(messages, check)
+        told.append(ExportedChat(chat, messages, folder, store.documents(chat.id), quotes))
+    return told
+
+
+def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
+    """Check the quotes of all answers about files, by the ids of the messages."""
+    if not any(it.attachments or it.sources for it in messages):
+        return {}
+    parser, found = Parser(), {}
+    for message in messages:
+        if message.role == "assistant" and message.text:
+            path = path_to(messages, message.id)
+            if any(it.attachments or it.sources for it in path):
+                quotes = check(path, read_text(parser.parse(message.text))).citations
+                found[message.id] = quotes
+    return {message_id: quotes for message_id, quotes in found.items() if quotes}
+
+
+def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
+    """Write chats as one text of any kind but PDF."""
+    if options.kind == "json":
+        if len(chats) == 1:
+            only = chats[0]
+            return as_json(only.chat, only.messages, only.folder, only.documents)
+        return all_as_json((it.chat, it.messages, it.folder, it.documents) for it in chats)
+    if options.kind == "html":
+        return page(chats, options)
+    return "\n".join(as_markdown(it.chat, _with_signs(it), options, it.quotes) for it in chats)
+
+
+def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
+    """Yield the messages of a chat; checked quotes in them have the signs of their verdicts."""
+    parser = Parser()
+    for message in told.messages:
+        quotes = enumerate(told.quotes.get(message.id, ()), 1)
+        signs = [Sign(it.start, it.end, sign_of(it, number)) for number, it in quotes]
+        yield replace(message, text=signed(message.text, signs, parser.parse)) if signs else message
+
+
+def write_file(
+    path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
+) -> None:
+    """Write chats into one file. Raises DiskFull or ExportFailed; nothing is left there then."""
+    with Files() as files:
+        _write(files, path, chats, options, print_)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text into one file. Raises as `write_file`."""
+    with Files() as files:
+        files.write(path, text)
+
+
+def write_files(
+    into: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
+) -> tuple[Path, ...]:
+    """Write a file for each chat into a folder, made if need be; nothing is overwritten.
+
+    Raises as `write_file`; none of the files is left then.
+    """
+    written = []
+    with Files() as files:
+        files.make_folder(into)
+        for told in chats:
+            path = files.free(into, told.chat.title, options.kind)
+            _write(files, path, [told], options, print_)
+            written.append(path)
+    return tuple(written)
+
+
+def _write(
+    files: Files, path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
+) -> None:
+    if options.kind == "pdf":
+        with files.whole(path) as unfinished:
+            print_(chats, options, unfinished)
+    else:
+        files.write(path, text_of(chats, options))

@@ -1,0 +1,166 @@
+"""Tells which program a JSON text comes from by what it holds, and reads the chats in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+from app.exchange.values import chatgpt, jan, lm_studio, open_webui, own
+from app.exchange.values.found import Broken, FoundChat, FoundChats, NotRead, ReadyChat
+from app.exchange.values.json_values import (
+    TooLarge,
+    as_dict,
+    as_list,
+    as_text,
+    each_item,
+    from_json,
+    torn_items,
+)
+from app.exchange.values.thread import ready
+
+_LOOKED_AT = 20
+"""Elements of a list by which its program is told."""
+
+
+@dataclass(frozen=True)
+class _Format:
+    """marks: names that stand near the beginning of its exports, and hardly in other files."""
+
+    source: str
+    marks: tuple[bytes, ...]
+    is_ours: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any]], FoundChat | ReadyChat]
+
+
+_FORMATS = (
+    _Format(own.SOURCE, (b'"leaf_id"',), own.is_ours, own.read),
+    _Format(chatgpt.SOURCE, (b'"mapping"',), chatgpt.is_ours, chatgpt.read),
+    _Format(
+        open_webui.SOURCE,
+        (b'"currentId"', b'"childrenIds"'),
+        open_webui.is_ours,
+        open_webui.read,
+    ),
+    _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_ours, lm_studio.read),
+)
+PROGRAMS = ("ChatGPT", "LM Studio", "Jan", "GPT4All", "Open WebUI", "Ollama", "Hearth")
+"""The programs whose chats are read, as people know them."""
+_LISTS = ("chats", "conversations")
+"""Names under which an object may hold the list of chats."""
+MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"assistants"')
+"""The marks of every format; the last two are of Jan, whose chats are folders."""
+_THREAD = ('"assistants"', '"thread"')
+"""Keys of which a thread of Jan holds one; other texts need not be read twice."""
+WHOLE_FILE = ("The file", "The end of the file")
+"""Names for what could not be read and is no chat."""
+TORN = "The file ends too early; the part before that was read."
+TOO_LARGE = "Importing it would take too much memory."
+NO_CHATS = "It contains no chats that Hearth can read."
+NO_FILE = "It is neither a file nor a folder."
+LINK = "It is a link."
+EMPTY = "It is empty."
+ZEROS = "It is damaged: it begins with zeros."
+ARCHIVE = "It is an archive; import it by itself."
+DAMAGED = "It is damaged or incomplete, and has no complete chat."
+
+
+def chats_in(text: str) -> tuple[str, FoundChats]:
+    """Return the program that a text comes from, and its chats; "" and none if it is not known."""
+    try:
+        whole, items = _items(text)
+    except TooLarge:
+        return _of_large(text)
+    ours = _format_of(items)
+    if ours is None:
+        return "", iter(() if whole else (NotRead(WHOLE_FILE[0], DAMAGED),))
+    return ours.source, _read(ours, items, whole)
+
+
+def thread_in(text: str) -> Mapping[str, Any] | None:
+    """Read a thread of Jan, without its messages; None for anything else."""
+    if not any(name in text for name in _THREAD):
+        return None
+    try:
+        value = from_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and jan.is_thread(value) else None
+
+
+def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]) -> FoundChats:
+    """Read chats one by one, so that one that cannot be read stops none of the others."""
+    for number, item in enumerate(items, 1):
+        try:
+            found = read(item)
+            chat = found if isinstance(found, ReadyChat) else ready(found)
+            yield chat
+            if chat.damage:
+                yield NotRead(_name(item, number), " ".join(chat.damage), partly=True)
+        except Broken as error:
+            yield NotRead(_name(item, number), str(error))
+
+
+def _items(text: str) -> tuple[bool, list[Any]]:
+    """Tell whether the text is whole, and return what may be chats in it."""
+    try:
+        value = from_json(text)
+    except TooLarge:
+        raise
+    except ValueError:
+        return False, list(torn_items(text))
+    if isinstance(value, list):
+        return True, value
+    inside = (as_list(as_dict(value).get(name)) for name in _LISTS)
+    return True, next(filter(None, inside), [value])
+
+
+def _of_large(text: str) -> tuple[str, FoundChats]:
+    """Tell the program of a text too large for memory, and read a list's chats one by one."""
+    items = each_item(text)
+    try:
+        first = list(islice(items, _LOOKED_AT))
+    except ValueError:
+        first = []
+    ours = _format_of(first)
+    if ours is None:
+        return "", iter((NotRead(WHOLE_FILE[0], TOO_LARGE),))
+    return ours.source, _read_large(ours, chain(first, items))
+
+
+def _read_large(ours: _Format, items: Iterator[Any]) -> Iterator[ReadyChat | NotRead]:
+    try:
+        yield from _read(ours, items, whole=True)
+    except ValueError:
+        yield NotRead(WHOLE_FILE[1], TORN)
+
+
+def _format_of(items: Sequence[Any]) -> _Format | None:
+    looked_at = [it for it in islice(items, _LOOKED_AT) if isinstance(it, dict)]
+    return next(
+        (ours for ours in _FORMATS if any(ours.is_ours(it) for it in looked_at)),
+        None,
+    )
+
+
+def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyChat | NotRead]:
+    def read(item: Any) -> FoundChat | ReadyChat:
+        if isinstance(item, TooLarge):
+            raise Broken(TOO_LARGE)
+        if not isinstance(item, dict) or not ours.is_ours(item):
+            raise Broken(f"It is not a chat from {ours.source}.")
+        return ours.read(item)
+
+    yield from read_each(items, read)
+    if not whole:
+        yield NotRead(WHOLE_FILE[1], TORN)
+
+
+def _name(item: object, number: int) -> str:
+    if isinstance(item, FoundChat):
+        title = item.title
+    else:
+        value = as_dict(item)
+        title = as_text(value.get("title")) or as_text(value.get("name"))
+    return f"“{title[:80]}”" if title else f"Chat {number}"

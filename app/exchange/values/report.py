@@ -1,0 +1,125 @@
+"""Reports of what an import would do or has done, file by file, in numbers and sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.exchange.values.found import FileFound, NotRead, PassedOver
+
+MOST_TOLD = 100
+"""Chats that were not read are named one by one up to so many in a file."""
+
+MOST_NAMED = 20
+"""Files that were passed over for the same reason are named up to so many."""
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """The numbers of an import from one file.
+
+    new, back, here: chats that are new, come back from the trash, or are here already. messages: of
+    those that are new. left_out, not_read, passed_over: as in `ReadyChat` and `FileFound`.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    new: int
+    back: int
+    here: int
+    messages: int
+    left_out: Mapping[str, int]
+    not_read: tuple[NotRead, ...]
+    passed_over: tuple[PassedOver, ...] = ()
+
+    @property
+    def wholly_unread(self) -> tuple[NotRead, ...]:
+        return tuple(it for it in self.not_read if not it.partly)
+
+    @property
+    def partly_read(self) -> tuple[NotRead, ...]:
+        return tuple(it for it in self.not_read if it.partly)
+
+    @property
+    def passed_by_reason(self) -> Mapping[str, Sequence[str]]:
+        """The names of the files that were passed over, by the reason."""
+        names: dict[str, list[str]] = {}
+        for it in self.passed_over:
+            names.setdefault(it.why, []).append(it.name)
+        return names
+
+    @property
+    def taken(self) -> int:
+        return self.new + self.back
+
+
+def reports(files: Sequence[FileFound], known: Mapping[str, bool]) -> tuple[FileReport, ...]:
+    """Report on each file. known: the chats that Hearth has, and whether they are in the trash."""
+    seen = dict(known)
+    return tuple(_report(file, seen) for file in files)
+
+
+def told(reports: Iterable[FileReport], *, done: bool) -> str:
+    """Write the whole report. done: it has happened; otherwise it is what would."""
+    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+
+
+def sentences(report: FileReport, *, done: bool) -> list[str]:
+    """Say what became of one file, a sentence each; done: as in `told`."""
+    said = []
+    source = f" from {' and '.join(report.sources)}" if report.sources else ""
+    if report.new:
+        verb = "Imported" if done else "Can be imported"
+        said.append(
+            f"{verb}: {_counted(report.new, 'chat')} with "
+            f"{_counted(report.messages, 'message')}{source}."
+        )
+    if report.back:
+        said.append(f"Restored from the trash: {_counted(report.back, 'chat')}.")
+    if report.here:
+        said.append(f"Already here: {_counted(report.here, 'chat')}.")
+    for what, count in sorted(report.left_out.items()):
+        said.append(f"Left out, because Hearth does not support it: {what} ({count:,}).")
+    partly, unread = report.partly_read, report.wholly_unread
+    groups = ((f"Read in part: {len(partly):,}.", partly), (f"Not read: {len(unread):,}.", unread))
+    for words, found in groups:
+        if found:
+            said.append(words)
+            said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
+        if len(found) > MOST_TOLD:
+            said.append(f"  and {len(found) - MOST_TOLD:,} more.")
+    for why, names in report.passed_by_reason.items():
+        named = ", ".join(names[:MOST_NAMED])
+        if len(names) > MOST_NAMED:
+            named = f"{named} and {len(names) - MOST_NAMED:,} more"
+        said.append(f"Passed over: {named}. {why}")
+    return said
+
+
+def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
+    counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    messages = 0
+    for it in file.chats:
+        state = seen.get(it.chat.id)
+        counts["new" if state is None else "back" if state else "here"] += 1
+        seen[it.chat.id] = False
+        if state is None:
+            messages += len(it.messages)
+            left_out.update(it.left_out)
+    return FileReport(
+        name=file.path.name,
+        sources=tuple(dict.fromkeys(it.source for it in file.chats)),
+        new=counts["new"],
+        back=counts["back"],
+        here=counts["here"],
+        messages=messages,
+        left_out=left_out,
+        not_read=file.not_read,
+        passed_over=file.passed_over,
+    )
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

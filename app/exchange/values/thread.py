@@ -1,0 +1,207 @@
+"""Turns a chat as another program has it into one that Hearth can hold and go on with.
+
+Hearth's messages take turns: the user's and the model's, in a tree. Other programs have messages
+of the system and of tools in between, and answers in several pieces.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.chats.history.values.chat import Chat, title_from
+from app.chats.history.values.conversation import AnswerFacts, StoredMessage
+from app.exchange.values.found import Broken, FoundChat, FoundMessage, ReadyChat, check_size
+
+if TYPE_CHECKING:
+    from engines.types import Role
+
+_SPACE = uuid.UUID("5c1f5c63-7f6e-4f1a-9f0b-6d1b7c8f2a11")
+"""The namespace of made ids: the same source and id lead to the same id every time."""
+_MOST_TEXT = 200_000_000
+"""Characters of a chat; joining answers copies text where they fork."""
+_PIECE = 20
+"""The weight of a piece besides its text, in characters."""
+_LONGEST_TITLE = 200
+TOOLS = "calls and results of tools"
+LATER_SYSTEM = "later system prompts"
+
+
+def folder_for(source: str) -> str:
+    """Name the folder for the chats of a program."""
+    return f"Imported from {source}"
+
+
+def made_id(*parts: str) -> str:
+    """Make an id that the same parts always lead to."""
+    return uuid.uuid5(_SPACE, "\n".join(parts)).hex
+
+
+def ready(found: FoundChat) -> ReadyChat:
+    """Make a found chat ready. Raises Broken where nothing was said in it, or it is too large."""
+    check_size(found.messages)
+    ordered = _parents_first(found.messages)
+    system, left_out = _system_prompt(found, ordered)
+    spoken = _joined(_without_others(ordered))
+    if not spoken:
+        raise Broken("It has no messages.")
+    name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
+    chat_id = made_id(found.source, name)
+    times = _times(spoken, found.created)
+    messages = tuple(_stored(chat_id, it, times[it.id], found.source) for it in spoken)
+    shown = _shown(found, ordered, spoken)
+    created = found.created or messages[0].created
+    title = " ".join(found.title.split())[:_LONGEST_TITLE]
+    first = next((it.text for it in spoken if it.role == "user"), spoken[0].text)
+    chat = Chat(
+        id=chat_id,
+        title=title or title_from(first),
+        created=created,
+        updated=found.updated or max(created, *(it.created for it in messages)),
+        leaf_id=made_id(chat_id, shown),
+        pinned=found.pinned,
+        titled_by="user" if title else "text",
+        settings={"system_prompt": system} if system else {},
+    )
+    if found.archived:
+        chat = replace(chat, archived=chat.updated)
+    return ReadyChat(
+        found.source,
+        chat,
+        messages,
+        folder_for(found.source),
+        left_out,
+        damage=found.damage,
+    )
+
+
+@dataclass
+class _Spoken:
+    """A message in the making: the pieces of one that comes in several."""
+
+    id: str
+    parent: str | None
+    role: Role
+    pieces: tuple[FoundMessage, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(text for it in self.pieces if (text := it.text.strip("\n")))
+
+
+def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
+    """Order messages so that each comes once, after its parent; orphans and circles get a root."""
+    by_id: dict[str, FoundMessage] = {}
+    for message in messages:
+        by_id.setdefault(message.id, message)
+    children: dict[str | None, list[FoundMessage]] = {}
+    for message in by_id.values():
+        known = message.parent is None or message.parent in by_id
+        it = message if known else replace(message, parent=None)
+        children.setdefault(it.parent, []).append(it)
+    ordered: list[FoundMessage] = []
+    while True:
+        waiting = children.pop(None, [])
+        while waiting:
+            ordered += waiting
+            waiting = [child for it in waiting for child in children.pop(it.id, ())]
+        if not children:
+            return ordered
+        # What is left runs in a circle: it is opened where it is met first.
+        circle = children.pop(next(iter(children)))
+        children[None] = [replace(it, parent=None) for it in circle]
+
+
+def _system_prompt(
+    found: FoundChat, messages: Iterable[FoundMessage]
+) -> tuple[str, Mapping[str, int]]:
+    """Return the system prompt that applies, and a count of what has no place beside it."""
+    left_out = dict(found.left_out)
+    system = found.system_prompt.strip()
+    for message in messages:
+        text = message.text.strip()
+        if tools := message.tools or int(message.role == "tool"):
+            left_out[TOOLS] = left_out.get(TOOLS, 0) + tools
+        if message.role == "system" and text and text != system:
+            if system:
+                left_out[LATER_SYSTEM] = left_out.get(LATER_SYSTEM, 0) + 1
+            else:
+                system = text
+    return system, left_out
+
+
+def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
+    """Keep what user and model said; a message whose parent is dropped gets that one's parent."""
+    above: dict[str, str | None] = {}
+    kept: list[FoundMessage] = []
+    for message in messages:
+        parent = message.parent
+        if parent in above:
+            parent = above[parent]
+        if message.role in ("user", "assistant") and (message.text.strip() or message.reasoning):
+            same = parent == message.parent
+            kept.append(message if same else replace(message, parent=parent))
+        else:
+            above[message.id] = parent
+    return kept
+
+
+def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
+    """Join messages of one role in a row, on each branch."""
+    spoken: dict[str, _Spoken] = {}
+    taken_up: set[str] = set()
+    answered: set[str] = set()
+    size = 0
+    for message in messages:
+        role: Role = "user" if message.role == "user" else "assistant"
+        it = _Spoken(message.id, message.parent, role, (message,))
+        before = spoken.get(message.parent or "")
+        if before is not None and before.role == role:
+            it.parent, it.pieces = before.parent, (*before.pieces, message)
+            taken_up.add(before.id)
+        elif before is not None:
+            answered.add(before.id)
+        size += _PIECE * len(it.pieces) + sum(len(piece.text) for piece in it.pieces)
+        if size > _MOST_TEXT:
+            raise Broken("Its messages are too long for one chat.")
+        spoken[it.id] = it
+    gone = taken_up - answered
+    return [it for it in spoken.values() if it.id not in gone]
+
+
+def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
+    """Return when each message was written; one without a time has that of the one before it."""
+    times: dict[str, float] = {}
+    for it in spoken:
+        known = next((piece.created for piece in it.pieces if piece.created), None)
+        times[it.id] = known or times.get(it.parent or "") or begin or 1.0
+    return times
+
+
+def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
+    """Find the end of the shown path: that of the other program, or the nearest above it."""
+    left = {it.id for it in spoken}
+    parents = {message.id: message.parent for message in ordered}
+    step = found.leaf
+    while step is not None and step not in left:
+        step = parents.get(step)
+    return step or spoken[-1].id
+
+
+def _stored(chat_id: str, it: _Spoken, created: float, source: str) -> StoredMessage:
+    model = next((piece.model for piece in reversed(it.pieces) if piece.model), "")
+    return StoredMessage(
+        id=made_id(chat_id, it.id),
+        chat_id=chat_id,
+        parent_id=made_id(chat_id, it.parent) if it.parent else None,
+        role=it.role,
+        text=it.text,
+        created=created,
+        state="stopped" if it.pieces[-1].stopped else "complete",
+        reasoning="\n\n".join(piece.reasoning for piece in it.pieces if piece.reasoning),
+        facts=AnswerFacts(model, source) if model and it.role == "assistant" else None,
+        reasoning_s=sum(piece.reasoning_s for piece in it.pieces),
+        rating=next((piece.rating for piece in reversed(it.pieces) if piece.rating), 0),
+    )

@@ -1,0 +1,1 @@
+"""The guides, and what Hearth is made of."""

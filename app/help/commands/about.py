@@ -1,0 +1,66 @@
+"""`hearth about`: versions, and the licences of all that Hearth is made of."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from app.base.shipped import LICENCES
+from app.help.services.licences import Licences
+from app.help.values.about import Part
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, table
+
+
+def tell_about(args: argparse.Namespace, out: Output) -> int:
+    """Print the versions, the list of parts, or the licence of one of them.
+
+    Raises PartUnknown, LicencesUnreadable.
+    """
+    licences = Licences(LICENCES)
+    if args.part is not None:
+        _tell_part(licences, licences.part(args.part), out)
+    elif args.licences:
+        parts = licences.all()
+        out.value(
+            [_as_value(licences, part) for part in parts],
+            lambda: table(
+                [(it.name, it.short_version, it.licence or "not stated") for it in parts]
+            ),
+        )
+    else:
+        from app.help.services.about import about
+
+        versions = about("", licences).versions
+        out.value(dict(versions), lambda: table([it for it in versions if it[1]]))
+    return 0
+
+
+def _tell_part(licences: Licences, part: Part, out: Output) -> None:
+    read = licences.text(part)
+    head = f"{part.name} {part.short_version}: {part.licence or 'not stated'}"
+    whole = "\n\n".join(text for text in (head, read.notice, read.whole) if text)
+    out.value(_as_value(licences, part), lambda: whole)
+
+
+def _as_value(licences: Licences, part: Part) -> dict[str, object]:
+    """Make a part a value of JSON, with all words of its licences."""
+    read = licences.text(part)
+    return {**asdict(part), "texts": dict(read.texts), "notice": read.notice}
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "part", nargs="?", metavar="PART", help="the licence of this part, such as Qt"
+    )
+    parser.add_argument(
+        "--licences", action="store_true", help="all parts of Hearth, with their licences"
+    )
+
+
+COMMAND = Command(
+    "about",
+    "versions, and the licences of all that Hearth is made of",
+    run_closed=lambda _, args, out: tell_about(args, out),
+    declare=_declare,
+)

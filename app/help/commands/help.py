@@ -1,0 +1,146 @@
+"""`hearth help`: the guides, laid out for a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from app.base.shipped import GUIDES
+from app.help.services.guides import Guides
+from app.help.values.guides import Guide
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, table
+from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
+
+_WIDEST = 100
+"""Columns; longer lines are hard to read, however wide the terminal is."""
+_NARROWEST = 24
+_LEAST = 6
+"""Columns that a column of a table keeps."""
+_BETWEEN = "  "
+_GUIDE = re.compile(r"([\w-]+)\.md")
+_BOLD, _USUAL = "\x1b[1m", "\x1b[0m"
+
+
+def show_help(args: argparse.Namespace, out: Output) -> int:
+    """Print one guide, or the list of them. Raises GuideUnknown, GuidesUnreadable."""
+    guides = Guides(GUIDES)
+    if args.topic is None:
+        topics = [
+            {"topic": it.topic, "title": it.title, "summary": it.summary} for it in guides.all
+        ]
+        out.value(topics, lambda: _list(guides.all))
+        return 0
+    guide = guides.guide(args.topic)
+    out.value(
+        {"topic": guide.topic, "title": guide.title, "text": guide.text},
+        lambda: laid_out(guides.blocks(guide), _width(), bold=out.may_be_bold),
+        ours=True,
+    )
+    return 0
+
+
+def laid_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
+    """Lay blocks of markdown out as lines of at most `width` columns; only code may be longer.
+
+    bold: headings are, by an order to the terminal; otherwise they are underlined.
+    """
+    lines: list[str] = []
+    for block in blocks:
+        if lines and not block.place.tight:
+            lines.append("")
+        if isinstance(block, Paragraph) and block.heading:
+            lines += _heading(block, width, bold)
+        else:
+            lines += _block(block, width)
+    return "\n".join(lines)
+
+
+def _heading(block: Paragraph, width: int, bold: bool) -> Iterator[str]:
+    lines = textwrap.wrap(_words(block.spans), width)
+    if bold:
+        yield from (f"{_BOLD}{line}{_USUAL}" for line in lines)
+    else:
+        yield from lines
+        yield ("=" if block.heading == 1 else "-") * max(map(len, lines), default=0)
+
+
+def _block(block: Block, width: int) -> Iterator[str]:
+    place = block.place
+    indent = "  " * place.indent + "> " * place.quote
+    if isinstance(block, Paragraph):
+        first = f"{indent[: -len(place.marker) - 1]}{place.marker} " if place.marker else indent
+        yield from textwrap.wrap(
+            _words(block.spans, "`"),
+            width,
+            initial_indent=first,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+        ) or [first.rstrip()]
+    elif isinstance(block, Code | Formula):
+        yield from (f"{indent}    {line}".rstrip() for line in block.text.split("\n"))
+    elif isinstance(block, Table):
+        yield from _table(block, width)
+    else:
+        yield "-" * width
+
+
+def _table(block: Table, width: int) -> Iterator[str]:
+    rows = [[_words(cell) for cell in row] for row in block.rows]
+    widths = _widths(rows, width)
+    for number, row in enumerate(rows):
+        cells = [
+            textwrap.wrap(cell, room, break_on_hyphens=False) or [""]
+            for cell, room in zip(row, widths, strict=True)
+        ]
+        for line in zip_longest(*cells, fillvalue=""):
+            parts = (part.ljust(room) for part, room in zip(line, widths, strict=True))
+            yield _BETWEEN.join(parts).rstrip()
+        if number == 0:
+            yield _BETWEEN.join("-" * room for room in widths)
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the columns' widths: of their longest cell, or the widest shrink until all fit."""
+    widths = [max(1, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
+    room = width - len(_BETWEEN) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _words(spans: Sequence[Span], quote: str = "") -> str:
+    """Join spans as plain text. quote: what stands around code, where it is not a column's own."""
+    return "".join(_span(span, quote) for span in spans)
+
+
+def _span(span: Span, quote: str) -> str:
+    if span.href and span.href != span.text:
+        guide = _GUIDE.match(span.href)
+        return f"{span.text} ({f'{quote}hearth help {guide[1]}{quote}' if guide else span.href})"
+    return f"{quote}{span.text}{quote}" if span.code else span.text
+
+
+def _list(guides: Sequence[Guide]) -> str:
+    rows = table([(it.topic, it.summary) for it in guides])
+    return f"{rows}\n\n`hearth help TOPIC` shows one of them; `hearth --help` lists the commands."
+
+
+def _width() -> int:
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="such as models or privacy")
+
+
+COMMAND = Command(
+    "help",
+    "the guides: without a topic, the list of them",
+    run_closed=lambda _, args, out: show_help(args, out),
+    declare=_declare,
+)

@@ -1,0 +1,122 @@
+"""The list of all guides, or of the places that a search found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.help.values.guides import FoundSection, Guide
+from app.kit.look.theme import GRID
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.picture import Picture
+from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.row_button import RowButton
+from app.models.library.pages.part_page import PartPage
+from engines.errors import UserError
+
+_MOST = 30
+"""Places shown of a search; whoever gets more adds a word."""
+
+
+class GuideList(PartPage):
+    """opened(topic, number): a guide, at one of its headings. left(): upwards from the first."""
+
+    opened = Signal(str, int)
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("guideList", parent=parent)
+        self._rows: list[RowButton] = []
+        self._language = Label(
+            self.tr("The guides are written in English."), "muted", name="guidesLanguage", wrap=True
+        )
+        self.column.addWidget(self._language)
+        self._language.setHidden(
+            QLocale().language() in {QLocale.Language.English, QLocale.Language.C}
+        )
+        self._content = QVBoxLayout()
+        self._content.setSpacing(GRID)
+        self.column.addLayout(self._content)
+        self.column.addStretch(1)
+
+    def show_all(self, guides: Sequence[Guide]) -> None:
+        self._begin()
+        for guide in guides:
+            name = f"{guide.title}: {guide.summary}"
+            self._add(f"guide-{guide.topic}", name, guide.title, guide.summary, (guide.topic, 0))
+
+    def show_found(self, words: str, found: Sequence[FoundSection]) -> None:
+        self._begin()
+        if not found:
+            text = self.tr("No guide contains “{0}”.").format(words.strip())
+            self._content.addWidget(Label(text, name="noGuideFound", wrap=True))
+            self._content.addWidget(Label(self.tr("Try fewer or other words."), "muted", wrap=True))
+        for number, it in enumerate(found[:_MOST], start=1):
+            section, guide = it.section, it.section.guide
+            title = guide.title
+            if section.number:
+                title = self.tr("{0}: {1}").format(guide.title, section.heading)
+            place = guide.topic, section.number
+            self._add(f"place-{number}", f"{title}: {it.snippet}", title, it.snippet, place)
+        if len(found) > _MOST:
+            text = self.tr("{0} more results; add a word to narrow them down.").format(
+                len(found) - _MOST
+            )
+            self._content.addWidget(Label(text, "muted", name="moreFound", wrap=True))
+
+    def show_problem(self, error: UserError) -> None:
+        self._begin()
+        self._content.addWidget(ProblemCard(error))
+
+    def open_first(self) -> None:
+        if self._rows:
+            self._rows[0].click()
+
+    def enter(self) -> None:
+        """Move the keyboard to the first row."""
+        if self._rows:
+            self._go_to(0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The arrow keys walk through the rows; a press of Enter on one opens it."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        at = next((at for at, row in enumerate(self._rows) if row.hasFocus()), None)
+        if not step or at is None:
+            super().keyPressEvent(event)
+        elif at + step < 0:
+            self.left.emit()
+        elif at + step < len(self._rows):
+            self._go_to(at + step)
+
+    def _begin(self) -> None:
+        empty(self._content)
+        self._rows = []
+        self.verticalScrollBar().setValue(0)
+
+    def _go_to(self, at: int) -> None:
+        row = self._rows[at]
+        row.setFocus(Qt.FocusReason.TabFocusReason)
+        self.ensureWidgetVisible(row, 0, 2 * GRID)
+
+    def _add(
+        self, object_name: str, name: str, title: str, text: str, place: tuple[str, int]
+    ) -> None:
+        row = RowButton(object_name, name)
+        row.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(ElidedLabel(title, "strong"))
+        texts.addWidget(Label(text, "muted", wrap=True))
+        row.box.addLayout(texts, 1)
+        row.box.addWidget(Picture("forward", "muted", 16))
+        row.let_clicks_through()
+        row.clicked.connect(lambda: self.opened.emit(*place))
+        # Enter presses a button in a dialog only; here it is what one expects of a row.
+        row.setAutoDefault(True)
+        self._rows.append(row)
+        self._content.addWidget(row)

@@ -1,0 +1,147 @@
+"""The page of one guide: its text with hits marked, and the way back to all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from app.chats.find.pages.highlights import marked
+from app.chats.search.values.snippets import marks_in
+from app.help.values.guides import Guide
+from app.kit.look.theme import GRID
+from app.kit.text.markdown_view import MarkdownView
+from app.kit.text.selected_text import scroll_to
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.markdown.blocks import Block
+from app.markdown.parser import Parser
+from app.models.library.pages.part_page import PartPage
+from app.search.words import parse
+
+_LINE = 5 * GRID
+"""Pixels that one press of an arrow key scrolls."""
+_KEY = Qt.Key
+_SCROLLING = frozenset(
+    {
+        *(_KEY.Key_Down, _KEY.Key_Up, _KEY.Key_PageDown, _KEY.Key_PageUp),
+        *(_KEY.Key_Space, _KEY.Key_Home, _KEY.Key_End),
+    }
+)
+"""The keys by which one scrolls; with Shift, Ctrl or Alt they do what they do in any text."""
+
+
+class GuidePage(PartPage):
+    """back(): to all guides. link(address): one was followed."""
+
+    back = Signal()
+    link = Signal(str)
+
+    def __init__(self, text_size: int, parent: QWidget | None = None) -> None:
+        super().__init__("guidePage", parent=parent)
+        self._back = LabelledButton(
+            "back", self.tr("All guides"), "allGuides", look="link", tone="accent_text"
+        )
+        self._back.clicked.connect(self.back)
+        self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
+        card = Panel("card", "guideCard", margins=(3, 2.5, 3, 2.5))
+        self._view = _GuideText(Parser(), text_size)
+        self._view.setObjectName("guideText")
+        self._view.setAccessibleName(self.tr("Help"))
+        self._view.link.connect(self.link)
+        self._view.scrolls.connect(self._scroll)
+        self._view.on_link.connect(self._show_link)
+        card.box.addWidget(self._view)
+        self.column.addWidget(card)
+        self.column.addStretch(1)
+        self._place: int | None = None
+        bar = self.verticalScrollBar()
+        # The column is laid out in several turns of the event loop, and anew with other text sizes.
+        bar.rangeChanged.connect(self._go_to_place)
+        bar.actionTriggered.connect(self._leave_place)
+
+    def set_text_size(self, pixels: int) -> None:
+        self._view.set_text_size(pixels)
+
+    def show_guide(self, guide: Guide, blocks: Sequence[Block], number: int, words: str) -> None:
+        """Show a guide. number: of the heading to go to, from 0. words: of a search, or ""."""
+        self._view.setAccessibleName(guide.title)
+        self._view.show_blocks(blocks)
+        found = marks_in(self._view.toPlainText(), parse(words)) if words.strip() else ()
+        self._view.setExtraSelections(marked(self._view, found))
+        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._place = number
+        self._go_to_place()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self._leave_place()
+        super().wheelEvent(event)
+
+    def _scroll(self, key: Qt.Key) -> None:
+        self._leave_place()
+        bar = self.verticalScrollBar()
+        page = max(_LINE, self.viewport().height() - _LINE)
+        steps = {
+            Qt.Key.Key_Down: _LINE,
+            Qt.Key.Key_Up: -_LINE,
+            Qt.Key.Key_PageDown: page,
+            Qt.Key.Key_PageUp: -page,
+            Qt.Key.Key_Space: page,
+            Qt.Key.Key_End: bar.maximum(),
+            Qt.Key.Key_Home: -bar.maximum(),
+        }
+        bar.setValue(bar.value() + steps[key])
+
+    def _go_to_place(self) -> None:
+        """Scroll to the heading, which then stands at the top; the title has all above it."""
+        if self._place is not None:
+            bar = self.verticalScrollBar()
+            top = self._view.mapTo(self.viewport(), QPoint()).y() + self._top_of(self._place)
+            bar.setValue(bar.value() + top - GRID if self._place else 0)
+
+    def _leave_place(self) -> None:
+        self._place = None
+
+    def _top_of(self, number: int) -> int:
+        document = self._view.document()
+        block, left = document.begin(), number
+        while block.isValid():
+            if block.blockFormat().headingLevel():
+                if not left:
+                    return round(document.documentLayout().blockBoundingRect(block).top())
+                left -= 1
+            block = block.next()
+        return 0
+
+    def _show_link(self) -> None:
+        """Scroll to the link that the Tab key has come to."""
+        self._leave_place()
+        scroll_to(self._view, self._view.cursorRect().top())
+
+
+class _GuideText(MarkdownView):
+    """A text as tall as its content, so that keys scroll the page that it stands on.
+
+    scrolls(key): one of `_SCROLLING` was pressed. on_link(): the Tab key has come to a link.
+    """
+
+    scrolls = Signal(Qt.Key)
+    on_link = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() in {
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        }
+        if plain and event.key() in _SCROLLING:
+            self.scrolls.emit(Qt.Key(event.key()))
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        stays = super().focusNextPrevChild(forward)
+        if stays and self.hasFocus():
+            self.on_link.emit()
+        return stays

@@ -1,0 +1,129 @@
+"""The help page: all guides, a search over them, and the open guide; nothing is fetched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+
+from app.help.pages.guide_list import GuideList
+from app.help.pages.guide_page import GuidePage
+from app.kit.look.scale import scaled
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.settings.values.fields import Settings
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.window.presenters.window import WindowPresenters
+
+_TYPING_MS = 120
+
+
+class HelpPage(QWidget):
+    """The list of guides, or of what a search found, and the page of one guide."""
+
+    def __init__(
+        self,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._navigation = navigation
+        self.setObjectName("helpPage")
+        self._guides = presenters.guides
+        self._notifier = notifier
+        self._list = GuideList()
+        self._list.opened.connect(self._open)
+        self._list.left.connect(self._focus_search)
+        self._page = GuidePage(scaled(presenters.settings.current.text_size))
+        self._page.back.connect(self._show_list)
+        self._page.link.connect(self._follow)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._list)
+        self._stack.addWidget(self._page)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_TYPING_MS)
+        self._pause.timeout.connect(self._search)
+        self._head().lay_over(self._stack, self)
+        presenters.settings.changed.connect(self._apply)
+        self._search()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._focus_search()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take keys that the search field has no use for."""
+        if event.key() == Qt.Key.Key_Down and self._words.hasFocus():
+            self._search_now()
+            self._list.enter()
+        else:
+            super().keyPressEvent(event)
+
+    def _head(self) -> HeadAbove:
+        shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
+        shortcuts.clicked.connect(self._navigation.show_shortcuts)
+        head = PageHead(self.tr("Help"), "helpBack", shortcuts)
+        head.back.connect(self._navigation.go_to_chat)
+        self._words = QLineEdit()
+        self._words.setObjectName("searchGuides")
+        self._words.setAccessibleName(self.tr("Search the guides"))
+        self._words.setPlaceholderText(self.tr("Search the guides"))
+        self._words.setClearButtonEnabled(True)
+        self._words.textChanged.connect(lambda _: self._pause.start())
+        self._words.returnPressed.connect(self._open_first)
+        return HeadAbove(head, self._words)
+
+    def _apply(self, settings: Settings) -> None:
+        self._page.set_text_size(scaled(settings.text_size))
+
+    def _focus_search(self) -> None:
+        self._words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._words.selectAll()
+
+    def _search(self) -> None:
+        """List what holds the words, or all guides where there are none."""
+        words = self._words.text()
+        try:
+            if words.strip():
+                self._list.show_found(words, self._guides.search(words))
+            else:
+                self._list.show_all(self._guides.all)
+        except UserError as error:
+            self._list.show_problem(error)
+        self._stack.setCurrentWidget(self._list)
+
+    def _search_now(self) -> None:
+        if self._pause.isActive():
+            self._pause.stop()
+            self._search()
+
+    def _open_first(self) -> None:
+        self._search_now()
+        if self._stack.currentWidget() is self._list:
+            self._list.open_first()
+
+    def _show_list(self) -> None:
+        self._stack.setCurrentWidget(self._list)
+        self._focus_search()
+
+    def _open(self, topic: str, number: int) -> None:
+        guide = self._guides.guide(topic)
+        self._stack.setCurrentWidget(self._page)
+        self._page.show_guide(guide, self._guides.blocks(guide), number, self._words.text())
+
+    def _follow(self, address: str) -> None:
+        """Go to another guide at once; out of Hearth only after asking."""
+        section = self._guides.linked(address)
+        if section is None:
+            self._notifier.offer_to_open(address)
+        else:
+            self._open(section.guide.topic, section.number)

@@ -1,0 +1,109 @@
+"""The parts of Hearth with their licences: a list with a search, and the text of one licence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.help.values.about import LicenceText, Part
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.dialog import Dialog
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+
+_HEIGHT = 260
+_DIALOG_WIDTH, _DIALOG_HEIGHT = 660, 560
+
+
+class LicenceList(QWidget):
+    """opened(Part): its licence is to be shown."""
+
+    opened = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._search = QLineEdit()
+        self._search.setObjectName("searchLicences")
+        self._search.setAccessibleName(self.tr("Search the licences"))
+        self._search.setPlaceholderText(self.tr("Search by name or licence"))
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self._filter)
+        self._list = QListWidget()
+        self._list.setObjectName("licences")
+        self._list.setAccessibleName(self.tr("Third-party licences"))
+        self._list.setFixedHeight(scaled(_HEIGHT))
+        self._list.setUniformItemSizes(True)
+        self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.itemClicked.connect(self._open)
+        self._list.itemActivated.connect(self._open)
+        self._nothing = Label(self.tr("No part matches. Try another word."), "muted", wrap=True)
+        self._nothing.setObjectName("noLicence")
+        self._nothing.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        for part in (self._search, self._list, self._nothing):
+            column.addWidget(part)
+
+    def show_parts(self, parts: Sequence[Part]) -> None:
+        self._list.clear()
+        for part in parts:
+            licence = part.licence or self.tr("licence not stated")
+            item = QListWidgetItem(f"{part.name} {part.short_version}  ·  {licence}")
+            item.setData(Qt.ItemDataRole.UserRole, part)
+            self._list.addItem(item)
+        self._filter(self._search.text())
+
+    def _open(self, item: QListWidgetItem) -> None:
+        self.opened.emit(item.data(Qt.ItemDataRole.UserRole))
+
+    def _filter(self, words: str) -> None:
+        """Show the parts whose name or licence has all the words."""
+        wanted = words.lower().split()
+        found = 0
+        for row in range(self._list.count()):
+            item = self._list.item(row)
+            fits = all(word in item.text().lower() for word in wanted)
+            item.setHidden(not fits)
+            found += fits
+        self._list.setHidden(bool(wanted) and not found)
+        self._nothing.setVisible(bool(wanted) and not found)
+
+
+class LicenceDialog(Dialog):
+    """The words of one part's licences, and what else its users are to be told."""
+
+    def __init__(self, read: LicenceText, parent: QWidget | None = None) -> None:
+        super().__init__("licenceDialog", width=_DIALOG_WIDTH, height=_DIALOG_HEIGHT, parent=parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        part = read.part
+        self.set_title(f"{part.name} {part.short_version}")
+        licence = part.licence or self.tr("licence not stated")
+        self.column.addWidget(Label(licence, "strong", name="licenceName", wrap=True))
+        told = translated(read.notice) or part.source
+        if told:
+            self.column.addWidget(
+                Label(told, "muted", name="licenceNotice", wrap=True, selectable=True)
+            )
+        text = QPlainTextEdit(read.whole or self.tr("This part brings no text of its licence."))
+        text.setObjectName("licenceText")
+        text.setAccessibleName(self.tr("Text of the licence"))
+        text.setReadOnly(True)
+        text.setTabChangesFocus(True)
+        self.column.addWidget(text, 1)
+        close = LabelledButton("check", self.tr("Close"), "closeLicence")
+        close.clicked.connect(self.accept)
+        self.add_buttons(close)
+        text.setFocus()

@@ -1,0 +1,231 @@
+"""The licences of all that Hearth is made of: out of its package, or of what is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.base.errors import LicencesUnreadable, PartUnknown
+from app.help.values.about import LicenceText, Part
+
+_ITSELF = "hearth"
+_CLASSIFIER = "License :: "
+_LONGEST = 60
+"""Letters of a licence's name; more are its text."""
+_SPDX = {
+    "Apache 2.0": "Apache-2.0",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+}
+"""Names that packages give to their licence, where they mean just one."""
+_TEXT = re.compile(r"licen[cs]e|copying|notice|authors|patents", re.IGNORECASE)
+_SOURCES = ("source", "source code", "repository", "code", "github", "homepage", "home")
+"""The names of the addresses in a package's metadata, the best first."""
+
+
+class Licences:
+    """Finds the parts of Hearth with their licences.
+
+    A package of Hearth has the list that was made with it, in `packed/parts.json` beside this
+    folder's own `parts.json`. Elsewhere it comes from what is installed; `parts.json` says what
+    that does not tell: parts that are no Python package, names of licences that a package says
+    in other words, and texts that it leaves out.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def all(self) -> tuple[Part, ...]:
+        """List all parts by their names. Raises LicencesUnreadable."""
+        packed = self._folder / "packed"
+        if (packed / "parts.json").exists():
+            found = [_part(entry, packed) for entry in self._read(packed / "parts.json")]
+        else:
+            found = [self._itself(), *self._installed(), _python(), *self._besides()]
+        return tuple(sorted(found, key=lambda it: key_of(it.name)))
+
+    def part(self, name: str) -> Part:
+        """Find a part by its name. Raises PartUnknown, LicencesUnreadable."""
+        for part in self.all():
+            if key_of(part.name) == key_of(name):
+                return part
+        raise PartUnknown(
+            f"“{name}” is no part of Hearth.",
+            "The list of what Hearth is made of does not have this name.",
+            "Look its name up in the list of all licences.",
+        )
+
+    def text(self, part: Part) -> LicenceText:
+        """Read the licences of a part. Raises LicencesUnreadable."""
+        texts = part.texts
+        above = os.path.commonpath([path.parent for path in texts]) if texts else ""
+        named = ((path.relative_to(above).as_posix(), _words(path)) for path in texts)
+        return LicenceText(part, notice(part), tuple(named))
+
+    @cached_property
+    def _told(self) -> dict[str, Any]:
+        return dict(self._read(self._folder / "parts.json"))
+
+    def _besides(self) -> Iterator[Part]:
+        for entry in self._told["besides"]:
+            yield _part(entry, self._folder)
+
+    def _itself(self) -> Part:
+        """Describe Hearth; its licence lies beside `resources`, or with what was installed."""
+        beside = self._folder.parents[1] / "LICENSE"
+        texts = [beside] if beside.is_file() else _texts_of(_ITSELF)
+        return Part("Hearth", __version__, "Apache-2.0", texts=tuple(texts))
+
+    def _installed(self) -> Iterator[Part]:
+        """Find the packages that Hearth needs, and those that they need.
+
+        Where Hearth is not installed itself, as in an environment that is to be packed, it is all
+        packages.
+        """
+        found = {_ITSELF}
+        try:
+            waiting = list(_needs(metadata.distribution(_ITSELF)))
+        except metadata.PackageNotFoundError:
+            waiting = [its.name for its in metadata.distributions()]
+        while waiting:
+            name = waiting.pop()
+            if key_of(name) in found:
+                continue
+            try:
+                its = metadata.distribution(name)
+            except metadata.PackageNotFoundError:
+                continue  # of another system
+            found.add(key_of(name))
+            needs = list(_needs(its))
+            waiting += needs
+            yield self._of(its, needs)
+
+    def _of(self, its: metadata.Distribution, needs: list[str]) -> Part:
+        told = self._told["packages"].get(key_of(its.name), {})
+        said = _said(its.metadata)
+        licence = told["licence"] if said and told.get("said") == said else said
+        needs = sorted({*needs, *told.get("needs", ())}, key=key_of)
+        texts = sorted(_texts(its)) or [self._folder / name for name in told.get("texts", ())]
+        source = told.get("source") or _source(its.metadata)
+        return Part(its.name, its.version, licence, source, tuple(needs), tuple(texts))
+
+    def _read(self, path: Path) -> Any:
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _unreadable(path) from error
+
+
+def notice(part: Part) -> str:
+    """Say what the licence of a part wants its users to be told; "" where that is its text."""
+    if "LGPL" not in part.licence:
+        return ""
+    return (
+        f"The code of {part.name} is used unchanged under the GNU Lesser General Public License. "
+        f"It lies in files of its own, which you may replace by a changed version of them. "
+        f"Its source: {part.source}"
+    )
+
+
+def key_of(name: str) -> str:
+    """Make a package's name comparable, as package indexes do."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _python() -> Part:
+    """Describe the Python that runs this; its licence lies in one of several places."""
+    debian = Path("/usr/share/doc") / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    places = [
+        Path(sysconfig.get_path("stdlib"), "LICENSE.txt"),
+        Path(sys.base_prefix, "LICENSE.txt"),
+        debian / "copyright",
+    ]
+    texts = tuple(path for path in places if path.is_file())[:1]
+    source = "https://www.python.org/downloads/source/"
+    return Part("Python", platform.python_version(), "Python-2.0", source, texts=texts)
+
+
+def _part(entry: dict[str, Any], folder: Path) -> Part:
+    """Read a part as `parts.json` has it; `version_of` names the package that brings it."""
+    version = entry["version"] if "version" in entry else _version(entry["version_of"])
+    texts = tuple(folder / name for name in entry["texts"])
+    needs = tuple(entry.get("needs", ()))
+    return Part(entry["name"], version, entry["licence"], entry["source"], needs, texts)
+
+
+def _needs(its: metadata.Distribution) -> Iterator[str]:
+    from packaging.requirements import Requirement
+
+    for text in its.requires or ():
+        needed = Requirement(text)
+        if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+            yield key_of(needed.name)
+
+
+def _said(its: metadata.PackageMetadata) -> str:
+    """Return the licence as the package says it; some have it among their classifiers alone."""
+    for key in ("License-Expression", "License"):
+        said = str((its.get_all(key) or [""])[0])
+        if said and len(said) < _LONGEST and "\n" not in said:
+            return _SPDX.get(said, said)
+    named = [it for it in its.get_all("Classifier") or () if it.startswith(_CLASSIFIER)]
+    said = named[0].rpartition(" :: ")[2] if named else ""
+    return _SPDX.get(said, said)
+
+
+def _texts(its: metadata.Distribution) -> Iterator[Path]:
+    """Find the files with a package's licences: those beside its metadata."""
+    for file in its.files or ():
+        folders = [part.lower() for part in file.parts[:-1]]
+        beside = bool(folders) and folders[0].endswith(".dist-info")
+        if beside and ("licenses" in folders or _TEXT.search(file.name)):
+            yield Path(str(its.locate_file(file)))
+
+
+def _texts_of(name: str) -> list[Path]:
+    try:
+        return sorted(_texts(metadata.distribution(name)))
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def _source(its: metadata.PackageMetadata) -> str:
+    """Find the address where the package's source is; else that of its page."""
+    addresses = {}
+    for said in its.get_all("Project-URL") or ():
+        name, _, address = str(said).partition(",")
+        addresses[name.strip().lower()] = address.strip()
+    found = next((addresses[name] for name in _SOURCES if name in addresses), "")
+    return found or str((its.get_all("Home-page") or [""])[0])
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _words(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> LicencesUnreadable:
+    return LicencesUnreadable(
+        "The licences cannot be read.",
+        f"“{path.name}” is missing or damaged.",
+        "Install Hearth again.",
+    )

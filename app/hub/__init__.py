@@ -1,1 +1,0 @@
-"""The Hub: search, repositories, headers of its files, and downloads."""

@@ -1,0 +1,12 @@
+"""The names of the engines where they are shown."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.base.engine_names import PROPER_NAMES
+from engines.types import EngineName
+
+
+def engine_called(engine: EngineName) -> str:
+    return PROPER_NAMES.get(engine) or QCoreApplication.translate("engines", "Another server")

@@ -1,0 +1,93 @@
+"""Finds which numbers of a widget or layout are sizes in pixels, to read and set them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QMargins, QSize
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QLayout,
+    QListView,
+    QWidget,
+)
+
+from app.kit.look.scale import FITS_ITSELF
+
+_LEAST_OF_LAYOUT = QLayout.SizeConstraint.SetMinimumSize
+_NO_LIMIT = 16_777_215
+_LIMITS = {
+    "minimumWidth": ("setMinimumWidth", "_q_stylesheet_minw"),
+    "minimumHeight": ("setMinimumHeight", "_q_stylesheet_minh"),
+    "maximumWidth": ("setMaximumWidth", "_q_stylesheet_maxw"),
+    "maximumHeight": ("setMaximumHeight", "_q_stylesheet_maxh"),
+}
+"""How each is set, and the property in which Qt remembers that a style sheet has set it."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    read: Callable[[], int]
+    write: Callable[[int], object]
+
+
+def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
+    """Return the measures by name; not a window's own size, as it has a screen to fit."""
+    if isinstance(thing, QLayout):
+        return _of_layout(thing)
+    found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)
+    if isinstance(thing, QAbstractButton):
+        found["icon width"] = Measure(
+            lambda: thing.iconSize().width(),
+            lambda wide: thing.setIconSize(QSize(wide, thing.iconSize().height())),
+        )
+        found["icon height"] = Measure(
+            lambda: thing.iconSize().height(),
+            lambda high: thing.setIconSize(QSize(thing.iconSize().width(), high)),
+        )
+    if isinstance(thing, QListView):
+        found["spacing"] = Measure(thing.spacing, thing.setSpacing)
+    # A frame that has a width got it from the style sheet, which knows the zoom.
+    styled = isinstance(thing, QFrame) and thing.frameWidth() > 0
+    if thing.layout() is None and not styled and not thing.contentsMargins().isNull():
+        found |= _margins(thing.contentsMargins, thing.setContentsMargins)
+    return found
+
+
+def _limits(widget: QWidget) -> dict[str, Measure]:
+    layout = widget.layout()
+    grows = layout is not None and layout.sizeConstraint() is _LEAST_OF_LAYOUT
+    return {
+        name: Measure(getattr(widget, name), getattr(widget, setter))
+        for name, (setter, styled) in _LIMITS.items()
+        if not (grows and name.startswith("minimum"))
+        if 0 < getattr(widget, name)() < _NO_LIMIT and widget.property(styled) is None
+    }
+
+
+def _of_layout(layout: QLayout) -> dict[str, Measure]:
+    found = _margins(layout.contentsMargins, layout.setContentsMargins)
+    if isinstance(layout, QGridLayout | QFormLayout):
+        found["across"] = Measure(layout.horizontalSpacing, layout.setHorizontalSpacing)
+        found["down"] = Measure(layout.verticalSpacing, layout.setVerticalSpacing)
+    else:
+        found["spacing"] = Measure(layout.spacing, layout.setSpacing)
+    return found
+
+
+def _margins(
+    read: Callable[[], QMargins], write: Callable[[QMargins], object]
+) -> dict[str, Measure]:
+    def one(side: str) -> Measure:
+        def set_side(size: int) -> None:
+            margins = read()
+            getattr(margins, f"set{side}")(size)
+            write(margins)
+
+        return Measure(lambda: int(getattr(read(), side.lower())()), set_side)
+
+    return {side: one(side) for side in ("Left", "Top", "Right", "Bottom")}

@@ -1,0 +1,41 @@
+"""Work of which only the last counts, such as a search while its words still change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.kit.tasks.tasks import Failed, Tasks
+
+T = TypeVar("T")
+
+
+class Latest:
+    """Hands work to a queue; results of anything but the last are dropped."""
+
+    def __init__(self, tasks: Tasks, on: str) -> None:
+        self._tasks = tasks
+        self._on = on
+        self._number = 0
+
+    def run(self, work: Callable[[], T], done: Callable[[T], object], failed: Failed) -> None:
+        """Run work as `Tasks.run`; what is overtaken before its turn is not even begun."""
+        self._number += 1
+        number = self._number
+
+        def carry_out() -> T | None:
+            return work() if number == self._number else None
+
+        def finish(result: T | None) -> None:
+            if number == self._number and result is not None:
+                done(result)
+
+        def fail(error: Exception) -> None:
+            if number == self._number:
+                failed(error)
+
+        self._tasks.run(carry_out, finish, fail, on=self._on)
+
+    def forget(self) -> None:
+        """Drop all that was asked for."""
+        self._number += 1

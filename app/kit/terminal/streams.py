@@ -1,0 +1,208 @@
+"""The standard streams as a process finds them: closed, full, or with nobody at the other end."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, TextIO
+
+from app.base.errors import FileNotText
+from engines.errors import UserError
+from engines.text import harmless
+
+MOST_CHARACTERS: Final = 10_000_000
+"""The longest text that is read at once, as of attached files: some 2.5 million tokens."""
+
+
+class NoInput(UserError):
+    """Standard input cannot be read."""
+
+    code = "no_input"
+
+
+class InputTooLong(UserError):
+    """Standard input, or a file that was named, has more text than any model can take."""
+
+    code = "input_too_long"
+
+
+class NoOutput(UserError):
+    """The output cannot be written to."""
+
+    code = "no_output"
+
+
+def prepare() -> None:
+    """Make the streams usable, whatever they are; called once, before anything is opened.
+
+    They speak UTF-8, as answers hold any character. A stream that was closed gets its number
+    back, or the next file to be opened would get it and be written into by who prints.
+    """
+    if sys.platform != "win32":
+        # The system gives the lowest number that is free. Who writes to the output that was
+        # closed is told so, as nothing can be written to what is only open for reading.
+        for number in (0, 1, 2):
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
+    windows = sys.platform == "win32"
+    _take_orders()
+    sys.stdin = sys.stdin or _opened(os.devnull if windows else 0, "r")
+    sys.stdout = sys.stdout or _opened(os.devnull if windows else 1, "w")
+    sys.stderr = sys.stderr or _opened(os.devnull if windows else 2, "w")
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    if type(sys.stderr) is io.TextIOWrapper:
+        sys.stderr = Complaints(sys.stderr)
+
+
+def _take_orders() -> None:
+    """Have Windows' console carry out what is written to move its cursor; others do by themselves.
+
+    Source: Microsoft's documentation of SetConsoleMode and of virtual terminal sequences.
+    """
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetStdHandle.restype = ctypes.c_void_p
+        kernel.GetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32))
+        kernel.SetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
+        for number in (-11, -12):  # standard output and error
+            handle, mode = kernel.GetStdHandle(number), ctypes.c_uint32()
+            # A file, a pipe or nothing has no such mode.
+            if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+                kernel.SetConsoleMode(handle, mode.value | 0x0004)
+
+
+def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:
+    """Open a stream; one given by number stays taken as long as the process lives."""
+    return open(place, mode, encoding="utf-8", closefd=isinstance(place, str))
+
+
+class Complaints(io.TextIOWrapper):
+    """Standard error, for all that Hearth, Python and its libraries say there.
+
+    Nothing in it gives orders to a terminal, as names and reasons come from files and servers; and
+    where nobody can read it, it is nothing that the work should end for.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, "utf-8", "backslashreplace", line_buffering=True)
+        self._replaced = stream  # closes the buffer that both have, when it goes
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(harmless(text))
+        except OSError:
+            forget(self)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            forget(self)
+
+    def rewrite(self, line: str) -> None:
+        """Put a line in place of the one that the cursor is in."""
+        self.flush()
+        try:
+            self.buffer.write(b"\r\033[K")
+        except OSError:
+            forget(self)
+        print(line, end="", file=self, flush=True)
+
+
+def forget(stream: TextIO) -> None:
+    """Send what is written to a stream, and what waits in it, nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Write to standard output. Raises NoOutput, or BrokenPipeError where its reader has gone."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        forget(sys.stdout)
+        raise NoOutput(
+            "The output could not be written.",
+            f"Where it goes to, the system says: {error.strerror or error}.",
+            "Send it to a terminal, or to a file on a disk that has room.",
+        ) from error
+
+
+def read() -> str:
+    """Read all of standard input. Raises NoInput or InputTooLong."""
+    with _explained():
+        return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), "Standard input")
+
+
+def lines() -> Iterator[str]:
+    """Yield the lines of standard input as they come, without their ends.
+
+    Raises NoInput or InputTooLong.
+    """
+    while line := _line():
+        yield line.rstrip("\r\n")
+
+
+def read_line() -> str:
+    """Read the next line of standard input, without its end; "" at the end.
+
+    Raises NoInput or InputTooLong.
+    """
+    return _line().rstrip("\r\n")
+
+
+def _line() -> str:
+    with _explained():
+        return _bounded(sys.stdin.readline(MOST_CHARACTERS + 1), "A line of standard input")
+
+
+def _bounded(text: str, what: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    raise InputTooLong(
+        f"{what} is too long.",
+        f"It has more than {MOST_CHARACTERS:,} characters, and no model can see that much at once.",
+        "Send a part of it; `hearth docs add` makes large files known piece by piece.",
+    )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NoInput(
+            "Standard input cannot be read.",
+            f"The system says: {error.strerror or error}.",
+            "Start Hearth at a terminal, or give it a file or a pipe to read from.",
+        ) from error
+
+
+def read_file(path: Path) -> str:
+    """Read a text file that the user has named. Raises FileNotText or InputTooLong."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return _bounded(file.read(MOST_CHARACTERS + 1), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        why = "It is not UTF-8 text."
+        if isinstance(error, OSError):
+            why = f"The system says: {error.strerror}."
+        raise FileNotText(
+            f"{path} cannot be read as text.",
+            why,
+            "Choose a plain text file that exists.",
+        ) from error

@@ -1,0 +1,1 @@
+"""Markdown as a text that is shown, whole or while it arrives."""

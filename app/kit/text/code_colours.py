@@ -1,0 +1,82 @@
+"""Colours blocks of code a few lines at a time, so that long ones never hold up the window."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QTextBlock, QTextDocument, QTextLayout
+
+from app.kit.text.document_writer import WrittenCode
+from app.kit.text.formats import CODE_ID, TextFormats
+from app.markdown.highlight import Piece, highlight
+
+_BUDGET_S = 0.006
+
+
+@dataclass
+class _Work:
+    code_id: int
+    block: QTextBlock
+    lines: Iterator[tuple[Piece, ...]]
+
+
+class CodeColours(QObject):
+    """Colours are laid over the text as formats of its layout; the text itself is left alone."""
+
+    def __init__(self, document: QTextDocument, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._formats: TextFormats | None = None
+        self._work: deque[_Work] = deque()
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._go_on)
+
+    def restyle(self, formats: TextFormats) -> None:
+        """Forget what was to be coloured: all of it is about to be written again."""
+        self._formats = formats
+        self._work.clear()
+
+    def colour(self, written: WrittenCode) -> None:
+        first = self._document.findBlockByNumber(written.line + 1)
+        code = written.code
+        self._work.append(_Work(written.id, first, highlight(code.text, code.language)))
+        self._timer.start()
+
+    def _go_on(self) -> None:
+        until = time.perf_counter() + _BUDGET_S
+        while self._work and time.perf_counter() < until:
+            work = self._work[0]
+            pieces = next(work.lines, None)
+            if pieces is None or not self._lay(work.block, work.code_id, pieces):
+                self._work.popleft()
+            else:
+                work.block = work.block.next()
+        if not self._work:
+            self._timer.stop()
+
+    def _lay(self, block: QTextBlock, code_id: int, pieces: tuple[Piece, ...]) -> bool:
+        """False where the code is no longer there: it was rewritten in the meantime."""
+        if not block.isValid() or block.blockFormat().intProperty(CODE_ID) != code_id:
+            return False
+        if pieces and self._formats:
+            line = block.text()
+            ranges = []
+            for start, length, kind in pieces:
+                piece = QTextLayout.FormatRange()
+                piece.start = _utf16(line, start)
+                piece.length = _utf16(line, start + length) - _utf16(line, start)
+                piece.format = self._formats.colour(kind)
+                ranges.append(piece)
+            block.layout().setFormats(ranges)
+            self._document.markContentsDirty(block.position(), block.length())
+        return True
+
+
+def _utf16(line: str, index: int) -> int:
+    """An index into a line as Qt counts: two units for a character beyond the first 65,536."""
+    return index if line.isascii() else len(line[:index].encode("utf-16-le")) // 2

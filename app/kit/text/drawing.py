@@ -1,0 +1,97 @@
+"""Draws what a text can only hold as a picture: formulas, and files on this computer.
+
+Runs on a thread of its own, so it touches nothing of the window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+from app.base.home import from_home
+from app.markdown.typeset import SetFormula, typeset
+
+_FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp"}
+"""The picture formats that are read; not SVG, which may refer to other files."""
+_WIDEST = 760
+_HIGHEST = 480
+_MOST_BYTES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Order:
+    """A picture that a text waits for.
+
+    kind: what `source` is: the path of a file, or a formula among words or in full height. size:
+    of the text, in pixels. middle: half the height of its small letters. ratio: pixels of the
+    screen for one of the window.
+    """
+
+    source: str
+    kind: Literal["file", "inline", "display"]
+    size: int
+    middle: float
+    colour: str
+    ratio: float
+
+
+def draw(order: Order) -> QImage | None:
+    """Draw a picture; None where it cannot be drawn."""
+    if order.kind == "file":
+        return _read(from_home(order.source), order.ratio)
+    inline = order.kind == "inline"
+    formula = typeset(order.source, order.size * 1.1, order.colour, inline=inline)
+    return _paint(formula, order) if formula else None
+
+
+def _paint(formula: SetFormula, order: Order) -> QImage:
+    """The image of a formula, with room added so that its middle is where Qt puts it.
+
+    Among words Qt centres an image on half the height of small letters; only with as much room
+    above as below that line does the formula stand on the line of writing.
+    """
+    above = below = 0.0
+    if order.kind == "inline":
+        over = formula.height - formula.descent - order.middle
+        under = formula.descent + order.middle
+        above, below = max(0.0, under - over), max(0.0, over - under)
+    size = QSize(round(formula.width + 1), round(formula.height + above + below + 1))
+    image = QImage(size * order.ratio, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(order.ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    area = QRectF(0.5, above + 0.5, formula.width, formula.height)
+    QSvgRenderer(QByteArray(formula.svg)).render(painter, area)
+    painter.end()
+    return image
+
+
+def _read(path: Path, ratio: float) -> QImage | None:
+    """A picture from a file, made no larger than it is shown."""
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return None
+        content = path.read_bytes()
+    except OSError:
+        return None  # the text stands there in its place
+    buffer = QBuffer()
+    buffer.setData(content)
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    if bytes(reader.format().data()).lower() not in _FORMATS:
+        return None
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if size.isValid():
+        shown = size.scaled(
+            size.boundedTo(QSize(_WIDEST, _HIGHEST) * ratio), Qt.AspectRatioMode.KeepAspectRatio
+        )
+        reader.setScaledSize(shown)
+    image = reader.read()
+    image.setDevicePixelRatio(ratio)
+    return None if image.isNull() else image

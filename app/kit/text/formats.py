@@ -1,0 +1,331 @@
+"""The formats of each kind of block and span in a text document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from PySide6.QtCore import QSizeF, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QFontMetricsF,
+    QPixmap,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextFormat,
+    QTextFrameFormat,
+    QTextImageFormat,
+    QTextLength,
+    QTextOption,
+    QTextTableFormat,
+)
+
+from app.kit.look.fonts import code_font, text_font
+from app.kit.look.icons import pixmap
+from app.kit.look.theme import Theme, Tone, colour_of
+from app.kit.text.drawing import Order
+from app.markdown.blocks import (
+    Align,
+    Block,
+    BlockPlace,
+    Code,
+    Formula,
+    Mark,
+    Paragraph,
+    Rule,
+    Span,
+)
+from app.markdown.direction import is_right_to_left
+from app.markdown.highlight import Kind
+
+CODE_ID = QTextFormat.Property.UserProperty.value + 1
+QUOTES = QTextFormat.Property.UserProperty.value + 2
+IS_RULE = QTextFormat.Property.UserProperty.value + 3
+"""Marks on blocks, from which the view knows what to paint behind them."""
+IS_ISOLATE = QTextFormat.Property.UserProperty.value + 4
+"""A mark on signs that only say where a run of another direction begins and ends."""
+LEFT_TO_RIGHT, END_OF_RUN = "\u2066", "\u2069"
+
+CODE_PAD = 14
+QUOTE_STEP = 18
+DEEPEST = 8
+"""Levels of lists or quotations that are indented; more would leave no room for words."""
+_ALIGN = {
+    "left": Qt.AlignmentFlag.AlignLeft,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+    "right": Qt.AlignmentFlag.AlignRight,
+}
+_SHORT_HEADING = 24
+"""Characters of a heading of a table that is not broken into lines."""
+PictureKind = Literal["file", "inline", "display"]
+QUOTE = "quote"
+"""The scheme of addresses that lead to a checked quote; its number stands behind it."""
+
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    "found": ("check", "good"),
+    "place_unchecked": ("help", "muted"),
+    "elsewhere": ("elsewhere", "warn"),
+    "not_found": ("close", "danger"),
+}
+"""The sign of each verdict on a quote, and its tone."""
+_LINES: dict[str, tuple[QTextCharFormat.UnderlineStyle, Tone]] = {
+    "found": (QTextCharFormat.UnderlineStyle.SingleUnderline, "good"),
+    "place_unchecked": (QTextCharFormat.UnderlineStyle.DashDotLine, "muted"),
+    "elsewhere": (QTextCharFormat.UnderlineStyle.DashUnderline, "warn"),
+    "not_found": (QTextCharFormat.UnderlineStyle.WaveUnderline, "danger"),
+    "uncited": (QTextCharFormat.UnderlineStyle.DotLine, "muted"),
+}
+_HEADINGS = (1.0, 1.5, 1.3, 1.15, 1.05, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class TextFormats:
+    """The formats of a theme. size: of plain text, in pixels. wrap: break long lines of code."""
+
+    theme: Theme
+    size: int
+    wrap: bool = True
+
+    @property
+    def step(self) -> float:
+        """The indent of one level of lists."""
+        return self.size * 1.75
+
+    @cached_property
+    def text(self) -> QTextCharFormat:
+        return self._format(text_font(self.size), self.theme.text)
+
+    @cached_property
+    def code(self) -> QTextCharFormat:
+        return self._format(code_font(self.size - 1), self.theme.text)
+
+    @cached_property
+    def code_label(self) -> QTextCharFormat:
+        return self._format(text_font(max(10, self.size - 2)), self.theme.muted)
+
+    @cached_property
+    def _spans(self) -> dict[tuple[bool, bool, bool, bool, Mark, int], QTextCharFormat]:
+        """The formats made so far: asking for fonts is what costs most in writing a text."""
+        return {}
+
+    @cached_property
+    def _line_gaps(self) -> tuple[float, ...]:
+        """Pixels between the lines of plain text and of each heading."""
+        heights = [QFontMetricsF(text_font(round(self.size * it))).height() for it in _HEADINGS]
+        return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
+
+    def span(self, span: Span, heading: int) -> QTextCharFormat:
+        if span.href or span.note or span.quote:
+            return self._new_span(span, heading)
+        key = span.bold, span.italic, span.strike, span.code, span.mark, heading
+        if key not in self._spans:
+            self._spans[key] = self._new_span(span, heading)
+        return self._spans[key]
+
+    def _new_span(self, span: Span, heading: int) -> QTextCharFormat:
+        shape = QTextCharFormat(self.text)
+        font = text_font(round(self.size * _HEADINGS[heading]))
+        if span.code:
+            font = code_font(round((self.size - 1) * _HEADINGS[heading]))
+            shape.setBackground(QBrush(QColor(self.theme.code)))
+        if span.bold or heading:
+            font.setWeight(QFont.Weight.DemiBold)
+        font.setItalic(span.italic)
+        font.setStrikeOut(span.strike)
+        shape.setFont(font)
+        if span.href:
+            self._link(shape, span.href)
+            shape.setFontUnderline(True)
+        elif span.note:
+            self._link(shape, f"#note-{span.note}")
+            shape.setAnchorNames([f"reference-{span.note}"])
+            shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignSuperScript)
+        if span.mark:
+            self._mark(shape, span)
+        return shape
+
+    @cached_property
+    def isolate(self) -> QTextCharFormat:
+        """The format of the signs around code among words that run right to left."""
+        shape = QTextCharFormat(self.text)
+        shape.setProperty(IS_ISOLATE, True)
+        return shape
+
+    def _mark(self, shape: QTextCharFormat, span: Span) -> None:
+        """Mark words by a line under them, which differs in its kind and not by colour alone."""
+        line, tone = _LINES[span.mark]
+        shape.setUnderlineStyle(line)
+        shape.setUnderlineColor(QColor(colour_of(self.theme, tone)))
+        if span.mark == "not_found":
+            shape.setBackground(QBrush(QColor(self.theme.danger_soft)))
+        if span.quote and not span.href:
+            shape.setAnchor(True)
+            shape.setAnchorHref(f"{QUOTE}:{span.quote}")
+
+    def verdict(self, span: Span, heading: int, ratio: float) -> tuple[QTextImageFormat, QPixmap]:
+        """Return the sign that stands behind a checked quote, and its format; copies leave it out.
+
+        It is named by its look, so that a document has each once.
+        """
+        drawing, tone = VERDICTS[span.mark]
+        colour = colour_of(self.theme, tone)
+        size = round(self.size * _HEADINGS[heading])
+        shape = self.image(
+            f"verdict:{drawing}:{colour}:{size}:{ratio}", QSizeF(size, size), "", "inline"
+        )
+        shape.setAnchor(True)
+        shape.setAnchorHref(f"{QUOTE}:{span.quote}")
+        return shape, pixmap(drawing, colour, size, ratio)
+
+    def marker(self, place: BlockPlace) -> QTextCharFormat:
+        """Return the format of a list marker; a footnote's leads back to where it is named."""
+        shape = QTextCharFormat(self.text)
+        if place.note:
+            self._link(shape, f"#reference-{place.note}")
+            shape.setAnchorNames([f"note-{place.note}"])
+        return shape
+
+    def source(self, kind: PictureKind, heading: int) -> QTextCharFormat:
+        """Return the format of the text that stands for a picture until it is there."""
+        shape = self._new_span(Span("", italic=kind == "file"), heading)
+        if kind != "file":
+            shape.setFont(code_font(round((self.size - 1) * _HEADINGS[heading])))
+        shape.setForeground(QBrush(QColor(self.theme.muted)))
+        return shape
+
+    def order(self, source: str, kind: PictureKind, heading: int, ratio: float) -> Order:
+        if kind == "file":
+            return Order(source, kind, 0, 0, "", ratio)
+        size = round(self.size * _HEADINGS[heading])
+        metrics = QFontMetrics(text_font(self.size))
+        return Order(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
+
+    def image(self, name: str, size: QSizeF, words: str, kind: PictureKind) -> QTextImageFormat:
+        shape = QTextImageFormat()
+        shape.merge(self.text)
+        shape.setName(name)
+        shape.setWidth(size.width())
+        shape.setHeight(size.height())
+        shape.setMaximumWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
+        shape.setProperty(QTextFormat.Property.ImageAltText, words)
+        if kind != "file":
+            shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
+        return shape
+
+    def colour(self, kind: Kind) -> QTextCharFormat:
+        shape = QTextCharFormat()
+        shape.setForeground(QBrush(QColor(getattr(self.theme, f"syntax_{kind}"))))
+        return shape
+
+    def block(self, block: Block, before: Block | None) -> QTextBlockFormat:
+        """The format of a block's first line, given the block above it."""
+        shape = QTextBlockFormat()
+        self._stand(shape, block.place)
+        shape.setTopMargin(self._gap(block, before))
+        if isinstance(block, Formula):
+            shape.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        elif isinstance(block, Paragraph):
+            if is_right_to_left(block.spans):
+                self._turn(shape)
+            distance = QTextBlockFormat.LineHeightTypes.LineDistanceHeight
+            shape.setLineHeight(self._line_gaps[block.heading], distance.value)
+            shape.setHeadingLevel(block.heading)
+        elif isinstance(block, Rule):
+            shape.setProperty(IS_RULE, True)
+        return shape
+
+    def code_line(self, place: BlockPlace, code_id: int, top: float) -> QTextBlockFormat:
+        shape = QTextBlockFormat()
+        self._stand(shape, BlockPlace(place.indent, "", place.quote))
+        shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
+        shape.setRightMargin(CODE_PAD)
+        shape.setTopMargin(top)
+        shape.setProperty(CODE_ID, code_id)
+        shape.setNonBreakableLines(not self.wrap)
+        shape.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        proportional = QTextBlockFormat.LineHeightTypes.ProportionalHeight
+        shape.setLineHeight(130, proportional.value)
+        return shape
+
+    def table(self, place: BlockPlace, columns: int) -> QTextTableFormat:
+        shape = QTextTableFormat()
+        shape.setBorderCollapse(True)
+        shape.setBorder(1)
+        shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        shape.setBorderBrush(QBrush(QColor(self.theme.line)))
+        shape.setCellPadding(self.size * 0.5)
+        shape.setCellSpacing(0)
+        shape.setColumns(columns)
+        shape.setHeaderRowCount(1)
+        shape.setTopMargin(self.size * 0.7)
+        shape.setLeftMargin(self._indent(place))
+        return shape
+
+    def cell(self, spans: Sequence[Span], align: Align, head: bool) -> QTextBlockFormat:
+        """Return the format of a table's cell; a short heading is not broken."""
+        shape = QTextBlockFormat()
+        shape.setAlignment(_ALIGN[align])
+        if is_right_to_left(spans):
+            shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        if head and sum(len(span.text) for span in spans) <= _SHORT_HEADING:
+            shape.setNonBreakableLines(True)
+        return shape
+
+    @cached_property
+    def _metrics(self) -> QFontMetricsF:
+        return QFontMetricsF(text_font(self.size))
+
+    def marker_width(self, marker: str) -> float:
+        needed = self._metrics.horizontalAdvance(marker) + self.size * 0.45
+        return max(self.step * 0.8, needed)
+
+    def _indent(self, place: BlockPlace) -> float:
+        return min(place.indent, DEEPEST) * self.step + min(place.quote, DEEPEST) * QUOTE_STEP
+
+    def _stand(self, shape: QTextBlockFormat, place: BlockPlace) -> None:
+        shape.setLeftMargin(self._indent(place))
+        if place.quote:
+            shape.setProperty(QUOTES, min(place.quote, DEEPEST))
+        if place.marker:
+            width = self.marker_width(place.marker)
+            shape.setTextIndent(-width)
+            shape.setTabPositions([QTextOption.Tab(width, QTextOption.TabType.LeftTab)])
+
+    def _gap(self, block: Block, before: Block | None) -> float:
+        if before is None:
+            return 0.0
+        if block.place.tight:
+            gap = 0.3
+        elif isinstance(block, Paragraph) and block.heading:
+            gap = 1.3
+        else:
+            gap = 0.8
+        after_code = CODE_PAD if isinstance(before, Code) else 0
+        return self.size * gap + after_code
+
+    def _link(self, shape: QTextCharFormat, address: str) -> None:
+        shape.setAnchor(True)
+        shape.setAnchorHref(address)
+        shape.setForeground(QBrush(QColor(self.theme.accent_text)))
+
+    @staticmethod
+    def _turn(shape: QTextBlockFormat) -> None:
+        """Mirror a paragraph; Qt turns the text itself, its first indent and its alignment."""
+        shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        right = QTextOption.TabType.RightTab
+        tabs = [QTextOption.Tab(tab.position, right) for tab in shape.tabPositions()]
+        shape.setTabPositions(tabs)
+        shape.setRightMargin(shape.leftMargin())
+        shape.setLeftMargin(0)
+
+    @staticmethod
+    def _format(font: QFont, colour: str) -> QTextCharFormat:
+        shape = QTextCharFormat()
+        shape.setFont(font)
+        shape.setForeground(QBrush(QColor(colour)))
+        return shape

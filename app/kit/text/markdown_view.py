@@ -1,0 +1,341 @@
+"""One text of the chat: shows markdown, whole or as it arrives, as tall as its content."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import (
+    QByteArray,
+    QEvent,
+    QMimeData,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import QHelpEvent, QImage, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
+
+from app.kit.look.scale import FITS_ITSELF
+from app.kit.look.theme import theme_of
+from app.kit.text.code_buttons import CodeButtons
+from app.kit.text.code_colours import CodeColours
+from app.kit.text.decorations import paint_decorations
+from app.kit.text.document_writer import DocumentWriter, WrittenCode
+from app.kit.text.drawing import Order
+from app.kit.text.formats import CODE_PAD, QUOTE, TextFormats
+from app.kit.text.selected_text import anchor_height, plain_text, scroll_to
+from app.markdown.blocks import Block
+from app.markdown.parser import Parser
+from app.markdown.reading import Marked, marked
+from app.markdown.splitter import StreamSplitter
+
+SHORTEST_S = 0.033
+_CALM_S = 0.1
+"""Text that grows ten times a second still flows."""
+_SHARE = 32.0
+"""Drawing takes one part in so many of the time, as far as the text flows then."""
+_MOST = 4.0
+"""And never more than one part in so many."""
+_SMOOTHING = 0.3
+
+
+class Pace:
+    """Times are in seconds."""
+
+    def __init__(self) -> None:
+        self._cost = 0.0
+
+    def drew(self, cost: float) -> None:
+        """Tell what one drawing took."""
+        self._cost += _SMOOTHING * (cost - self._cost)
+
+    @property
+    def interval(self) -> float:
+        """The time to leave between the begin of one drawing and that of the next."""
+        return max(SHORTEST_S, min(_CALM_S, _SHARE * self._cost), _MOST * self._cost)
+
+
+_AT_ONCE = 1500
+"""Characters; more of them in one drawing would hold up the event loop for too long."""
+_GATHER_MS = 40
+"""How long pictures are gathered before they are put in together."""
+_FAR = 1 << 24
+"""Pixels; further than any text is long."""
+
+
+class MarkdownView(QTextBrowser):
+    """link(address): a link was followed. copied(): code was put on the clipboard. save(code): a
+    block of it is to become a file; saves: whether there are buttons for that. wrap: whether long
+    lines of code are broken, or one scrolls to their end.
+
+    Nothing is ever loaded from anywhere: links only ask, and pictures are what `put` is given.
+    wanted(view): the text is complete, and `missing` says which pictures it waits for.
+    completed(): all of a text stands there. quote(number): a checked quote was followed.
+    """
+
+    link = Signal(str)
+    wanted = Signal(object)
+    copied = Signal()
+    save = Signal(object)
+    drawn = Signal()
+    completed = Signal()
+    quote = Signal(int)
+
+    def __init__(
+        self,
+        parser: Parser,
+        text_size: int,
+        parent: QWidget | None = None,
+        *,
+        wrap: bool = True,
+        saves: bool = False,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty(FITS_ITSELF, True)
+        self._parser = parser
+        self._formats = TextFormats(theme_of(self.palette()), text_size, wrap)
+        self._stream: StreamSplitter | None = None
+        self._waiting = ""
+        self._ending = False
+        self._pace = Pace()
+        self._drawn_at = self._painted = 0.0
+        self._unpainted = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._draw)
+        document = self.document()
+        document.setUndoRedoEnabled(False)
+        document.setDocumentMargin(0)
+        self._colours = CodeColours(document, self)
+        self._colours.restyle(self._formats)
+        self._writer = DocumentWriter(
+            document, self._formats, self._colours.colour, self.devicePixelRatioF()
+        )
+        self._codes: dict[int, WrittenCode] = {}
+        self._plain: tuple[Block, ...] = ()
+        self._tips: Mapping[int, str] = {}
+        self._came: dict[Order, QImage | None] = {}
+        self._gather = QTimer(self)
+        self._gather.setSingleShot(True)
+        self._gather.timeout.connect(self._put_pictures)
+        self._buttons = CodeButtons(self, saves=saves)
+        self._buttons.save.connect(self.save)
+        self._buttons.copied.connect(self.copied)
+        for part in (self, self.viewport()):
+            # as the text grows, what is above stays where it is and need not be painted again
+            part.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.setOpenLinks(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.anchorClicked.connect(self._follow)
+        document.documentLayout().documentSizeChanged.connect(self._fit)
+        self.horizontalScrollBar().rangeChanged.connect(self._fit)
+
+    def show_blocks(self, blocks: Sequence[Block]) -> None:
+        """Show blocks as they are, all at once."""
+        self._stream = None
+        self._waiting = ""
+        self._writer.show(blocks)
+        self._after_drawing()
+        self._complete()
+
+    def show_markdown(self, text: str) -> None:
+        """Show a whole text; of a long one, the end follows in the next turns of the loop."""
+        self.begin(text)
+        self.end()
+
+    def begin(self, text: str = "") -> None:
+        """Start to show a text that grows, with what there is of it."""
+        self._timer.stop()
+        self._writer.show(())
+        self._stream = StreamSplitter(self._parser)
+        self._waiting = text
+        self._ending = False
+        self._draw()
+
+    def append(self, text: str) -> None:
+        """More text; it is drawn at once, or with what follows soon."""
+        self._waiting += text
+        self._draw_soon()
+
+    def end(self) -> None:
+        """The text is complete."""
+        self._ending = True
+        self._timer.stop()
+        self._draw()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of a text that is complete, without marks; none of one that still grows."""
+        return self._plain if self._stream is None else ()
+
+    def mark(self, marks: Sequence[Marked], tips: Mapping[int, str]) -> None:
+        """Lay marks over the text. tips: what is said of a quote under the pointer, by numbers."""
+        self._tips = tips
+        self._writer.show(marked(self._plain, marks))
+        self.viewport().update()
+        self._after_drawing()
+        self._want()
+
+    def missing(self) -> tuple[Order, ...]:
+        """The pictures that are waited for."""
+        return self._writer.missing()
+
+    def put(self, order: Order, image: QImage | None) -> None:
+        """A picture that was waited for; None if it could not be made."""
+        self._came[order] = image
+        if not self._gather.isActive():
+            self._gather.start(_GATHER_MS)
+
+    def set_text_size(self, pixels: int) -> None:
+        if pixels != self._formats.size:
+            self._restyle(replace(self._formats, size=pixels))
+
+    def set_wrap(self, wrap: bool) -> None:
+        if wrap != self._formats.wrap:
+            self._restyle(replace(self._formats, wrap=wrap))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, 0)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:  # noqa: ARG002 - nothing loads
+        return QByteArray()  # not None: Qt would then read a file of this name itself
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        data = QMimeData()
+        data.setText(plain_text(self.textCursor()))
+        return data
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        sideways = abs(event.angleDelta().x()) > abs(event.angleDelta().y())
+        if sideways and self.horizontalScrollBar().maximum() > 0:
+            super().wheelEvent(event)
+        else:
+            event.ignore()  # the transcript scrolls, not the message
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._buttons.place()
+            self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        began = time.perf_counter()
+        paint_decorations(self, self._formats, QRectF(event.rect()), self._codes)
+        super().paintEvent(event)
+        if self._unpainted:
+            self._painted = time.perf_counter() - began
+            self._unpainted = False
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            tip = self._tips.get(_quote_in(self.anchorAt(event.pos())))
+            if tip:
+                QToolTip.showText(event.globalPos(), tip, self)
+                return True
+        return super().viewportEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            theme = theme_of(self.palette())
+            if theme != self._formats.theme:
+                self._restyle(replace(self._formats, theme=theme))
+
+    def _draw_soon(self) -> None:
+        if not self._timer.isActive():
+            since = time.perf_counter() - self._drawn_at
+            self._timer.start(max(0, math.ceil((self._pace.interval - since) * 1000)))
+
+    def _draw(self) -> None:
+        """Draw what waits, but never so much of it that the window would stand still."""
+        if self._stream is None:
+            return
+        self._drawn_at = time.perf_counter()
+        text, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
+        if text:
+            update = self._stream.feed(text)
+            changed = self._writer.tail_top
+            self._writer.update(update.settled, update.tail)
+            # Qt paints changed text again, but knows nothing of the cards around it
+            self.viewport().update(QRect(0, int(changed) - 3 * CODE_PAD, _FAR, _FAR))
+            self._after_drawing()
+            # With the painting of what was drawn last, which came in a later turn of the event
+            # loop; other painting, as of scrolling, is not the drawing's.
+            self._pace.drew(time.perf_counter() - self._drawn_at + self._painted)
+            self._painted, self._unpainted = 0.0, True
+        if self._waiting:
+            self._draw_soon()
+        elif self._ending:
+            blocks = self._stream.finish()
+            self._stream = None
+            if blocks is not None:
+                self._writer.show(blocks)
+                self.viewport().update()
+                self._after_drawing()
+            self._complete()
+
+    def _complete(self) -> None:
+        self._plain = self._writer.blocks
+        self._want()
+        self.completed.emit()
+
+    def _want(self) -> None:
+        """Ask for pictures with the next turn of the loop: whoever answers may not be there yet."""
+        if self._writer.missing():
+            QTimer.singleShot(0, self, lambda: self.wanted.emit(self))
+
+    def _put_pictures(self) -> None:
+        came, self._came = self._came, {}
+        if self._stream is None:
+            self._writer.put(came)
+            self.viewport().update()
+            self._after_drawing()
+
+    def _after_drawing(self) -> None:
+        codes = self._writer.code_blocks()
+        self._codes = {code.id: code for code in codes}
+        self._buttons.show_for(codes)
+        self.drawn.emit()
+
+    def _restyle(self, formats: TextFormats) -> None:
+        self._formats = formats
+        self._colours.restyle(formats)
+        self._writer.restyle(formats, self.devicePixelRatioF())
+        self._after_drawing()
+        if self._stream is None:
+            self._want()
+
+    def _follow(self, address: QUrl) -> None:
+        if address.hasFragment() and not address.scheme() and not address.path():
+            scroll_to(self, anchor_height(self.document(), address.fragment()))
+        elif number := _quote_in(address.toString()):
+            self.quote.emit(number)
+        else:
+            self.link.emit(address.toString())
+
+    def _fit(self) -> None:
+        height = math.ceil(self.document().size().height()) + self._writer.room_below
+        bar = self.horizontalScrollBar()
+        if bar.maximum() > 0:  # a table is wider than the page
+            height += bar.sizeHint().height()
+        if height != self.height():
+            self.setFixedHeight(height)
+
+
+def _quote_in(address: str) -> int:
+    """Return the number of the quote that an address leads to, or 0."""
+    scheme, _, number = address.partition(":")
+    return int(number) if scheme == QUOTE and number.isdecimal() else 0

@@ -1,0 +1,43 @@
+"""A page that scrolls, with one column in its middle."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.kit.look.theme import COLUMN, GRID
+
+
+class ColumnPage(QScrollArea):
+    """`column`, of the widget `middle`, takes the content; `across` has that widget in its middle.
+
+    Measures are in pixels; `left` is added to the left margin.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        width: int = COLUMN,
+        spacing: int = 2 * GRID,
+        left: int = 0,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget()
+        page.setProperty("look", "page")
+        self.across = across = QHBoxLayout(page)
+        across.setContentsMargins(3 * GRID + left, 3 * GRID, 3 * GRID, 3 * GRID)
+        across.addStretch(1)
+        self.middle = QWidget()
+        self.middle.setMaximumWidth(width)
+        across.addWidget(self.middle, 1000)
+        across.addStretch(1)
+        self.column = QVBoxLayout(self.middle)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(spacing)
+        self.setWidget(page)

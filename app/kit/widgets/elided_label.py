@@ -1,0 +1,37 @@
+"""A line of text that ends in “…” where there is no room for all of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from app.kit.look.direction import isolated
+from app.kit.widgets.label import Label
+
+
+class ElidedLabel(Label):
+    """The whole text is in the tip and in the accessible name."""
+
+    def __init__(
+        self, text: str = "", look: str = "", name: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, look, name=name, parent=parent)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        room = self.contentsRect()
+        words = self.fontMetrics().elidedText(
+            isolated(self.text()), Qt.TextElideMode.ElideRight, room.width()
+        )
+        across = self.alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask
+        painter = QPainter(self)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | across, words)
+        painter.end()

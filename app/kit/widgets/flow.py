@@ -1,0 +1,132 @@
+"""Widgets in lines: what has no room beside its neighbours begins a new line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+
+
+class FlowRow(QWidget):
+    """Lays widgets out from the left, each as wide as it likes.
+
+    Those whose size policy expands share what is left of their line. What is wider than a line
+    by itself gets the whole of it.
+
+    A widget and no layout: Qt deletes a layout's items by itself, and PySide does not learn of it.
+    """
+
+    def __init__(
+        self, *widgets: QWidget, trailing: bool = False, parent: QWidget | None = None
+    ) -> None:
+        """Begin. trailing: what a line leaves free is before its widgets, not behind them."""
+        super().__init__(parent)
+        self._widgets: list[QWidget] = []
+        self._trailing = trailing
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        for widget in widgets:
+            self.add(widget)
+
+    def add(self, widget: QWidget) -> None:
+        """Add a widget behind the others."""
+        widget.setParent(self)
+        self._widgets.append(widget)
+        self.updateGeometry()
+
+    def remove(self, widget: QWidget) -> None:
+        """Take a widget away; whoever has it deletes it."""
+        self._widgets.remove(widget)
+        widget.hide()
+        self.updateGeometry()
+
+    def heightForWidth(self, width: int) -> int:
+        margins = self.contentsMargins()
+        lines = self._lines(width - margins.left() - margins.right())
+        gaps = scaled(GRID) * max(0, len(lines) - 1)
+        return margins.top() + margins.bottom() + gaps + sum(map(_height, lines))
+
+    def sizeHint(self) -> QSize:
+        """Return the size of all in one line."""
+        shown = self._shown()
+        across = sum(it.sizeHint().width() for it in shown)
+        across += scaled(GRID) * max(0, len(shown) - 1)
+        return QSize(across, _height(shown)).grownBy(self.contentsMargins())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size at which each has a line of its own."""
+        width = max((_least(it) for it in self._shown()), default=0)
+        return QSize(width, 0).grownBy(self.contentsMargins())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+            self._place()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        inner = self.contentsRect()
+        top, gap = inner.top(), scaled(GRID)
+        for line in self._lines(inner.width()):
+            height, left = _height(line), inner.left()
+            widths = _widths(line, inner.width())
+            if self._trailing:
+                left += inner.width() - sum(widths) - gap * (len(line) - 1)
+            for widget, width in zip(line, widths, strict=True):
+                high = min(height, _high(widget))
+                widget.setGeometry(QRect(left, top + (height - high) // 2, width, high))
+                left += width + gap
+            top += height + gap
+
+    def _shown(self) -> list[QWidget]:
+        return [it for it in self._widgets if not it.isHidden()]
+
+    def _lines(self, room: int) -> list[list[QWidget]]:
+        lines: list[list[QWidget]] = []
+        left = 0
+        for widget in self._shown():
+            wide = _wide(widget)
+            if not lines or wide > left:
+                lines.append([])
+                left = room
+            lines[-1].append(widget)
+            left -= wide + scaled(GRID)
+        return lines
+
+
+def _widths(line: list[QWidget], room: int) -> list[int]:
+    """Return how wide each widget of a line becomes."""
+    wide = [min(_wide(it), room) for it in line]
+    free = room - sum(wide) - scaled(GRID) * (len(line) - 1)
+    grows = Qt.Orientation.Horizontal
+    growing = [at for at, it in enumerate(line) if it.sizePolicy().expandingDirections() & grows]
+    for at in growing:
+        wide[at] += max(0, free) // len(growing)
+    return wide
+
+
+def _height(line: list[QWidget]) -> int:
+    return max(map(_high, line), default=0)
+
+
+def _high(widget: QWidget) -> int:
+    hint = max(widget.sizeHint().height(), widget.minimumSizeHint().height())
+    return min(widget.maximumHeight(), max(widget.minimumHeight(), hint))
+
+
+def _wide(widget: QWidget) -> int:
+    policy = widget.sizePolicy().horizontalPolicy()
+    hint = 0 if policy == QSizePolicy.Policy.Ignored else widget.sizeHint().width()
+    return min(widget.maximumWidth(), max(_least(widget), hint))
+
+
+def _least(widget: QWidget) -> int:
+    return max(widget.minimumWidth(), min(widget.minimumSizeHint().width(), widget.maximumWidth()))

@@ -1,0 +1,49 @@
+"""A button with an icon before its text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.kit.look.icons import icon
+from app.kit.look.theme import Tone, colour_of, theme_of
+
+
+class LabelledButton(QPushButton):
+    """The icon is redrawn when the theme changes."""
+
+    def __init__(
+        self,
+        drawing: str,
+        text: str,
+        object_name: str,
+        *,
+        look: str = "",
+        tone: Tone = "muted",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, parent)
+        self._drawing = drawing
+        self._tone: Tone = tone
+        self.setObjectName(object_name)
+        self.setAccessibleName(text)
+        self.setProperty("look", look)
+        self.setIconSize(QSize(18, 18))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._draw()
+
+    def redraw(self, drawing: str, text: str) -> None:
+        """Show another icon and text."""
+        self._drawing = drawing
+        self.setText(text)
+        self.setAccessibleName(text)
+        self._draw()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in {QEvent.Type.PaletteChange, QEvent.Type.EnabledChange}:
+            self._draw()
+
+    def _draw(self) -> None:
+        tone: Tone = self._tone if self.isEnabled() else "muted"
+        self.setIcon(icon(self._drawing, colour_of(theme_of(self.palette()), tone), 18))

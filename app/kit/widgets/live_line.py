@@ -1,0 +1,47 @@
+"""A line of text that follows something quick without flickering or moving others."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.kit.widgets.elided_label import ElidedLabel
+
+PAUSE_MS = 250
+"""The least time between two texts: more often nobody can read."""
+
+
+class LiveLine(ElidedLabel):
+    """Takes what room is left, whatever it says.
+
+    title: its name for screen readers; what it says is its description.
+    """
+
+    def __init__(
+        self, title: str, look: str = "", name: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__("", look, name, parent)
+        self._title = title
+        self._next: str | None = None
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._show_next)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(title)
+
+    def say(self, text: str, *, at_once: bool = False) -> None:
+        """Show a text: now, or when the last one has been there long enough."""
+        if self._pause.isActive() and not at_once:
+            self._next = text
+            return
+        self._next = None
+        if text != self.text():
+            self.setText(text)
+            self.setAccessibleName(self._title)
+            self.setAccessibleDescription(text)
+            self._pause.start()
+
+    def _show_next(self) -> None:
+        if self._next is not None:
+            self.say(self._next)

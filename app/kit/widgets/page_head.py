@@ -1,0 +1,58 @@
+"""The head of a page: the way back, the page's name, and what is done with all of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+
+
+class PageHead(FlowRow):
+    """back(): to the chat. back_name: the object name of its button.
+
+    acts: at the right, or below where there is no room.
+    """
+
+    back = Signal()
+
+    def __init__(self, title: str, back_name: str, *acts: QWidget) -> None:
+        super().__init__()
+        back = IconButton("back", self.tr("Back to the chat"), back_name)
+        back.clicked.connect(self.back)
+        self.add(back)
+        name = Label(title, "title")
+        name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.add(name)
+        for act in acts:
+            self.add(act)
+
+
+class HeadAbove(QWidget):
+    """A head that stays while the page's column scrolls below it, as wide as that column."""
+
+    def __init__(self, *rows: QWidget) -> None:
+        super().__init__()
+        across = QHBoxLayout(self)
+        across.setContentsMargins(3 * GRID + BAR, 3 * GRID, 3 * GRID + BAR, 0)
+        middle = QWidget()
+        middle.setMaximumWidth(COLUMN)
+        across.addStretch(1)
+        across.addWidget(middle, 1000)
+        across.addStretch(1)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2 * GRID)
+        for row in rows:
+            column.addWidget(row)
+
+    def lay_over(self, content: QWidget, page: QWidget) -> None:
+        """Make a page of this head, and of what scrolls below it."""
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self)
+        column.addWidget(content, 1)

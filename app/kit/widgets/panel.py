@@ -1,0 +1,30 @@
+"""A frame with a look of the style sheet and a layout of its own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+
+
+class Panel(QFrame):
+    """A frame with a layout. margins: left, top, right, bottom, in steps of the grid."""
+
+    def __init__(
+        self,
+        look: str,
+        name: str,
+        *,
+        across: bool = False,
+        margins: tuple[float, float, float, float] = (2, 1.5, 2, 1.5),
+        spacing: float = 1,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("look", look)
+        self.setObjectName(name)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.box: QBoxLayout = QHBoxLayout(self) if across else QVBoxLayout(self)
+        self.box.setContentsMargins(*(round(GRID * margin) for margin in margins))
+        self.box.setSpacing(round(GRID * spacing))

@@ -1,0 +1,65 @@
+"""A card that floats beside what it belongs to until something else is done."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from app.kit.look.scale import FITS_ITSELF, scaled
+from app.kit.look.theme import BAR, GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+
+
+class Popover(QWidget):
+    """Closes with Escape or a click elsewhere, and is gone then. `card` takes what it shows."""
+
+    def __init__(self, name: str, title: str, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setWindowTitle(title)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        # Its corners are those of the page: a desktop without compositing would draw them black.
+        self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(self.card)
+        around.addWidget(self._area)
+
+    def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
+        """Show it under a widget, or above it where there is more room or that is wanted."""
+        room = anchor.screen().availableGeometry()
+        self.polish()
+        whole = self.card.sizeHint()
+        size = whole.boundedTo(room.size() - QSize(2 * GRID, 2 * GRID))
+        bar = scaled(BAR) if size.height() < whole.height() else 0
+        self.resize(size.width() + bar, size.height())
+        below = anchor.mapToGlobal(QPoint(0, anchor.height() + GRID // 2))
+        window = anchor.window()
+        edge = window.mapToGlobal(window.rect().bottomRight()).x()
+        right = min(room.right(), max(edge, room.left() + self.width() + 2 * GRID))
+        x = max(room.left() + GRID, min(below.x(), right - self.width() - GRID))
+        y = below.y()
+        if above or y + self.height() > room.bottom() - GRID:
+            y = max(room.top() + GRID, below.y() - anchor.height() - self.height() - GRID)
+        self.move(x, y)
+        self.show()
+
+    def polish(self) -> None:
+        """Give all parts the zoom, for sizes that are wanted before they are shown."""
+        for part in (self, *self.findChildren(QWidget)):
+            part.ensurePolished()
+
+
+def fit_words(label: Label, width: int) -> None:
+    """Give a label that wraps a width in the design's pixels, and the height that it needs."""
+    label.setProperty(FITS_ITSELF, True)
+    label.ensurePolished()
+    label.setFixedWidth(scaled(width))
+    label.setMinimumHeight(label.heightForWidth(scaled(width)))

@@ -1,0 +1,35 @@
+"""A button as wide as its column, with widgets in place of a text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app.kit.look.theme import GRID
+
+
+class RowButton(QPushButton):
+    """`box` takes what it shows; `name` is all that a screen reader hears of that."""
+
+    def __init__(self, object_name: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(object_name)
+        self.setAccessibleName(name)
+        self.setProperty("look", "row")
+        self.setAutoDefault(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.box = QHBoxLayout(self)
+        self.box.setContentsMargins(2 * GRID, 10, 2 * GRID, 10)
+        self.box.setSpacing(12)
+
+    def sizeHint(self) -> QSize:
+        return self.box.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self.box.minimumSize()
+
+    def let_clicks_through(self) -> None:
+        """Let the button take every click, as what was put into it is only looked at."""
+        for part in self.findChildren(QWidget):
+            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -1,0 +1,96 @@
+"""A few choices side by side, of which one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QPushButton, QSizePolicy, QWidget
+
+from app.kit.widgets.panel import Panel
+
+_BACK = (Qt.Key.Key_Left, Qt.Key.Key_Up)
+_ON = (Qt.Key.Key_Right, Qt.Key.Key_Down)
+
+
+class Segments(Panel):
+    """chosen(key): the user has chosen another one, with the mouse or the arrow keys.
+
+    choices: key, text on the button, and what a screen reader says. As with radio buttons, Tab
+    comes to the one that is chosen, and the arrow keys choose its neighbours.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        choices: Sequence[tuple[str, str, str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(
+            "segments", name, across=True, margins=(0.25, 0.25, 0.25, 0.25), spacing=0.25,
+            parent=parent,
+        )  # fmt: skip
+        self.setAccessibleName(title)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._buttons: dict[str, QPushButton] = {}
+        self._group = QButtonGroup(self)
+        for key, text, spoken in choices:
+            button = QPushButton(text)
+            button.setObjectName(f"{name}-{key}")
+            button.setAccessibleName(spoken)
+            button.setProperty("look", "segment")
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(lambda _=False, key=key: self._choose(key))
+            button.installEventFilter(self)
+            self._buttons[key] = button
+            self._group.addButton(button)
+            self.box.addWidget(button)
+        self._shown = choices[0][0]
+        self.show_choice(self._shown)
+
+    @property
+    def choice(self) -> str:
+        return self._shown
+
+    def show_choice(self, key: str) -> None:
+        """Mark a choice without telling anyone."""
+        self._shown = key
+        self._buttons[key].setChecked(True)
+        self.setFocusProxy(self._buttons[key])
+        if any(button.hasFocus() for button in self._buttons.values()):
+            self._buttons[key].setFocus()
+        policy = Qt.FocusPolicy
+        for other, button in self._buttons.items():
+            button.setFocusPolicy(policy.StrongFocus if other == key else policy.ClickFocus)
+
+    def fit_into(self, width: int) -> None:
+        """Stand one under another where there is too little room side by side."""
+        gaps = self.box.spacing() * (len(self._buttons) - 1)
+        margins = self.box.contentsMargins()
+        across = sum(it.sizeHint().width() for it in self._buttons.values()) + gaps
+        fits = across + margins.left() + margins.right() + 2 <= width
+        direction = QBoxLayout.Direction
+        self.box.setDirection(direction.LeftToRight if fits else direction.TopToBottom)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+            step = (event.key() in _ON) - (event.key() in _BACK)
+            if step:
+                keys = list(self._buttons)
+                place = keys.index(self._shown) + step
+                if 0 <= place < len(keys):
+                    self._choose(keys[place])
+                    self._buttons[keys[place]].setFocus(Qt.FocusReason.TabFocusReason)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _choose(self, key: str) -> None:
+        if key != self._shown:
+            self.show_choice(key)
+            self.chosen.emit(key)

@@ -1,0 +1,89 @@
+"""A bar in parts, with what its colours stand for under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.kit.look.theme import theme_of
+from app.kit.widgets.legend import Legend
+
+_HEIGHT = 14
+_GAP = 2
+"""Pixels between two parts, so that they are told apart without their colours."""
+
+COLOURS = (
+    "use_weights", "use_context", "use_drafter", "use_compute", "use_projector", "use_others",
+)  # fmt: skip
+"""The colours of the theme, in the order in which parts take them."""
+
+
+@dataclass(frozen=True)
+class BarPart:
+    """A part of a bar. words: for the legend. amount: in any unit that all parts share."""
+
+    words: str
+    amount: int
+
+
+class ShareBar(QWidget):
+    """A bar of parts; the last stands for all others where there are more than colours."""
+
+    def __init__(
+        self, name: str, title: str, parts: Sequence[BarPart], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        spoken = ", ".join(part.words for part in parts)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        strip = _Strip([part.amount for part in parts])
+        strip.setObjectName(name)
+        strip.setAccessibleName(title)
+        strip.setAccessibleDescription(spoken)
+        strip.setToolTip(spoken)
+        column.addWidget(strip)
+        column.addWidget(
+            Legend([(_colour(number), part.words) for number, part in enumerate(parts)])
+        )
+
+
+class _Strip(QWidget):
+    def __init__(self, amounts: Sequence[int]) -> None:
+        super().__init__()
+        self._amounts = tuple(amounts)
+        self.setFixedHeight(_HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = theme_of(self.palette())
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        whole = QRectF(self.rect())
+        outline = QPainterPath()
+        outline.addRoundedRect(whole, 5, 5)
+        painter.setClipPath(outline)
+        painter.fillRect(whole, QColor(theme.hover))
+        scale = whole.width() / max(1, sum(self._amounts))
+        left = 0.0
+        for number, amount in enumerate(self._amounts):
+            drawn = QRectF(left, 0, max(2.0, amount * scale - _GAP), whole.height())
+            painter.fillRect(drawn, QColor(getattr(theme, _colour(number))))
+            left += amount * scale
+        painter.end()
+
+
+def _colour(number: int) -> str:
+    return COLOURS[min(number, len(COLOURS) - 1)]
+
+
+def limited(parts: Sequence[BarPart], others: str) -> list[BarPart]:
+    """Limit parts to the colours, largest first. others: words for the rest, for {0} of it."""
+    ordered = sorted(parts, key=lambda part: -part.amount)
+    if len(ordered) <= len(COLOURS):
+        return ordered
+    kept, rest = ordered[: len(COLOURS) - 1], ordered[len(COLOURS) - 1 :]
+    return [*kept, BarPart(others.format(len(rest)), sum(part.amount for part in rest))]

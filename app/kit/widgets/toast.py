@@ -1,0 +1,99 @@
+"""A short message over the window's lower edge, with at most one thing to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+
+_LEAST_S, _LEAST_AT_REST_S = 2.5, 8.0
+_LETTERS_PER_S = 14
+_AGAIN_MS = 1_000
+"""After so long it is looked again whether somebody is still at it."""
+
+
+def seconds_for(lines: Sequence[str], *, at_rest: bool) -> float:
+    """Return how long these lines are shown. at_rest: something is to be understood or decided."""
+    reading = 1 + sum(map(len, lines)) / _LETTERS_PER_S
+    return max(_LEAST_AT_REST_S if at_rest else _LEAST_S, reading)
+
+
+class Toast(Panel):
+    """acted(): its button was pressed. closed(): it is gone, whoever closed it.
+
+    action, drawing: text and icon of the button, if there is one.
+    problem: something went wrong. It leaves once it can have been read, unless the pointer or the
+    focus is on it.
+    about: what it tells the state of, so that it takes the place of what was told before.
+    """
+
+    acted = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        lines: tuple[str, ...],
+        *,
+        action: str = "",
+        drawing: str = "again",
+        problem: bool = False,
+        about: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("toast", "toast", across=True, margins=(2, 1.25, 1, 1.25), parent=parent)
+        self.setAccessibleName(" ".join(lines))
+        self.problem = problem
+        self.about = about
+        self.acts = bool(action)
+        if problem:
+            self.box.addWidget(Picture("warning", "danger"))
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        for number, line in enumerate(lines):
+            look = "strong" if len(lines) > 1 and number == 0 else ""
+            texts.addWidget(Label(line, look, name=f"toastLine{number + 1}", wrap=True))
+        self.box.addLayout(texts, 1)
+        self.action = LabelledButton(
+            drawing, action, "toastAction", look="link", tone="accent_text"
+        )
+        self.action.clicked.connect(self._act)
+        self.box.addWidget(self.action)
+        self.action.setVisible(self.acts)
+        close = IconButton("close", self.tr("Dismiss"), "toastClose", size=16)
+        close.clicked.connect(self.dismiss)
+        self.box.addWidget(close)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._leave)
+        self._timer.start(round(1000 * seconds_for(lines, at_rest=problem or self.acts)))
+
+    def natural_width(self) -> int:
+        """Pixels that the longest line takes without a break, with what stands beside it."""
+        texts = [label for label in self.findChildren(Label) if label.text()]
+        longest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in texts)
+        beside = self.action.sizeHint().width() if self.action.isVisibleTo(self) else 0
+        return longest + beside + 14 * GRID
+
+    def _leave(self) -> None:
+        if self.underMouse() or self.isAncestorOf(QApplication.focusWidget() or self.window()):
+            self._timer.start(_AGAIN_MS)
+        else:
+            self.dismiss()
+
+    def dismiss(self) -> None:
+        self._timer.stop()
+        self.hide()
+        self.closed.emit()
+        self.deleteLater()
+
+    def _act(self) -> None:
+        self.acted.emit()
+        self.dismiss()

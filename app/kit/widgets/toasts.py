@@ -1,0 +1,72 @@
+"""Keeps the toasts of a window stacked over its lower edge, and over its composer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtWidgets import QWidget
+
+from app.kit.announcing import announce
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.toast import Toast
+
+_MOST = 3
+_WIDEST = 520
+_MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
+_COMPOSER = "composer"
+"""The name of what they leave free, where it can be seen: the field for a message, with Send."""
+
+
+class Toasts(QObject):
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._shown: list[Toast] = []
+        self._composer: QWidget | None = None
+        window.installEventFilter(self)
+
+    def show(self, toast: Toast) -> None:
+        """Show one more; the oldest leaves when there are too many.
+
+        What is told again takes its own place, unless it is something to take back; so does what
+        is told of the same.
+        """
+        for shown in [] if toast.acts else list(self._shown):
+            same = shown.accessibleName() == toast.accessibleName()
+            if same or (toast.about and shown.about == toast.about):
+                shown.dismiss()
+        toast.setParent(self._window)
+        toast.closed.connect(lambda: self._forget(toast))
+        self._shown.append(toast)
+        if self._composer is None:
+            self._composer = self._window.findChild(QWidget, _COMPOSER)
+            if self._composer is not None:
+                self._composer.installEventFilter(self)
+        while len(self._shown) > _MOST:
+            self._shown[0].dismiss()
+        toast.show()
+        toast.raise_()
+        self._place()
+        announce(toast, toast.accessibleName(), urgent=toast.problem)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._shown and event.type() in _MOVES:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _forget(self, toast: Toast) -> None:
+        if toast in self._shown:
+            self._shown.remove(toast)
+            self._place()
+
+    def _place(self) -> None:
+        bottom = self._window.height() - scaled(3 * GRID)
+        if self._composer is not None and self._composer.isVisible():
+            top = self._composer.mapTo(self._window, QPoint()).y()
+            bottom = min(bottom, top - scaled(GRID))
+        for toast in reversed(self._shown):
+            width = min(toast.natural_width(), scaled(_WIDEST), self._window.width() - 4 * GRID)
+            height = toast.heightForWidth(width)
+            bottom -= height
+            toast.setGeometry((self._window.width() - width) // 2, bottom, width, height)
+            bottom -= GRID

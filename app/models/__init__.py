@@ -1,0 +1,1 @@
+"""The models: those here, those on the Hub, and their downloads."""

@@ -1,0 +1,1 @@
+"""Recommended models, and the search on the Hub."""

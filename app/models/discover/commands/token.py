@@ -1,0 +1,103 @@
+"""`hearth token`: the user's tokens, read from standard input and never printed."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+from typing import TYPE_CHECKING, Any
+
+from app.base.errors import NoKeyring
+from app.base.secret import KeptToken, SecretStatus
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output
+from app.kit.terminal.streams import read_line
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_PLACES = {
+    "keyring": "in the system's keyring",
+    "memory": "in memory, for this run only",
+    "environment": "in the environment",
+    "none": "nowhere",
+}
+
+
+def token(app: App, args: argparse.Namespace, out: Output) -> int:
+    if args.verb == "set":
+        _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    elif args.verb == "status":
+        _show(app.tokens.status(args.what), args.what, out)
+    else:
+        _show(app.tokens.clear(args.what), args.what, out)
+    return 0
+
+
+def _read() -> str:
+    """Read the token without showing what is typed."""
+    if sys.stdin.isatty():
+        return getpass.getpass("Token (it is not shown): ")
+    return read_line()
+
+
+def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
+    """Say where the token is kept. Raises NoKeyring: a command's memory ends with it."""
+    status = kept.status
+    if status.place == "memory":
+        whose = (
+            f"The token belongs to {kept.account} and works, but this" if kept.account else "This"
+        )
+        raise NoKeyring(
+            "The token was not kept.",
+            f"{whose} system has no keyring, and Hearth writes no token into a file.",
+            "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
+            "environment.",
+        )
+    for line in filter(None, (kept.why_untested, status.warning)):
+        out.note(line)
+    out.value(
+        {**_described(status, service), "account": kept.account},
+        lambda: f"Kept the token of {kept.account}." if kept.account else "Kept the token.",
+    )
+
+
+def _show(status: SecretStatus, service: str, out: Output) -> None:
+    if status.warning:
+        out.note(status.warning)
+    there = (
+        f"There is a token, {_PLACES[status.place]}." if status.present else "There is no token."
+    )
+    out.value(_described(status, service), lambda: there)
+
+
+def _described(status: SecretStatus, service: str) -> dict[str, Any]:
+    return {
+        "service": service,
+        "present": status.present,
+        "place": status.place,
+        "warning": status.warning,
+    }
+
+
+def _declare_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--untested", action="store_true", help="keep it without asking the Hub whose it is"
+    )
+
+
+COMMAND = Command(
+    "token",
+    "secrets, kept in the system's keyring",
+    verbs=(
+        Command(
+            "set",
+            "keep a token, read from standard input",
+            token,
+            "SERVICE",
+            declare=_declare_set,
+        ),
+        Command("status", "whether there is a token, and where", token, "SERVICE"),
+        Command("clear", "forget a token", token, "SERVICE"),
+    ),
+)

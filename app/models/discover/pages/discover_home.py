@@ -1,0 +1,110 @@
+"""The first page of discovering: what suits this computer, and the search on the Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.models.discover.pages.offers_area import OffersArea
+from app.models.discover.pages.results import Results
+from app.models.discover.pages.search_bar import SearchBar
+from app.models.discover.pages.words import BETWEEN
+from app.models.discover.values.offers import KnownFamily
+from app.models.library.pages.part_page import PartPage
+
+_LAID_OUT_MS = 30
+"""The results have their height only after some turns of the event loop."""
+
+
+class DiscoverHome(PartPage):
+    """go_online(): the user wants Hearth to reach the Hub."""
+
+    go_online = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("discoverHome", parent=parent)
+        self.offers = OffersArea()
+        self.bar = SearchBar()
+        self.results = Results()
+        self._offline = self._make_offline()
+        self._offline.hide()
+        self._searching = QWidget()
+        column = QVBoxLayout(self._searching)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(Label(self.tr("Search the Hub"), "strong"))
+        column.addWidget(self.bar)
+        column.addWidget(self.results)
+        for part in (self._offline, self.offers, self._searching):
+            self.column.addWidget(part)
+        self._families = QVBoxLayout()
+        self._families.setSpacing(GRID)
+        self.column.addLayout(self._families)
+        self.column.addStretch(1)
+
+    def set_offline(self, offline: bool, *, for_good: bool) -> None:
+        """Show the catalogue's families in place of the search while offline."""
+        self._go_online.setHidden(for_good)
+        self._offline.setVisible(offline)
+        self._searching.setHidden(offline)
+        empty(self._families)
+
+    def show_families(self, families: Sequence[KnownFamily]) -> None:
+        empty(self._families)
+        if self._searching.isVisibleTo(self) or not families:
+            return
+        card = Panel("card", "families", margins=(2.5, 2, 2.5, 2), spacing=1.5)
+        card.box.addWidget(Label(self.tr("In Hearth’s list"), "strong"))
+        for family in families:
+            card.box.addWidget(Label(f"{family.name}{BETWEEN}{family.licence}", "group"))
+            grid = QGridLayout()
+            grid.setHorizontalSpacing(2 * GRID)
+            grid.setVerticalSpacing(4)
+            grid.setColumnMinimumWidth(0, 20 * GRID)
+            grid.setColumnStretch(1, 1)
+            for row, (name, about) in enumerate(family.models):
+                grid.addWidget(Label(name, wrap=True), row, 0, Qt.AlignmentFlag.AlignTop)
+                grid.addWidget(Label(about, "muted", wrap=True), row, 1)
+            card.box.addLayout(grid)
+        self._families.addWidget(card)
+
+    def show_search(self) -> None:
+        """Bring the field and what was found into sight, once that has its place."""
+
+        def scroll() -> None:
+            top = self._searching.mapTo(self, QPoint()).y()
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() + top - GRID)
+
+        QTimer.singleShot(_LAID_OUT_MS, self, scroll)
+
+    def _make_offline(self) -> Panel:
+        panel = Panel("banner", "offlineNote", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
+        panel.box.addWidget(Picture("offline", "accent_text"))
+        panel.box.addWidget(
+            Label(
+                self.tr(
+                    "Hearth is offline: it can recommend a model from its own list, but neither "
+                    "search nor download."
+                ),
+                name="offlineText",
+                wrap=True,
+            ),
+            1,
+        )
+        row = QHBoxLayout()
+        self._go_online = LabelledButton(
+            "browse", self.tr("Go online"), "goOnline", look="link", tone="accent_text"
+        )
+        self._go_online.clicked.connect(self.go_online)
+        row.addWidget(self._go_online)
+        panel.box.addLayout(row)
+        return panel

@@ -1,0 +1,187 @@
+"""The page to discover models: recommendations and search, then one repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.base.errors import GatedRepository, TokenRefused
+from app.kit.notify import Notifier
+from app.models.discover.pages.discover_home import DiscoverHome
+from app.models.discover.pages.repository_page import RepositoryPage
+from app.models.discover.pages.token_question import TokenQuestion
+from app.models.discover.values.offers import Choice, Offer, Offers, Opened
+from app.models.downloads.pages.download_words import queued_words
+from app.models.downloads.values.downloads import Download
+from app.models.hub.values.hub import Query, SearchResult
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.window.presenters.window import WindowPresenters
+
+
+class DiscoverPage(QStackedWidget):
+    """go_online(): the user wants Hearth to reach the Hub."""
+
+    go_online = Signal()
+
+    def __init__(
+        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("discover")
+        self._service = presenters.discover
+        self._suggestions = presenters.suggestions
+        self._notifier = notifier
+        self._label = ""
+        self.home = DiscoverHome()
+        self.repository = RepositoryPage()
+        self.addWidget(self.home)
+        self.addWidget(self.repository)
+        self._token = TokenQuestion(
+            presenters.hub_token, lambda: self._service.page("settings/tokens"), notifier, self
+        )
+        self._connect()
+        if self._suggestions.told is not None:
+            self.home.offers.show_offers(self._suggestions.told)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._suggestions.recommend_again()
+
+    def set_offline(self, offline: bool, *, for_good: bool = False) -> None:
+        """Whether neither search nor download is possible. for_good: as long as Hearth runs."""
+        self.home.set_offline(offline, for_good=for_good)
+        if offline:
+            self._suggestions.look_at_families()
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        self.home.offers.show_downloads(downloads)
+        self.repository.show_downloads(downloads)
+
+    def open(self, repo: str, label: str = "") -> None:
+        """Open a repository; label: the quantisation to choose first."""
+        self._label = label
+        self.setCurrentWidget(self.repository)
+        self.repository.show_opening(repo)
+        self.repository.focus()
+        self._service.open(repo, self._opened, self._notifier.telling(self._not_opened))
+
+    def get_offer(self, offer: Offer, pictures: bool) -> None:
+        card = self.home.offers.card_of(offer.repo, offer.label)
+        if card is not None:
+            card.show_waiting()
+        self._service.get_offer(
+            offer,
+            self._queued,
+            lambda error: self._not_queued(offer.repo, offer.label, error),
+            projector=pictures,
+        )
+
+    def _connect(self) -> None:
+        home, page = self.home, self.repository
+        home.offers.get.connect(self.get_offer)
+        home.offers.details.connect(lambda offer: self.open(offer.repo, offer.label))
+        home.offers.again.connect(self._recommend)
+        home.bar.search.connect(self._search)
+        home.results.again.connect(home.bar.ask)
+        home.results.widen.connect(home.bar.drop_filters)
+        home.results.opened.connect(self.open)
+        home.go_online.connect(self.go_online)
+        page.back.connect(self._go_back)
+        page.chosen.connect(self._judge)
+        page.get.connect(self._get)
+        page.again.connect(lambda repo: self.open(repo, self._label))
+        page.page.connect(self._open_page)
+        page.link.connect(self._notifier.offer_to_open)
+        page.token.connect(self._token.ask)
+        self._token.kept.connect(lambda: self.open(page.repo, self._label))
+        suggestions = self._suggestions
+        suggestions.offered.connect(self._show_offers)
+        suggestions.families.connect(home.show_families)
+        suggestions.failed.connect(home.offers.show_problem)
+        suggestions.crashed.connect(self._notifier.error)
+
+    def _recommend(self) -> None:
+        self.home.offers.show_looking()
+        self._suggestions.recommend()
+
+    def _show_offers(self, offers: Offers) -> None:
+        """Show what is recommended; what is searched for meanwhile stays in sight below it."""
+        self.home.offers.show_offers(offers)
+        if self.home.bar.words.text():
+            self.home.show_search()
+
+    def _search(self, query: Query, fits: bool) -> None:
+        home = self.home
+
+        def found(results: Sequence[SearchResult]) -> None:
+            home.results.show_found(results)
+            home.show_search()
+
+        def not_found(error: UserError) -> None:
+            home.results.show_problem(error)
+            home.show_search()
+
+        home.results.show_searching()
+        failed = self._notifier.telling(not_found)
+        self._service.search(query, fits=fits, done=found, failed=failed)
+
+    def _go_back(self) -> None:
+        self.setCurrentWidget(self.home)
+        if not self.home.results.focus(self.repository.repo):
+            self.home.bar.words.setFocus()
+
+    def _opened(self, opened: Opened) -> None:
+        repo = opened.repository.id
+        if repo == self.repository.repo:
+            self.repository.show_opened(opened, label=self._label)
+        self._service.card(
+            opened,
+            lambda text: self.repository.show_card(repo, text),
+            self._notifier.telling(lambda _: self.repository.show_card(repo, "")),
+        )
+
+    def _not_opened(self, error: UserError) -> None:
+        gated = isinstance(error, GatedRepository | TokenRefused)
+        self.repository.show_problem(error, gated=gated)
+
+    def _judge(self, choice: Choice) -> None:
+        self._label = choice.variant.label
+        opened, page = self.repository.opened, self.repository
+        if opened is None:
+            return
+        repo, label = opened.repository.id, choice.variant.label
+        failed = self._notifier.telling(lambda error: page.show_not_judged(repo, label, error))
+        self._service.judge(opened, choice, page.show_judged, failed)
+
+    def _get(self, choice: Choice, projector: bool) -> None:
+        opened = self.repository.opened
+        if opened is None:
+            return
+        repo, label = opened.repository.id, choice.variant.label
+        self.repository.show_waiting()
+        self._service.get(
+            opened,
+            choice,
+            self._queued,
+            lambda error: self._not_queued(repo, label, error),
+            projector=projector,
+        )
+
+    def _open_page(self) -> None:
+        self._notifier.offer_to_open(self._service.page(self.repository.repo))
+
+    def _queued(self, download: Download) -> None:
+        self._notifier.say(queued_words(download))
+
+    def _not_queued(self, repo: str, label: str, error: Exception) -> None:
+        card = self.home.offers.card_of(repo, label)
+        if card is not None:
+            card.show_download(None)
+        self.repository.show_not_queued(repo, label)
+        self._notifier.error(error)

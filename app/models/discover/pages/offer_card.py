@@ -1,0 +1,151 @@
+"""A recommended model: what it is, why, whether it fits, and the button that gets it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.kit.look.format import figure, size
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.tick_box import TickBox
+from app.models.discover.pages.fit_badge import FitBadge
+from app.models.discover.pages.words import BETWEEN, mtp_words
+from app.models.discover.values.offers import Offer
+from app.models.downloads.pages.download_line import DownloadLine
+from app.models.downloads.values.downloads import Download
+from app.models.library.pages.names import mtp_tip
+from app.models.pages.memory_bar import MemoryBars
+
+
+class OfferCard(Panel):
+    """get(offer, pictures): the user wants it; pictures: with its projector, so that it sees.
+    more(offer): wants to see what else there is.
+
+    heading: over its name; "" says which of the recommendations it is. more_text: what the second
+    button says.
+    """
+
+    get = Signal(object, bool)
+    more = Signal(object)
+
+    def __init__(
+        self, offer: Offer, heading: str = "", more_text: str = "", parent: QWidget | None = None
+    ) -> None:
+        main = offer.kind == "default"
+        super().__init__(
+            "offer" if main else "card",
+            f"offer-{offer.kind}",
+            margins=(2.5, 2, 2.5, 2),
+            spacing=1,
+            parent=parent,
+        )
+        self.offer = offer
+        heading = heading or self._kind()
+        self.setAccessibleName(f"{heading}: {offer.name}. {translated(offer.why)}")
+        top = QHBoxLayout()
+        top.addWidget(Label(heading, "accent" if main else "group", name="offerKind"))
+        top.addStretch(1)
+        top.addWidget(FitBadge(offer.fits))
+        self.box.addLayout(top)
+        self.box.addWidget(
+            Label(offer.name, "title" if main else "strong", name="offerName", wrap=True)
+        )
+        why = Label(translated(offer.why), name="offerWhy", wrap=True)
+        why.setContentsMargins(0, 0, 0, 4)
+        self.box.addWidget(why)
+        self._bars = MemoryBars(self)
+        self._bars.show_uses(offer.uses)
+        self.box.addWidget(self._bars)
+        self.box.addWidget(Label(self._facts(), "muted", name="offerFacts", wrap=True))
+        if offer.mtp:
+            mtp = Label(mtp_words(translated(offer.mtp)), "small", name="offerMtp", wrap=True)
+            mtp.setToolTip(mtp_tip())
+            self.box.addWidget(mtp)
+        self.box.addStretch(1)
+        words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
+        self._pictures = TickBox(words, f"pictures-{offer.kind}")
+        self._pictures.setAccessibleName(f"{words}: {offer.name}")
+        self._pictures.setToolTip(
+            self.tr("Its projector, with which it sees the pictures that you attach.")
+        )
+        self._pictures.toggled.connect(self._show_uses)
+        self.box.addWidget(self._pictures)
+        self._pictures.setHidden(not offer.projector_bytes)
+        self.box.addLayout(self._buttons(main, more_text or self.tr("Details")))
+        self._line = DownloadLine(offer.name)
+        self.box.addWidget(self._line)
+
+    @property
+    def pictures(self) -> bool:
+        """Whether its projector is wanted, too."""
+        return self._pictures.isChecked()
+
+    def tick_pictures(self, ticked: bool) -> None:
+        self._pictures.setChecked(ticked)
+
+    def show_download(self, download: Download | None) -> None:
+        """Show the state of its download; None if there is none."""
+        self._let_get(not self._line.show_download(download))
+
+    def show_waiting(self) -> None:
+        """Show that it was asked for, and is not in the queue yet."""
+        self._let_get(False)
+        self._line.say(self.tr("Asking the Hub for its files…"))
+
+    def _show_uses(self) -> None:
+        """Show the memory that it takes, the projector where the layers go if that is wanted."""
+        projector = self.offer.projector_bytes if self.pictures else 0
+        first, rest = self.offer.uses[:1], self.offer.uses[1:]
+        self._bars.show_uses((*(replace(it, projector=projector) for it in first), *rest))
+
+    def _let_get(self, lets: bool) -> None:
+        self._get.setEnabled(lets)
+        self._pictures.setEnabled(lets)
+
+    def _kind(self) -> str:
+        return {
+            "default": self.tr("Recommended for this computer"),
+            "faster": self.tr("Faster"),
+            "smarter": self.tr("Smarter"),
+        }[self.offer.kind]
+
+    def _facts(self) -> str:
+        offer = self.offer
+        download = self.tr("about {0}") if offer.about else "{0}"
+        facts = [download.format(size(offer.disk_bytes))]
+        if not offer.at_least:
+            rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
+            facts.append(self.tr("about {0} tokens a second").format(rate))
+        if offer.licence_note:
+            facts.append(translated(offer.licence_note))
+        elif offer.licence:
+            facts.append(self.tr("licence {0}").format(offer.licence))
+        return BETWEEN.join(facts)
+
+    def _buttons(self, main: bool, more_text: str) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 4, 0, 0)
+        row.setSpacing(GRID)
+        kind = self.offer.kind
+        self._get = LabelledButton(
+            "download",
+            self.tr("Get it"),
+            f"get-{kind}",
+            look="primary" if main else "",
+            tone="on_accent" if main else "muted",
+        )
+        self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
+        self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
+        more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
+        more.setAccessibleName(f"{more_text}: {self.offer.name}")
+        more.clicked.connect(lambda: self.more.emit(self.offer))
+        row.addWidget(self._get)
+        row.addWidget(more)
+        row.addStretch(1)
+        return row

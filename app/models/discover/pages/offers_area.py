@@ -1,0 +1,100 @@
+"""The three recommended models side by side, or words in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.problem_card import ProblemCard
+from app.models.discover.pages.offer_card import OfferCard
+from app.models.discover.values.offers import Offers
+from app.models.downloads.values.downloads import Download
+from app.models.downloads.values.wanted import download_of
+from engines.errors import UserError
+
+_NARROW = 640
+"""Pixels; with less than this two cards do not stand side by side."""
+
+
+class OffersArea(QWidget):
+    """get(offer, pictures), details(offer): from a card. again(): look at this computer again."""
+
+    get = Signal(object, bool)
+    details = Signal(object)
+    again = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("offers")
+        self._cards: list[OfferCard] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(12)
+        self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._beside.setSpacing(12)
+        self._downloads: Sequence[Download] = ()
+        self.show_looking()
+
+    def show_looking(self) -> None:
+        self._clear()
+        self._column.addWidget(
+            Label(self.tr("Checking what this computer can run…"), "muted", name="offersWait")
+        )
+
+    def show_offers(self, offers: Offers) -> None:
+        ticked = {card.offer.repo for card in self._cards if card.pictures}
+        self._clear()
+        self._cards = [OfferCard(offer) for offer in offers.offers]
+        for card in self._cards:
+            card.tick_pictures(card.offer.repo in ticked)
+            card.get.connect(self.get)
+            card.more.connect(self.details)
+        if self._cards:
+            self._column.addWidget(self._cards[0])
+        if self._cards[1:]:
+            self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+            self._beside.setSpacing(12)
+            for card in self._cards[1:]:
+                self._beside.addWidget(card, 1)
+            self._column.addLayout(self._beside)
+        if offers.note:
+            self._column.addWidget(
+                Label(translated(offers.note), "small", name="offersNote", wrap=True)
+            )
+        self.show_downloads(self._downloads)
+        self._arrange(self.width())
+
+    def show_problem(self, error: UserError) -> None:
+        self._clear()
+        card = ProblemCard(error, (("offersAgain", "again", self.tr("Try again")),))
+        card.acted.connect(lambda _: self.again.emit())
+        self._column.addWidget(card)
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        self._downloads = downloads
+        for card in self._cards:
+            card.show_download(download_of(downloads, card.offer.repo, card.offer.label))
+
+    def card_of(self, repo: str, label: str) -> OfferCard | None:
+        found = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
+        return next(found, None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(event.size().width())
+
+    def _arrange(self, width: int) -> None:
+        direction = QBoxLayout.Direction
+        narrow = width < scaled(_NARROW)
+        self._beside.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+
+    def _clear(self) -> None:
+        self._cards = []
+        empty(self._column)

@@ -1,0 +1,124 @@
+"""The results of a search, or words in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.row_button import RowButton
+from app.models.discover.pages.words import ago, downloads, gate_word, parameters, split_name
+from app.models.hub.values.hub import Query, SearchResult
+from engines.errors import UserError
+
+
+class ResultRow(RowButton):
+    """Clicked, it opens the repository."""
+
+    def __init__(self, found: SearchResult, parent: QWidget | None = None) -> None:
+        name, owner = split_name(found.id)
+        facts = _facts(found)
+        super().__init__(f"result-{found.id}", f"{name}, {', '.join((owner, *facts))}", parent)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(ElidedLabel(name, "strong"))
+        texts.addWidget(ElidedLabel(" · ".join((owner, *facts)), "small"))
+        self.box.addLayout(texts, 1)
+        if found.gate != "open":
+            self.box.addWidget(Picture("lock", "muted", 16))
+            badge = Label(gate_word(found.gate), "badge", name="gateBadge")
+            self.box.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.box.addWidget(Picture("forward", "muted", 16))
+        self.let_clicks_through()
+
+
+def _facts(found: SearchResult) -> list[str]:
+    facts = []
+    if found.parameters:
+        facts.append(parameters(found.parameters))
+    facts.append(downloads(found.downloads))
+    facts.append(found.licence or _tr("no licence given"))
+    if found.updated is not None:
+        facts.append(ago(found.updated))
+    return facts
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("discover", text)
+
+
+class Results(QWidget):
+    """opened(repo): one was chosen. again(): search once more. widen(): without the filters."""
+
+    opened = Signal(str)
+    again = Signal()
+    widen = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("results")
+        self.setAccessibleName(self.tr("Results"))
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GRID)
+
+    def show_searching(self) -> None:
+        self._show(Label(self.tr("Searching…"), "muted", name="searching"))
+
+    def show_found(self, found: Sequence[SearchResult]) -> None:
+        if not found:
+            self._show(self._nothing())
+            return
+        if len(found) == 1:
+            text = self.tr("One model")
+        elif len(found) < Query.limit:
+            text = self.tr("{0} models")
+        else:
+            text = self.tr("The first {0} models; add words to narrow the search")
+        rows: list[QWidget] = [Label(text.format(len(found)), "group", name="resultCount")]
+        for one in found:
+            row = ResultRow(one)
+            row.clicked.connect(lambda _=False, repo=one.id: self.opened.emit(repo))
+            rows.append(row)
+        self._show(*rows)
+
+    def show_problem(self, error: UserError) -> None:
+        card = ProblemCard(error, (("searchAgain", "again", self.tr("Try again")),))
+        card.acted.connect(lambda _: self.again.emit())
+        self._show(card)
+
+    def focus(self, repo: str) -> bool:
+        """Move the keyboard to a result; returns whether it is there."""
+        row = self.findChild(ResultRow, f"result-{repo}")
+        if row is not None:
+            row.setFocus()
+        return row is not None
+
+    def _nothing(self) -> QWidget:
+        card = Panel("card", "nothingFound", margins=(2.5, 2, 2.5, 2))
+        card.box.addWidget(Label(self.tr("No model matches."), "strong"))
+        card.box.addWidget(
+            Label(
+                self.tr("Try fewer or other words, or look without the filters."),
+                "muted",
+                wrap=True,
+            )
+        )
+        button = LabelledButton("search", self.tr("Search without filters"), "withoutFilters")
+        button.clicked.connect(self.widen)
+        card.box.addWidget(button)
+        return card
+
+    def _show(self, *widgets: QWidget) -> None:
+        empty(self._column)
+        for widget in widgets:
+            self._column.addWidget(widget)

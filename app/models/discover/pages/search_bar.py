@@ -1,0 +1,104 @@
+"""The search for models on the Hub: words, filters and the order of results."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.widgets.chip import Chip
+from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.labelled_button import LabelledButton
+from app.models.hub.values.hub import Query, Sort
+from app.models.library.pages.names import mtp_tip
+
+_LICENCES = ("apache-2.0", "mit", "gemma", "llama3.1", "lfm1.0")
+
+
+class SearchBar(QWidget):
+    """search(query, fits): the user has asked. Nothing is asked of the Hub while typing."""
+
+    search = Signal(object, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("hubSearch")
+        self._asked = False
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        self.words = QLineEdit()
+        self.words.setObjectName("hubWords")
+        self.words.setAccessibleName(self.tr("Search for models on the Hub"))
+        self.words.setPlaceholderText(self.tr("Search huggingface.co, such as “gemma” or “coder”"))
+        self.words.setClearButtonEnabled(True)
+        self.words.returnPressed.connect(self.ask)
+        button = LabelledButton("search", self.tr("Search"), "hubSearchButton")
+        button.clicked.connect(self.ask)
+        row.addWidget(self.words, 1)
+        row.addWidget(button)
+        column.addLayout(row)
+        column.addWidget(self._filters())
+
+    @property
+    def query(self) -> Query:
+        return Query(
+            words=self.words.text().strip(),
+            sort=cast(Sort, self._sort.currentData()),
+            mtp=self._mtp.isChecked(),
+            licence=self._licence.currentData(),
+        )
+
+    @property
+    def fits(self) -> bool:
+        """Whether only what fits this computer is wanted."""
+        return self._fits.isChecked()
+
+    def drop_filters(self) -> None:
+        """Take all filters away and ask again."""
+        for chip in (self._fits, self._mtp):
+            chip.setChecked(False)
+        self._licence.setCurrentIndex(0)
+        self.ask()
+
+    def ask(self) -> None:
+        self._asked = True
+        self.search.emit(self.query, self.fits)
+
+    def _ask_again(self) -> None:
+        """A filter has changed: of use only when something was asked before."""
+        if self._asked:
+            self.ask()
+
+    def _filters(self) -> FlowRow:
+        self._fits = Chip(self.tr("Fits this computer"), "filterFits", checked=True)
+        self._mtp = Chip(self.tr("Faster answers (MTP)"), "filterMtp")
+        self._mtp.setAccessibleName(self.tr("Has multi-token prediction"))
+        self._mtp.setToolTip(mtp_tip())
+        for chip in (self._fits, self._mtp):
+            chip.clicked.connect(self._ask_again)
+        self._licence = ComboBox()
+        self._licence.setObjectName("filterLicence")
+        self._licence.setAccessibleName(self.tr("Licence"))
+        self._licence.addItem(self.tr("Any licence"), None)
+        for name in _LICENCES:
+            self._licence.addItem(name, name)
+        self._sort = ComboBox()
+        self._sort.setObjectName("sortResults")
+        self._sort.setAccessibleName(self.tr("Order of the results"))
+        orders: tuple[tuple[Sort, str], ...] = (
+            ("downloads", self.tr("Most downloaded")),
+            ("likes", self.tr("Most liked")),
+            ("updated", self.tr("Newest")),
+            ("name", self.tr("By name")),
+        )
+        for order, text in orders:
+            self._sort.addItem(text, order)
+        for box in (self._licence, self._sort):
+            box.activated.connect(self._ask_again)
+        return FlowRow(self._fits, self._mtp, self._licence, self._sort)

@@ -1,0 +1,132 @@
+"""Words for models on the Hub and their files, wherever they are shown."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QCoreApplication
+
+from app.kit.look.format import figure
+from app.kit.look.theme import Tone
+from app.models.discover.values.offers import Fits
+from app.models.hub.values.hub import Gate, Repository
+
+_THOUSAND = 1000
+_DAY_S = 24 * 3600
+
+BETWEEN = "\u00a0· "
+"""Stands between facts in one line; a line never begins with it."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("discover", text)
+
+
+def fits_word(fits: Fits) -> str:
+    return {
+        "fits": _tr("Fits"),
+        "tight": _tr("Tight"),
+        "partial": _tr("Partly"),
+        "no": _tr("Too big"),
+    }[fits]
+
+
+def fits_sentence(fits: Fits) -> str:
+    return {
+        "fits": _tr("Fits in this computer’s memory."),
+        "tight": _tr("Fits, but takes nearly all the memory that is free."),
+        "partial": _tr("Fits partly on the graphics card; the rest runs on the processor."),
+        "no": _tr("Needs more memory than is free on this computer."),
+    }[fits]
+
+
+def fits_look(fits: Fits) -> tuple[str, Tone]:
+    """Icon and colour that go with the word."""
+    looks: dict[Fits, tuple[str, Tone]] = {
+        "fits": ("check", "good"),
+        "tight": ("tight", "warn"),
+        "partial": ("partly", "warn"),
+        "no": ("close", "danger"),
+    }
+    return looks[fits]
+
+
+def gate_word(gate: Gate) -> str:
+    """Say what a repository asks for; "" if it is open."""
+    return {"open": "", "auto": _tr("Needs an account"), "manual": _tr("Needs consent")}[gate]
+
+
+def count(number: int) -> str:
+    """A number of downloads as people read it: 812, 1.2 k, 34 k, 5.6 M."""
+    if number < _THOUSAND:
+        return str(number)
+    if number < _THOUSAND**2:
+        thousands = number / _THOUSAND
+        return f"{figure(thousands, 1 if thousands < 10 else 0)} k"
+    return f"{figure(number / _THOUSAND**2, 1)} M"
+
+
+def downloads(number: int) -> str:
+    return _tr("1 download") if number == 1 else _tr("{0} downloads").format(count(number))
+
+
+def likes(number: int) -> str:
+    return _tr("1 like") if number == 1 else _tr("{0} likes").format(count(number))
+
+
+def parameters(number: int) -> str:
+    """Parameters in billions, in millions where there are fewer, or in thousands."""
+    billions = number / 1e9
+    if number < 1e6:
+        return _tr("{0} thousand parameters").format(f"{number / 1e3:.0f}")
+    if billions < 1:
+        return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
+    return _tr("{0} billion parameters").format(
+        figure(billions, 0 if round(billions, 1) == round(billions) else 1)
+    )
+
+
+def ago(then: float, now: float | None = None) -> str:
+    """Say how long ago it was. Seconds since 1970."""
+    days = int(((time.time() if now is None else now) - then) // _DAY_S)
+    if days < 1:
+        return _tr("today")
+    if days == 1:
+        return _tr("yesterday")
+    if days < 60:
+        return _tr("{0} days ago").format(days)
+    if days < 730:
+        return _tr("{0} months ago").format(days // 30)
+    return _tr("{0} years ago").format(days // 365)
+
+
+def mtp_words(sentence: str) -> str:
+    """Put before a sentence on MTP what it brings: “Faster answers (MTP), automatic: …”."""
+    mode, colon, _ = sentence.partition(":")
+    if colon and " " not in mode:
+        return _tr("Faster answers (MTP), {0}").format(sentence[0].lower() + sentence[1:])
+    return _tr("Faster answers (MTP): {0}").format(sentence)
+
+
+def split_name(repo: str) -> tuple[str, str]:
+    """The name of a repository, and its owner."""
+    owner, _, name = repo.rpartition("/")
+    return name, owner
+
+
+def facts_of(repository: Repository) -> list[str]:
+    """List what there is to say of a repository in one line."""
+    facts = [split_name(repository.id)[1]]
+    if repository.parameters:
+        facts.append(parameters(repository.parameters))
+    if repository.context_max:
+        facts.append(_tr("context of {0} tokens").format(figure(repository.context_max)))
+    facts += [downloads(repository.downloads), likes(repository.likes)]
+    facts.append(
+        _tr("licence {0}").format(repository.licence)
+        if repository.licence
+        else _tr("no licence given")
+    )
+    if repository.updated is not None:
+        facts.append(_tr("changed {0}").format(ago(repository.updated)))
+    return facts

@@ -1,0 +1,230 @@
+"""Finds models on the Hub and downloads them, for the window."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from app.base.errors import HubUnreadable, KeyringBroken
+from app.base.tokens import HUB, Tokens
+from app.kit.tasks.latest import Latest
+from app.kit.tasks.tasks import Failed, Tasks
+from app.models.discover.services.choices import choices_of, most_parameters
+from app.models.discover.services.projectors import Projectors
+from app.models.discover.values.offers import Beside, Choice, Judged, Offer, Opened
+from app.models.downloads.services.queue import DownloadQueue
+from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.values.wanted import wanted, wanted_file
+from app.models.hub.client import Hub
+from app.models.hub.repository import choose
+from app.models.hub.values.hub import Query, RepoFile, Repository, SearchResult, Variant
+from app.models.library.presenters.memory_uses import uses_of
+from app.models.library.services.fitting import Fitting
+from app.models.library.services.load_options import load_options_of
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.quantisations import same_label
+from app.settings.presenters import SettingsService
+from engines.hardware import Hardware
+from engines.models.gguf.header import read_header
+
+_log = logging.getLogger(__name__)
+
+SEARCH = "hub-search"
+PAGES = "hub-pages"
+FITTING = "fitting"
+
+
+class Discover:
+    """Finds models on the Hub and downloads them.
+
+    Each verb calls `done` with what has come of it, or `failed` with what went wrong.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        queue: DownloadQueue,
+        fitting: Fitting,
+        tokens: Tokens,
+        settings: SettingsService,
+        hardware: Callable[[], Hardware],
+        address: Callable[[], str],
+        headers: Path,
+        projectors: Projectors,
+        tasks: Tasks,
+    ) -> None:
+        """Begin. address: the Hub's, without a slash at its end. headers: a folder for them."""
+        self._hub = hub
+        self._queue = queue
+        self._fitting = fitting
+        self._tokens = tokens
+        self._settings = settings
+        self._hardware = hardware
+        self._address = address
+        self._headers = headers
+        self._projectors = projectors
+        self._tasks = tasks
+        self._searches = Latest(tasks, SEARCH)
+        self._pages = Latest(tasks, PAGES)
+        self._cards = Latest(tasks, PAGES)
+        self._judging = Latest(tasks, FITTING)
+
+    def page(self, path: str) -> str:
+        """Return the address of a repository's page, or of another page of the Hub."""
+        return f"{self._address()}/{path}"
+
+    def search(
+        self,
+        query: Query,
+        *,
+        fits: bool,
+        done: Callable[[Sequence[SearchResult]], object],
+        failed: Failed,
+    ) -> None:
+        """Search the Hub; only the last search counts.
+
+        fits: leave out what is too large for this computer.
+        """
+
+        def work() -> Sequence[SearchResult]:
+            asked = query
+            if fits:
+                asked = replace(query, most_parameters=most_parameters(_memory(self._hardware())))
+            return self._hub.search(asked)
+
+        self._searches.run(work, done, failed)
+
+    def open(self, repo: str, done: Callable[[Opened], object], failed: Failed) -> None:
+        """Look at a repository; only the last one that was opened counts."""
+
+        def work() -> Opened:
+            repository = self._hub.repository(repo)
+            return Opened(
+                repository,
+                choices_of(repository, self._fitting.quick),
+                repository.gate != "open" and self._has_token(),
+                bool(choose(repository.files, repo).drafters),
+            )
+
+        self._judging.forget()
+        self._cards.forget()
+        self._pages.run(work, done, failed)
+
+    def card(self, opened: Opened, done: Callable[[str], object], failed: Failed) -> None:
+        """Read the card of a repository, as markdown."""
+        self._cards.run(lambda: self._hub.card(opened.repository), done, failed)
+
+    def judge(
+        self, opened: Opened, choice: Choice, done: Callable[[Judged], object], failed: Failed
+    ) -> None:
+        """Compute exactly what a choice takes, from the headers of its files."""
+        repository, load_options = opened.repository, load_options_of(self._settings.current)
+
+        def header_of(variant: Variant) -> Path:
+            return self._hub.headers(repository, variant, self._headers)
+
+        def work() -> Judged:
+            model = header_of(choice.variant)
+            header = read_header(model)
+            drafter = header_of(Variant("", (choice.drafter,))) if choice.drafter else None
+            report = self._fitting.report(model, header, load_options, drafter)
+            fit = report.fit
+            return Judged(
+                repository.id,
+                choice.variant.label,
+                fit.verdict,
+                uses_of(fit.parts, report.share, fit.have_bytes, self._hardware()),
+                " ".join(report.sentences[:2]) or fit.reason,
+                report.exact,
+            )
+
+        self._judging.run(work, done, failed)
+
+    def get(
+        self,
+        opened: Opened,
+        choice: Choice,
+        done: Callable[[Download], object],
+        failed: Failed,
+        *,
+        projector: bool = False,
+    ) -> None:
+        """Download a choice with all that belongs to it. projector: with that, too."""
+        files = wanted(opened.repository, choice, projector=projector)
+        self._tasks.run(lambda: self._queue.add(files), done, failed, on=PAGES)
+
+    def get_projector(
+        self, entry: ModelEntry, done: Callable[[Download], object], failed: Failed
+    ) -> None:
+        """Download the projector of a model that is here."""
+        self._tasks.run(
+            lambda: self._queue.add(self._projectors.wanted(entry)), done, failed, on=PAGES
+        )
+
+    def get_offer(
+        self,
+        offer: Offer,
+        done: Callable[[Download], object],
+        failed: Failed,
+        *,
+        projector: bool = False,
+    ) -> None:
+        """Download a recommended model: what its repository has of it now. projector: as `get`."""
+
+        def work() -> Download:
+            repository = self._hub.repository(offer.repo)
+            choice = next(
+                (
+                    it
+                    for it in choices_of(repository, self._fitting.quick)
+                    if same_label(it.variant.label, offer.label)
+                ),
+                None,
+            )
+            if choice is None:
+                raise HubUnreadable(
+                    f"{offer.repo} has no {offer.label}.",
+                    "Its owner has changed what is there since Hearth’s list was made.",
+                    "Open its page under “Details” and choose another size.",
+                )
+            beside, drafter = offer.drafter, None
+            if beside is not None and beside.repo == offer.repo:
+                named = _named(repository, beside.pattern)
+                choice = replace(choice, drafter=named or choice.drafter)
+            elif beside is not None and choice.drafter is None:
+                drafter = self._file_of(beside)
+            download = self._queue.add(wanted(repository, choice, projector=projector))
+            if drafter is not None:
+                self._queue.add(drafter)
+            return download
+
+        self._tasks.run(work, done, failed, on=PAGES)
+
+    def _file_of(self, beside: Beside) -> Wanted | None:
+        """Find a file of another repository; a model is not refused for what only helps it."""
+        repository = self._hub.repository(beside.repo)
+        if file := _named(repository, beside.pattern):
+            return wanted_file(repository, file)
+        _log.warning("%s has no %s any more", beside.repo, beside.pattern)
+        return None
+
+    def _has_token(self) -> bool:
+        """Whether there is a token; a keyring that fails says so when a token is given."""
+        try:
+            return self._tokens.status(HUB).present
+        except KeyringBroken:
+            return False
+
+
+def _named(repository: Repository, pattern: str) -> RepoFile | None:
+    files = (it for it in repository.files if fnmatchcase(PurePosixPath(it.path).name, pattern))
+    return next(files, None)
+
+
+def _memory(hardware: Hardware) -> int:
+    """Return the most that a model may take: all free memory, on cards and in the computer."""
+    cards = sum(gpu.free_bytes or 0 for gpu in hardware.gpus if gpu.usable and not gpu.integrated)
+    return hardware.memory.available_bytes + cards

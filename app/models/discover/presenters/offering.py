@@ -1,0 +1,90 @@
+"""Turns recommendations into what the window shows of them: pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.models.discover.values.offers import Beside, KnownFamily, Offer, OfferKind, Offers
+from app.models.library.presenters.memory_uses import uses_of
+
+if TYPE_CHECKING:
+    from app.models.discover.values.catalogue import Catalogue, Size
+    from app.models.discover.values.recommend import Pick, Recommendation
+    from engines.hardware import Hardware
+
+
+def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Hardware) -> Offers:
+    picks: tuple[tuple[OfferKind, Pick | None], ...] = (
+        ("default", recommendation.default),
+        ("faster", recommendation.faster),
+        ("smarter", recommendation.smarter),
+    )
+    offers = tuple(
+        _offer(kind, pick, catalogue.sizes[pick.size_id], hardware)
+        for kind, pick in picks
+        if pick is not None
+    )
+    return Offers(offers, recommendation.note)
+
+
+def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
+    """Return each family with its models and what they are good at."""
+    return tuple(
+        KnownFamily(
+            family.name,
+            tuple((size.name, size.good_at) for size in family.sizes),
+            family.licence.name,
+        )
+        for family in catalogue.families
+    )
+
+
+def embedder_offer(catalogue: Catalogue, size_id: str) -> Offer | None:
+    """Return an embedding model of the catalogue as an offer; None where it is not in there."""
+    for family in catalogue.families:
+        for size in family.sizes:
+            if size.id == size_id:
+                variant, licence = size.variants[0], family.licence_of(size)
+                return Offer(
+                    "default",
+                    size.name,
+                    size.good_at,
+                    variant.repo,
+                    variant.quantisation,
+                    uses=(),
+                    disk_bytes=round(variant.gb.value * 1e9),
+                    tokens_per_s=0.0,
+                    licence=licence.name,
+                    licence_note=licence.note,
+                )
+    return None
+
+
+def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer:
+    return Offer(
+        kind,
+        pick.name,
+        pick.sentence,
+        pick.repo,
+        pick.variant,
+        uses_of(pick.parts, pick.share, pick.have, hardware),
+        pick.disk_bytes,
+        pick.tokens_per_s,
+        pick.speed.at_least,
+        pick.about,
+        pick.licence.name,
+        pick.licence.note,
+        pick.mtp,
+        pick.verdict,
+        _beside(pick, size) if pick.parts.drafter else None,
+        pick.projector_bytes,
+    )
+
+
+def _beside(pick: Pick, size: Size) -> Beside | None:
+    """Return the file of its own that was counted in for guessing ahead."""
+    chosen = next(
+        it for it in size.variants if (it.repo, it.quantisation) == (pick.repo, pick.variant)
+    )
+    file = size.drafter_of(chosen)
+    return Beside(file.repo, file.pattern) if file else None

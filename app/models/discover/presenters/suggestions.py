@@ -1,0 +1,95 @@
+"""Recommended models for this computer and the known families, for the window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import SYSTEM, Tasks
+from app.kit.tasks.telling import telling
+from app.models.discover.services.recommending import Recommending
+
+if TYPE_CHECKING:
+    from app.models.discover.values.offers import KnownFamily, Offers
+    from engines.hardware import Hardware
+
+FRESH_S: Final = 60.0
+"""How long a recommendation holds, in seconds."""
+
+
+class Suggestions(QObject):
+    """Recommends models; nobody outside this computer is asked.
+
+    offered(Offers), families(tuple of KnownFamily), or failed(error), in three parts.
+    crashed(error): a bug of ours, told besides. told: what was offered last.
+    """
+
+    offered = Signal(object)
+    families = Signal(object)
+    failed = Signal(Exception)
+    crashed = Signal(Exception)
+
+    def __init__(
+        self,
+        recommending: Recommending,
+        hardware: Callable[[], Hardware],
+        tasks: Tasks,
+        clock: Callable[[], float] = time.monotonic,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._recommending = recommending
+        self._hardware = hardware
+        self._clock = clock
+        self._tasks = tasks
+        self._asked_at = -FRESH_S
+        self.told: Offers | None = None
+
+    def recommend_again(self) -> None:
+        """Recommend again after a while: free memory may have changed."""
+        if self._clock() - self._asked_at >= FRESH_S:
+            self.recommend(only_news=True)
+
+    def recommend(self, *, only_news: bool = False) -> None:
+        """Recommend; emits offered, or failed. only_news: not if the offers look as before."""
+        self._asked_at = self._clock()
+
+        def work() -> Offers:
+            from app.models.discover.presenters.offering import offers_of
+
+            recommendation = self._recommending.recommend()
+            return offers_of(recommendation, self._recommending.catalogue(), self._hardware())
+
+        def done(offers: Offers) -> None:
+            from app.models.discover.values.offers import look_alike
+
+            if only_news and self.told is not None and look_alike(self.told, offers):
+                return
+            self.told = offers
+            self.offered.emit(offers)
+
+        def failed(error: Exception) -> None:
+            self.told = None
+            self._asked_at = -FRESH_S
+            tell(error)
+
+        tell = telling(self.failed.emit, self.crashed.emit)
+        self._tasks.run(work, done, failed, on=SYSTEM)
+
+    def look_at_families(self) -> None:
+        """Read the families; emits families, or failed."""
+
+        def work() -> tuple[KnownFamily, ...]:
+            from app.models.discover.presenters.offering import families_of
+
+            return families_of(self._recommending.catalogue())
+
+        self._tasks.run(
+            work,
+            self.families.emit,
+            telling(self.failed.emit, self.crashed.emit),
+            on=SYSTEM,
+        )

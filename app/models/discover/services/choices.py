@@ -1,0 +1,46 @@
+"""The choices that a repository offers, in words and with a first verdict: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.models.discover.values.offers import Choice
+from app.models.hub.repository import choose
+from app.models.hub.values.hub import Repository, Variant
+from app.models.library.values.quantisations import best_variant, quantisation_of
+from engines.memory.fit import Verdict
+
+_BITS = 4.9
+"""The bits of a weight in the quantisation that most people take (Q4_K_M)."""
+_SHARE = 0.85
+"""The part of a memory that weights may take; the rest is for the context and computing."""
+
+
+def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple[Choice, ...]:
+    """List the variants, smallest first, of which at most one is recommended.
+
+    quick: a first verdict on so many bytes.
+    """
+    chosen = choose(repository.files, repository.id)
+
+    def fits(variant: Variant) -> Verdict:
+        drafter = chosen.along_with(variant)
+        return quick(variant.size_bytes + (drafter.size if drafter else 0))
+
+    best = best_variant(repository.variants, fits)
+    return tuple(
+        Choice(
+            variant,
+            quantisation_of(variant.label).words,
+            fits(variant),
+            variant == best,
+            chosen.along_with(variant),
+            chosen.projector_for(variant),
+        )
+        for variant in repository.variants
+    )
+
+
+def most_parameters(memory_bytes: int) -> int:
+    """Return the parameters of the largest model of 4 bits that a memory may hold."""
+    return int(memory_bytes * _SHARE * 8 / _BITS)

@@ -1,0 +1,107 @@
+"""Recommends models for this computer: looks, measures, and asks the catalogue's rule."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.base.errors import CatalogueInvalid
+from app.base.folder import read_file
+from engines.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from app.models.discover.services.catalogue_refresh import (
+        AsksRepository,
+        KnownFilesBook,
+        Refreshed,
+    )
+    from app.models.discover.values.catalogue import Catalogue
+    from app.models.discover.values.recommend import Recommendation
+    from engines.hardware import Hardware
+
+_MOST_BYTES: Final = 64_000_000
+"""Far more than any catalogue has; Hearth's own has a thousandth of it."""
+
+
+class Recommending:
+    """Recommends when asked; the first time it measures for a third of a second.
+
+    shipped: Hearth's own catalogue. folder: the data folder, where catalogue.json may change it,
+    and catalogue-sizes.json and bandwidth.json keep what was learnt. models: the folder to which
+    models are downloaded, for the room on its disk; it need not be there yet.
+    """
+
+    def __init__(
+        self,
+        shipped: Path,
+        folder: Path,
+        models: Callable[[], Path],
+        hardware: Callable[[], Hardware],
+        hub: Callable[[], AsksRepository],
+    ) -> None:
+        self._shipped = shipped
+        self._extension = folder / "catalogue.json"
+        self._folder = folder
+        self._models = models
+        self._hardware = hardware
+        self._hub = hub
+
+    @cached_property
+    def _known(self) -> KnownFilesBook:
+        from app.models.discover.services.catalogue_refresh import KnownFilesBook
+
+        return KnownFilesBook(self._folder / "catalogue-sizes.json")
+
+    def catalogue(self) -> Catalogue:
+        """Read the models that Hearth knows. Raises CatalogueInvalid for the user's own file."""
+        from app.models.discover.values.catalogue import load_catalogue
+
+        return load_catalogue(
+            self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
+        )
+
+    def recommend(self) -> Recommendation:
+        """Recommend for this computer as it is now. Raises CatalogueInvalid."""
+        from app.models.discover.values.catalogue_sizes import known_sizes
+        from app.models.discover.values.recommend import recommend
+        from engines.hardware.bandwidth import BandwidthBook
+
+        catalogue = self.catalogue()
+        hardware = self._hardware()
+        return recommend(
+            hardware,
+            catalogue,
+            BandwidthBook(self._folder / "bandwidth.json").of(hardware),
+            known_sizes(catalogue, self._known.read()),
+            _disk_free(self._models()),
+        )
+
+    def refresh(
+        self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
+    ) -> Refreshed:
+        """Ask the Hub for the true sizes and hashes. Raises CatalogueInvalid."""
+        from app.models.discover.services.catalogue_refresh import refresh
+        from app.models.discover.values.catalogue_sizes import repositories
+
+        return refresh(self._hub(), repositories(self.catalogue()), self._known, cancel, progress)
+
+    def _own_text(self) -> str | None:
+        try:
+            return read_file(self._extension, _MOST_BYTES).decode("utf-8-sig")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise CatalogueInvalid(
+                "Your catalogue file cannot be used.",
+                f"{self._extension} cannot be read as text: {error}.",
+                "Correct or remove it.",
+            ) from error
+
+
+def _disk_free(folder: Path) -> int:
+    """Return the bytes free on the disk where a folder is or will be."""
+    there = next(it for it in (folder, *folder.parents) if it.exists())
+    return shutil.disk_usage(there).free

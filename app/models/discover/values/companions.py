@@ -1,0 +1,47 @@
+"""Finds the drafter of the catalogue that was made for a model on this computer: pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engines.models.gguf.header import GgufHeader
+from engines.text import amount
+
+if TYPE_CHECKING:
+    from app.models.discover.values.catalogue import Catalogue, File, Size
+
+
+def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
+    """Find the drafter to download for a model, told by its shape; None if none would help.
+
+    Models of one shape, such as successors of one size, are told apart by their names.
+    """
+    alike = [size for size in catalogue.sizes.values() if _has_shape(header, size)]
+    if len(alike) > 1:
+        alike = [size for size in alike if _plain(size.name) in _plain(header.name)]
+    helping = (it.drafter for it in alike if it.mtp.kind != "none" and it.mtp.help != "off")
+    return next(filter(None, helping), None)
+
+
+def offer_of(drafter: File) -> str:
+    """Offer a drafter in one sentence, for a model that lacks it."""
+    bytes_about = round(drafter.gb.value * 1e9)
+    return (
+        f"This model can answer faster with its {amount(bytes_about)} drafter, which can "
+        f"be downloaded ({drafter.repo}/{drafter.pattern})"
+    )
+
+
+def _has_shape(header: GgufHeader, size: Size) -> bool:
+    shape = size.shape
+    # A file may count prediction layers that were left out of it.
+    return (
+        header.block_count - header.nextn_predict_layers == shape.layers.value
+        and header.embedding_length == shape.width.value
+        and header.vocab_size == shape.vocabulary.value
+    )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,230 @@
+"""The same model for another engine: a GGUF file and a checkpoint, by the catalogue. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.models.discover.values.catalogue import (
+        Catalogue,
+        CatalogueVariant,
+        Size,
+        VllmCheckpoint,
+    )
+
+_NEEDS: Final[Mapping[str, float]] = {
+    "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
+}  # fmt: skip
+"""The compute capability from which a card computes in this precision itself. Below, vLLM unpacks
+the weights as it computes: they are as small, and less quick."""
+
+_RUNS: Final[Mapping[str, float]] = {"mxfp4": 8.0}
+_RUNS_REST: Final = 7.5
+"""From which one vLLM runs them. Source: vLLM 0.33, `get_min_capability` of its quantisations."""
+
+_ORDER: Final = ("nvfp4", "fp8", "int4", "mxfp4", "bf16")
+"""The order of precisions among those that fit: small and quick, then exact."""
+
+_GB: Final = 1_000_000_000
+_CONTEXT_GB: Final = 1.0
+"""Room for a context of some length and the drafter, beyond the least that the makers name."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """The card that vLLM would use. capability: of its computing units. total_bytes: its memory."""
+
+    name: str
+    capability: float
+    total_bytes: int
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """The same model for another engine, on this computer or to be downloaded.
+
+    entry: the model here; None if it has to be downloaded. repo: "owner/name". label: its
+    quantisation or precision. bytes: to download, about; 0 if it is here. drafter: the repository
+    of its assistant checkpoint. depth: tokens drafted ahead, as its makers advise. why_not: a
+    sentence on why it does not suit this computer, empty if it does. computes: whether the card
+    works in its precision by itself.
+    """
+
+    engine: EngineName
+    name: str
+    label: str
+    entry: ModelEntry | None = None
+    repo: str = ""
+    bytes: int = 0
+    drafter: str = ""
+    depth: int | None = None
+    why_not: str = ""
+    computes: bool = True
+
+    @property
+    def price(self) -> str:
+        """The download that it takes, in a sentence for people."""
+        if self.entry is not None:
+            return "It is on this computer; nothing has to be downloaded."
+        return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
+
+
+def counterparts(
+    entry: ModelEntry,
+    engine: EngineName,
+    local: Iterable[ModelEntry],
+    catalogue: Catalogue,
+    card: Card | None,
+) -> tuple[Counterpart, ...]:
+    """List the counterparts for `engine`: local ones first, then those that suit the card.
+
+    local: the models on this computer. card: None where vLLM would have none to work on.
+    """
+    if entry.engine == engine:
+        return ()
+    local = [it for it in local if it.engine == engine and not it.drafts]
+    if entry.id in (STARTER, STARTER_CHECKPOINT):
+        return tuple(
+            Counterpart(engine, it.name, "", it)
+            for it in local
+            if it.id in (STARTER, STARTER_CHECKPOINT)
+        )
+    size = size_of(entry, catalogue)
+    if size is None:
+        return ()
+    mine = [_on_computer(size, it, engine) for it in local if size_of(it, catalogue) is size]
+    offered: list[Counterpart] = []
+    if engine == "vllm":
+        offered = [_checkpoint(size, it, card) for it in size.vllm]
+    elif engine == "llamacpp":
+        offered = [_gguf(size, it) for it in size.variants]
+    known = {it.repo.lower() for it in mine if it.repo}
+    more = [it for it in offered if engine == "llamacpp" or it.repo.lower() not in known]
+    return (*mine, *sorted(more, key=_rank))
+
+
+def checkpoints_of(size: Size, card: Card | None) -> tuple[Counterpart, ...]:
+    """List a catalogue model's checkpoints for vLLM, those that suit the card first."""
+    return tuple(sorted((_checkpoint(size, it, card) for it in size.vllm), key=_rank))
+
+
+def best(found: Iterable[Counterpart]) -> Counterpart | None:
+    """Pick the counterpart to switch to: it is here, or it suits this computer and can be had."""
+    return next((it for it in found if it.entry is not None or not it.why_not), None)
+
+
+def shown(found: Sequence[Counterpart]) -> Counterpart | None:
+    """Pick the counterpart to tell of: the best, or the one that misses least, with its reason."""
+    return best(found) or next(iter(found), None)
+
+
+def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
+    """Find the model of the catalogue that this is: by its repository, else by its name."""
+    if (size := _by_repository(entry, catalogue)) is not None:
+        return size
+    names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
+    found = [
+        size
+        for size in catalogue.sizes.values()
+        if any(_names(name, _plain(size.id)) for name in names)
+    ]
+    return max(found, key=lambda size: len(size.id), default=None)
+
+
+def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
+    """Tell whether two are one model, by their repositories: derived models bear its name, too."""
+    if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
+        return True
+    size = _by_repository(one, catalogue)
+    return size is not None and size is _by_repository(other, catalogue)
+
+
+def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
+    """Return how many tokens to draft ahead, as its makers advise for vLLM; None if they do not."""
+    size = size_of(entry, catalogue)
+    checkpoints = size.vllm if size else ()
+    same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
+    return next((depth for it in (*same, *checkpoints) if (depth := _depth(it))), None)
+
+
+def _by_repository(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
+    if not entry.repo:
+        return None
+    for size in catalogue.sizes.values():
+        repos = {*size.repositories, *(it.repo for it in size.vllm)}
+        if entry.repo.lower() in {repo.lower() for repo in repos}:
+            return size
+    return None
+
+
+def _on_computer(size: Size, entry: ModelEntry, engine: EngineName) -> Counterpart:
+    offered = next((it for it in size.vllm if it.repo == entry.repo), None)
+    depth = _depth(offered) if offered else None
+    label = offered.precision.upper() if offered else ""
+    return Counterpart(engine, entry.name, label, entry, entry.repo or "", depth=depth)
+
+
+def _checkpoint(size: Size, it: VllmCheckpoint, card: Card | None) -> Counterpart:
+    drafter = str((it.speculative or {}).get("model", ""))
+    size_bytes = round(it.gb.value * _GB) if it.gb else 0
+    why_not = _why_not(it, card)
+    return Counterpart(
+        "vllm", size.name, it.precision.upper(), None, it.repo, size_bytes, drafter, _depth(it),
+        why_not, card is not None and card.capability >= _NEEDS.get(it.precision.lower(), 8.0),
+    )  # fmt: skip
+
+
+def _gguf(size: Size, it: CatalogueVariant) -> Counterpart:
+    size_bytes = round(it.gb.value * _GB)
+    return Counterpart("llamacpp", size.name, it.quantisation, None, it.repo, size_bytes)
+
+
+def _least(it: VllmCheckpoint) -> float:
+    return _RUNS.get(it.precision.lower(), _RUNS_REST)
+
+
+def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
+    if card is None:
+        return "This computer has no NVIDIA card for it."
+    least = _least(it)
+    if card.capability < least:
+        return (
+            f"{it.precision.upper()} needs a card of compute capability {least:g}, and "
+            f"{card.name} has {card.capability:g}."
+        )
+    vram = it.vram_gb.value if it.vram_gb else it.gb.value * 1.1 if it.gb else 0.0
+    needed = vram + (_CONTEXT_GB if it.speculative else 0.0)
+    if needed * _GB > card.total_bytes:
+        return f"It needs about {needed:.0f} GB, and {card.name} has {card.total_bytes / _GB:.0f}."
+    return ""
+
+
+def _rank(it: Counterpart) -> tuple[bool, bool, int]:
+    """Order counterparts: those that suit by their precision, then those that miss the least."""
+    if it.engine == "llamacpp":
+        return False, False, 0  # in the catalogue's own order
+    if it.why_not:
+        return True, not it.computes, it.bytes
+    precision = it.label.lower()
+    at = _ORDER.index(precision) if precision in _ORDER else len(_ORDER)
+    return False, not it.computes, at
+
+
+def _depth(it: VllmCheckpoint) -> int | None:
+    depth = (it.speculative or {}).get("num_speculative_tokens")
+    return depth if isinstance(depth, int) else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _names(name: str, size: str) -> bool:
+    """Whether a name has a size's id in it, as whole words."""
+    return f"-{size}-" in f"-{name}-"

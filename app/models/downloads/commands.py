@@ -1,0 +1,220 @@
+"""`hearth models pull` and `hearth downloads`: downloads models, and shows how that goes."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.base.errors import AppError
+from app.base.units import MB
+from app.kit.terminal.arguments import add_revision
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, size, table
+from app.models.downloads.services.metered import is_metered
+from app.models.downloads.services.pulling import wanted_of
+from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
+from app.models.downloads.values.downloads import Download
+from app.models.hub.retry import Patience
+from app.models.hub.values.names import hub_name
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_LOOK_S = 0.2
+_ATTEMPTS = 8
+_OVER = ("done", "failed", "cancelled", "paused")
+_BAR = 24
+_OF_TOKENS = ("repository_gated", "token_refused")
+"""Codes of errors that a token may mend."""
+
+
+def pull(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Download a model and what belongs to it; returns the exit status."""
+    name = hub_name(args.what)
+    revision = args.revision
+    if revision == "main" and name.revision is not None:
+        revision = name.revision
+    repository = app.hub.repository(name.repo, revision)
+    along = app.projectors.of_repo(name.repo) is not None
+    projector = along if args.projector is None else args.projector
+    wanted = wanted_of(repository, name, revision, app.fitting.quick, projector=projector)
+    if is_metered():
+        out.note(f"This connection counts what it carries: {size(wanted.bytes_total)} will come.")
+    _set_pace(app.downloads, args.limit)
+    added = app.downloads.add(wanted)
+    return _carry_out(app.downloads, added.id, f"hearth models pull {args.what}", out)
+
+
+def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
+    """List, pause, resume or cancel downloads; returns the exit status."""
+    queue = app.downloads
+    if args.verb == "list":
+        found = queue.downloads()
+        out.value(
+            [_value(it) for it in found],
+            lambda: table([_row(it) for it in found]) or "There are no downloads.",
+        )
+        return 0
+    if args.verb == "resume":
+        _set_pace(queue, None)
+        queue.resume(args.what)
+        return _carry_out(queue, args.what, f"hearth downloads resume {args.what}", out)
+    if args.verb == "pause":
+        queue.pause(args.what)
+    else:
+        queue.cancel(args.what)
+    now = queue.download(args.what)
+    out.value(_value(now), lambda: f"{now.wanted.label}: {now.state}")
+    return 0
+
+
+def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
+    """End retries early, as somebody waits at the terminal. limit: MB/s in place of the setting."""
+    from_settings = queue.pace
+    given = None if limit is None else max(0.0, limit) * MB
+
+    def pace() -> DownloadLimits:
+        now = replace(from_settings(), patience=Patience(_ATTEMPTS, most_s=30.0))
+        return now if given is None else replace(now, limit=given)
+
+    queue.pace = pace
+
+
+def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
+    """Wait for a download, with a bar; Ctrl-C pauses it."""
+    queue.start(only={download})
+    try:
+        now = _follow(queue, download, out)
+    except KeyboardInterrupt:
+        queue.pause(download)
+        out.rewrite("")
+        out.note(f"What has come is kept. `{again}` goes on with it.")
+        raise
+    if now.state != "done":
+        raise _error(now, again)
+    paths = queue.paths(download)
+    out.value(_pulled(now, paths), lambda: "\n".join(str(path) for path in paths))
+    return 0
+
+
+def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
+    """Show a download until it is over."""
+    said = ""
+    while True:
+        now = queue.download(download)
+        if now.state in _OVER:
+            out.rewrite("")
+            return now
+        if now.state == "retrying" and now.what != said:
+            out.rewrite("")
+            out.note(f"{now.what} {now.why}")
+            said = now.what
+        out.rewrite(_line(now))
+        time.sleep(_LOOK_S)
+
+
+def _line(now: Download) -> str:
+    total = now.wanted.bytes_total
+    share = now.bytes_done / total if total else 1.0
+    bar = "#" * round(share * _BAR)
+    parts = [f"{now.wanted.label} [{bar:.<{_BAR}}] {share:4.0%} of {size(total)}"]
+    if now.state == "retrying" and now.retry_in_s is not None:
+        parts.append(f"trying again in {now.retry_in_s:.0f} s")
+    elif now.state == "verifying":
+        parts.append("checking what is here")
+    if now.bytes_per_s is not None:
+        parts.append(f"{size(now.bytes_per_s)}/s")
+    if now.seconds_left is not None:
+        parts.append(f"{_time(now.seconds_left)} left")
+    return "  ".join(parts)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _pulled(now: Download, paths: list[Path]) -> dict[str, Any]:
+    wanted = now.wanted
+    return {
+        "repo": wanted.repo,
+        "revision": wanted.revision,
+        "files": [file.path for file in wanted.files],
+        "paths": [str(path) for path in paths],
+        "bytes": wanted.bytes_total,
+        "sha256_verified": True,
+    }
+
+
+def _error(now: Download, again: str) -> AppError:
+    if now.state == "cancelled":
+        return AppError(
+            "The download was cancelled.",
+            "It was cancelled in the window or by another command.",
+            f"`{again}` begins anew.",
+        )
+    if not now.what:
+        return AppError(
+            "The download was paused.",
+            "It was paused in the window or by another command.",
+            f"`{again}` goes on with it.",
+        )
+    tokens = f"{now.do} `hearth token set hf` takes one." if now.code in _OF_TOKENS else ""
+    error = AppError(now.what, now.why, now.do, terminal=tokens)
+    error.code = now.code
+    return error
+
+
+def _value(download: Download) -> dict[str, Any]:
+    wanted = download.wanted
+    value = asdict(replace(download, wanted=replace(wanted, files=())))
+    value["wanted"] = {"repo": wanted.repo, "revision": wanted.revision, "label": wanted.label}
+    value["wanted"]["files"] = [file.path for file in wanted.files]
+    return {**value, "bytes_total": wanted.bytes_total}
+
+
+def _row(download: Download) -> tuple[str, ...]:
+    total = download.wanted.bytes_total
+    share = download.bytes_done / total if total else 1.0
+    return download.id, download.state, f"{share:.0%}", size(total), download.wanted.label
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    add_revision(parser)
+    parser.add_argument(
+        "--projector",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="with the file with which the model sees or hears, or without it; by default with it"
+        " where Hearth's catalogue names one",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        metavar="MB/S",
+        help="most megabytes a second; otherwise as the settings say; 0 sets no limit",
+    )
+
+
+PULL = Command(
+    "pull",
+    "download a model: owner/name, owner/name:QUANT or owner/name/file.gguf",
+    pull,
+    "M",
+    declare=_declare,
+)
+DOWNLOADS = Command(
+    "downloads",
+    "what is being downloaded",
+    verbs=(
+        Command("list", "all downloads", downloads),
+        Command("pause", "stop a download and keep what is there", downloads, "ID"),
+        Command("resume", "go on with a download", downloads, "ID"),
+        Command("cancel", "stop a download and remove what is there", downloads, "ID"),
+    ),
+)

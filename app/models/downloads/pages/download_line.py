@@ -1,0 +1,47 @@
+"""The line of one download: a bar while it is under way, and words."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.look.language import translated
+from app.kit.widgets.label import Label
+from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
+from app.models.downloads.values.downloads import Download
+
+
+class DownloadLine(QWidget):
+    """Takes no room while there is nothing to say. title: what is downloaded."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("downloadLine")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 4, 0, 0)
+        column.setSpacing(6)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("downloadBar")
+        self._bar.setAccessibleName(self.tr("Downloading {0}").format(title))
+        self._bar.setTextVisible(False)
+        self._words = Label("", "small", name="downloadWords", wrap=True)
+        column.addWidget(self._bar)
+        column.addWidget(self._words)
+        self.say("")
+
+    def say(self, text: str) -> None:
+        """Words without a bar; "" hides it all."""
+        self._bar.hide()
+        self._words.setText(text)
+        self.setVisible(bool(text))
+
+    def show_download(self, download: Download | None) -> bool:
+        """Returns whether it is under way."""
+        if download is None:
+            self.say("")
+            return False
+        going = download.state in UNDER_WAY
+        parts = (in_words(download), translated(download.what), translated(download.do))
+        self.say(" ".join(part for part in parts if part))
+        self._bar.setVisible(going)
+        self._bar.setValue(round(share(download) * 100))
+        return going

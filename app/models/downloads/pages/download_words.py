@@ -1,0 +1,81 @@
+"""Words for the state of a download."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+
+from app.base.units import MB
+from app.kit.look.format import figure
+from app.models.downloads.values.downloads import Download, DownloadState
+from app.models.downloads.values.wanted import name_of
+
+_MINUTE = 60
+_HOUR = 3600
+
+UNDER_WAY: frozenset[DownloadState] = frozenset(
+    ("waiting", "running", "paused", "retrying", "verifying")
+)
+"""The states of what is still to come."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("downloads", text)
+
+
+def queued_words(download: Download) -> str:
+    """A sentence: it was put among the downloads."""
+    return _tr("Downloading {0}.").format(name_of(download.wanted))
+
+
+def served_words(served: Sequence[str]) -> str:
+    """Say what a drafter is, and for which models."""
+    if not served:
+        return _tr("a drafter; its model is not on this computer.")
+    return _tr("a drafter, which helps {0} to answer faster.").format(", ".join(served))
+
+
+def share(download: Download) -> float:
+    """The part that is on the disk, 0.0 to 1.0."""
+    total = download.wanted.bytes_total
+    return min(1.0, download.bytes_done / total) if total else 0.0
+
+
+def in_words(download: Download) -> str:
+    """Describe a download in one line: state, and while it runs progress, speed, time left."""
+    percent = f"{share(download) * 100:.0f}"
+    if download.state == "running":
+        words = [_tr("{0} %").format(percent)]
+        if download.bytes_per_s:
+            words.append(rate(download.bytes_per_s))
+        if download.seconds_left is not None:
+            words.append(_tr("{0} left").format(duration(download.seconds_left)))
+        return ", ".join(words)
+    if download.state == "retrying" and download.retry_in_s:
+        return _tr("Trying again in {0}").format(duration(download.retry_in_s))
+    if download.state == "done" and download.serves is not None:
+        return _tr("Ready: {0}").format(served_words(download.serves))
+    return {
+        "waiting": _tr("Waiting"),
+        "paused": _tr("Paused at {0} %").format(percent),
+        "retrying": _tr("Trying again"),
+        "verifying": _tr("Checking the file"),
+        "done": _tr("Ready"),
+        "failed": _tr("Failed"),
+        "cancelled": _tr("Cancelled"),
+    }[download.state]
+
+
+def rate(bytes_per_s: float) -> str:
+    return _tr("{0} MB/s").format(figure(bytes_per_s / MB, 1))
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 3 min, 2 h 10 min."""
+    if seconds < _MINUTE:
+        return _tr("{0} s").format(max(1, round(seconds)))
+    minutes = round(seconds / _MINUTE)
+    if minutes < _HOUR // _MINUTE:
+        return _tr("{0} min").format(minutes)
+    return _tr("{0} h {1} min").format(minutes // 60, minutes % 60)

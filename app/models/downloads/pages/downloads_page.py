@@ -1,0 +1,367 @@
+"""The page of downloads, in their order: those under way, and those done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.look.format import size
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID
+from app.kit.notify import Notifier
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
+from app.models.downloads.presenters import DownloadList
+from app.models.downloads.values.downloads import Download
+from app.models.library.pages.part_page import PartPage
+from app.settings.pages.setting_row import SettingRow
+from app.settings.presenters import SettingsService
+from app.settings.values.fields import Settings, fields
+from engines.errors import UserError
+
+_NAMES = ("download_limit", "download_parallel")
+
+
+class PaceCard(Panel):
+    """A change holds within a second, also for what is under way."""
+
+    def __init__(self, settings: SettingsService, parent: QWidget | None = None) -> None:
+        super().__init__("card", "paceCard", margins=(2.5, 2, 2.5, 2), spacing=1.5, parent=parent)
+        self._settings = settings
+        self._rows: dict[str, SettingRow] = {}
+        self.box.addWidget(Label(self.tr("Speed"), "group"))
+        for name in _NAMES:
+            self._rows[name] = self._row(name, settings.current)
+            self.box.addWidget(self._rows[name])
+        self._shown = settings.current
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show the limits anew: they may have been changed in the settings."""
+        super().showEvent(event)
+        now = self._settings.current
+        for name in _NAMES:
+            if getattr(now, name) != getattr(self._shown, name):
+                before, self._rows[name] = self._rows[name], self._row(name, now)
+                self.box.replaceWidget(before, self._rows[name])
+                before.hide()
+                before.deleteLater()
+        self._shown = now
+
+    def _row(self, name: str, settings: Settings) -> SettingRow:
+        row = SettingRow(name, fields()[name], getattr(settings, name))
+        row.changed.connect(self._change)
+        return row
+
+    def _change(self, name: str, value: object) -> None:
+        try:
+            self._settings.set(name, value)
+        except UserError as error:
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
+        else:
+            self._shown = self._settings.current
+            self._rows[name].show_problem("")
+
+
+def amount(download: Download) -> str:
+    """Bytes and files: 1.2 GB of 4.1 GB, 3 files."""
+    wanted = download.wanted
+    total = size(wanted.bytes_total)
+    text = _tr("{0} of {1}").format(size(download.bytes_done), total)
+    if download.state == "done":
+        text = total
+    count = len(wanted.files)
+    return text if count == 1 else _tr("{0}, {1} files").format(text, count)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("downloads", text)
+
+
+_KEYS = {
+    (Qt.Key.Key_Space, False): "turn",
+    (Qt.Key.Key_Delete, False): "cancel",
+    (Qt.Key.Key_Up, True): "up",
+    (Qt.Key.Key_Down, True): "down",
+}
+"""With and without Ctrl."""
+
+
+class DownloadRow(Panel):
+    """asked(action): "pause", "resume", "cancel", "up", "down" or "use"."""
+
+    asked = Signal(str)
+
+    def __init__(self, download: Download, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "card", f"download-{download.id}", margins=(2, 1.5, 1.5, 1.5), parent=parent
+        )
+        self._download = download
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setToolTip(
+            self.tr("Space pauses and resumes, Del cancels, Ctrl+Up and Ctrl+Down move it.")
+        )
+        head = QHBoxLayout()
+        head.setSpacing(GRID // 2)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(ElidedLabel(download.wanted.label, "strong", "downloadName"))
+        texts.addWidget(ElidedLabel(download.wanted.repo, "small", "downloadRepo"))
+        head.addLayout(texts, 1)
+        label, name = download.wanted.label, download.id
+        self._use = LabelledButton("chat", self.tr("Chat with it"), f"use-{name}")
+        self._use.setAccessibleName(self.tr("Chat with {0}").format(label))
+        self._again = LabelledButton("again", self.tr("Try again"), f"again-{name}")
+        self._again.setAccessibleName(self.tr("Try again: {0}").format(label))
+        self._turn = IconButton("pause", "", f"turn-{name}")
+        self._up = IconButton("up", self.tr("Earlier: {0}").format(label), f"up-{name}")
+        self._down = IconButton("lower", self.tr("Later: {0}").format(label), f"down-{name}")
+        self._cancel = IconButton("close", self.tr("Cancel {0}").format(label), f"cancel-{name}")
+        self._use.clicked.connect(lambda: self.asked.emit("use"))
+        self._again.clicked.connect(lambda: self.asked.emit("resume"))
+        self._turn.clicked.connect(lambda: self._do("turn"))
+        self._up.clicked.connect(lambda: self._do("up"))
+        self._down.clicked.connect(lambda: self._do("down"))
+        self._cancel.clicked.connect(lambda: self._do("cancel"))
+        for button in (self._use, self._again, self._turn, self._up, self._down, self._cancel):
+            head.addWidget(button)
+        self.box.addLayout(head)
+        self._bar = QProgressBar()
+        self._bar.setObjectName(f"bar-{name}")
+        self._bar.setAccessibleName(self.tr("Downloading {0}").format(label))
+        self._bar.setTextVisible(False)
+        self.box.addWidget(self._bar)
+        foot = QHBoxLayout()
+        self._state = Label("", "small", name=f"state-{name}")
+        self._amount = Label("", "small", name=f"amount-{name}")
+        foot.addWidget(self._state)
+        foot.addStretch(1)
+        foot.addWidget(self._amount)
+        self.box.addLayout(foot)
+        self._what = Label("", "problem", name=f"what-{name}", wrap=True, selectable=True)
+        self._why = Label("", "small", name=f"why-{name}", wrap=True, selectable=True)
+        self._what_to_do = Label("", "small", name=f"do-{name}", wrap=True, selectable=True)
+        for line in (self._what, self._why, self._what_to_do):
+            self.box.addWidget(line)
+        self.show_download(download, first=False, last=False)
+
+    @property
+    def download(self) -> Download:
+        return self._download
+
+    def show_download(self, download: Download, *, first: bool, last: bool) -> None:
+        """Show a download. first, last: of those under way, so it can be moved no further."""
+        self._download = download
+        going, state = download.state in UNDER_WAY, download.state
+        words = in_words(download)
+        self._state.setText(words)
+        self._amount.setText(amount(download))
+        self._bar.setVisible(going)
+        self._bar.setValue(round(share(download) * 100))
+        label = download.wanted.label
+        paused = state == "paused"
+        self._turn.setVisible(going)
+        self._turn.redraw("play" if paused else "pause")
+        text = self.tr("Resume {0}") if paused else self.tr("Pause {0}")
+        self._turn.rename(text.format(label))
+        self._up.setVisible(going)
+        self._up.setEnabled(not first)
+        self._down.setVisible(going)
+        self._down.setEnabled(not last)
+        self._cancel.setVisible(state != "done")
+        self._cancel.rename(
+            (self.tr("Remove {0}") if state == "failed" else self.tr("Cancel {0}")).format(label)
+        )
+        self._use.setVisible(state == "done" and download.serves is None)
+        self._again.setVisible(state == "failed")
+        for line, said in (
+            (self._what, translated(download.what)),
+            (self._why, translated(download.why)),
+            (self._what_to_do, translated(download.do)),
+        ):
+            line.setText(said)
+            line.setVisible(bool(said))
+        self.setAccessibleName(label)
+        parts = (words, translated(download.what))
+        self.setAccessibleDescription(" ".join(part for part in parts if part))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        action = _KEYS.get((Qt.Key(event.key()), ctrl))
+        if action is None:
+            super().keyPressEvent(event)
+        else:
+            self._do(action)
+
+    def _do(self, action: str) -> None:
+        state = self._download.state
+        if action == "turn" and state in UNDER_WAY:
+            self.asked.emit("resume" if state == "paused" else "pause")
+        elif (action == "cancel" and state != "done") or (action != "turn" and state in UNDER_WAY):
+            self.asked.emit(action)
+
+
+_TICK_MS = 1000
+"""How often it is looked for what other processes do, and waiting times are counted down."""
+
+
+class DownloadsPage(PartPage):
+    """discover(): the user wants to find a model. go_online(): Hearth may connect again."""
+
+    discover = Signal()
+    go_online = Signal()
+
+    def __init__(
+        self,
+        service: DownloadList,
+        settings: SettingsService,
+        notifier: Notifier,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("downloads", parent=parent)
+        self._service = service
+        self._notifier = notifier
+        self._rows: dict[str, DownloadRow] = {}
+        self._going: list[str] = []
+        online = LabelledButton("online", self.tr("Go online"), "downloadsGoOnline")
+        online.clicked.connect(self.go_online)
+        text = self.tr("Hearth is offline, so nothing is downloaded. What was downloaded is kept.")
+        self._offline = self._banner("downloadsOffline", "offline", text, online)
+        text = self.tr(
+            "Your system says that this connection is metered: downloads may cost money."
+        )
+        self._metered = self._banner("downloadsMetered", "warning", text)
+        self._wait = Label(self.tr("Loading the downloads…"), "muted", name="lookingAtDownloads")
+        self.column.addWidget(self._wait)
+        self._empty = self._make_empty()
+        self.column.addWidget(self._empty)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(GRID)
+        self.column.addLayout(self._list)
+        self._clear = LabelledButton("check", self.tr("Clear finished"), "clearDownloads")
+        self._clear.clicked.connect(service.clear_done)
+        self._clear.hide()
+        self.column.addWidget(self._clear, 0, Qt.AlignmentFlag.AlignLeft)
+        self.column.addWidget(PaceCard(settings))
+        self.column.addStretch(1)
+        self._tick = QTimer(self)
+        self._tick.setInterval(_TICK_MS)
+        self._tick.timeout.connect(service.look)
+        service.changed.connect(self.show_downloads)
+        service.metered.connect(self._metered.setVisible)
+
+    def set_offline(self, offline: bool) -> None:
+        self._offline.setVisible(offline)
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show downloads in their order; cancelled ones are not worth a line."""
+        shown = [it for it in downloads if it.state != "cancelled"]
+        self._wait.hide()
+        self._empty.setVisible(not shown)
+        self._clear.setVisible(any(it.state == "done" for it in shown))
+        self._going = [it.id for it in downloads if it.state in UNDER_WAY]
+        self._keep_rows_of(shown)
+        for place, it in enumerate(shown):
+            row = self._rows[it.id]
+            ends = self._going[:1] == [it.id], self._going[-1:] == [it.id]
+            row.show_download(it, first=ends[0], last=ends[1])
+            if self._list.indexOf(row) != place:
+                self._list.insertWidget(place, row)
+        self._places = [it.id for it in downloads]
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._service.look()
+        self._service.look_if_metered()
+        self._tick.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+    def _keep_rows_of(self, shown: Sequence[Download]) -> None:
+        """A row stays for as long as its download does, and with it the focus."""
+        ids = {it.id for it in shown}
+        for gone in self._rows.keys() - ids:
+            row = self._rows.pop(gone)
+            self._list.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        for it in shown:
+            if it.id not in self._rows:
+                row = DownloadRow(it)
+                row.asked.connect(lambda action, name=it.id: self._act(name, action))
+                self._rows[it.id] = row
+                self._list.addWidget(row)
+
+    def _act(self, name: str, action: str) -> None:
+        service, download = self._service, self._rows[name].download
+        match action:
+            case "pause":
+                service.pause(name)
+            case "resume":
+                service.resume(name)
+            case "cancel":
+                self._cancel(download)
+            case "up" | "down":
+                self._move(name, -1 if action == "up" else 1)
+            case "use":
+                service.use(download)
+
+    def _move(self, name: str, step: int) -> None:
+        """Move a download to the place of its neighbour among those under way."""
+        place = self._going.index(name) + step
+        if 0 <= place < len(self._going):
+            self._service.move(name, self._places.index(self._going[place]))
+
+    def _cancel(self, download: Download) -> None:
+        """Cancel a download, and ask first only if something would be lost."""
+        if not download.bytes_done:
+            self._service.cancel(download.id)
+            return
+        lines = [
+            self.tr("Cancel {0}?").format(download.wanted.label),
+            self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
+                size(download.bytes_done)
+            ),
+        ]
+        answers = [
+            ("keepDownload", self.tr("Keep it")),
+            ("confirmCancel", self.tr("Cancel the download")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda answer: self._service.cancel(download.id) if answer == "confirmCancel" else None,
+        )
+
+    def _banner(self, name: str, drawing: str, text: str, button: QWidget | None = None) -> Panel:
+        banner = Panel("banner", name, across=True, margins=(2, 1.25, 1.25, 1.25), spacing=1.5)
+        banner.box.addWidget(Picture(drawing, "accent_text"))
+        banner.box.addWidget(Label(text, name=f"{name}Text", wrap=True), 1)
+        if button is not None:
+            banner.box.addWidget(button)
+        banner.hide()
+        self.column.addWidget(banner)
+        return banner
+
+    def _make_empty(self) -> Panel:
+        card = Panel("card", "noDownloads", across=True, margins=(2.5, 2, 2, 2), spacing=1.5)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(Label(self.tr("No downloads."), "strong"))
+        said = self.tr("Models that you download under Discover appear here.")
+        texts.addWidget(Label(said, "muted", wrap=True))
+        card.box.addLayout(texts, 1)
+        button = LabelledButton("search", self.tr("Discover models"), "discoverModels")
+        button.clicked.connect(self.discover)
+        card.box.addWidget(button)
+        card.hide()
+        return card

@@ -1,0 +1,209 @@
+"""The downloads, for the window: what any thread of the queue tells arrives here."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.base.errors import ModelUnknown
+from app.kit.tasks.tasks import Tasks
+from app.models.downloads.services.queue import DownloadQueue
+from app.models.downloads.values.downloads import Download
+from app.models.library.services.library import Library
+from app.models.library.values.entry import ModelEntry
+from engines.errors import UserError
+
+DOWNLOADS = "downloads"
+EVERY_MS = 250
+"""The least time between two tidings."""
+
+_log = logging.getLogger(__name__)
+_BEGINS = frozenset(("waiting", "running", "retrying", "verifying"))
+
+
+class DownloadList(QObject):
+    """The downloads as the window shows them.
+
+    changed(tuple of Download): at most four times a second, however fast the bytes come.
+    came(Download, ModelEntry or None): it is whole, and its model is in the library.
+    chosen(ModelEntry): the model of a download that is to be used. metered(bool): whether the
+    connection counts what it carries. failed(error).
+    known: what `changed` told last, None before it has.
+    """
+
+    changed = Signal(object)
+    came = Signal(object, object)
+    chosen = Signal(object)
+    metered = Signal(bool)
+    failed = Signal(Exception)
+    _poked = Signal()
+    _finished = Signal(object)
+
+    def __init__(
+        self,
+        queue: DownloadQueue,
+        library: Library,
+        metered: Callable[[], bool | None],
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.known: tuple[Download, ...] | None = None
+        self._queue = queue
+        self._library = library
+        self._is_metered = metered
+        self._tasks = tasks
+        self._closed = False
+        self._models: set[str] = set()
+        self._reading = self._again = False
+        self._read_at = 0.0
+        self._take_over = queue.on_done
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.look)
+        self._poked.connect(self._plan)
+        self._finished.connect(self._find_what_came)
+        tasks.closing.connect(self._close)
+        queue.changed = self._poked.emit
+        queue.on_done = self._done
+
+    def look(self) -> None:
+        """Read the state of all downloads, and start what waits."""
+        self._timer.stop()
+        if self._closed:
+            return
+        if self._reading:
+            self._again = True
+            return
+        self._reading = True
+        self._read_at = time.monotonic()
+
+        def work() -> tuple[Download, ...]:
+            found = tuple(self._queue.downloads())
+            if any(it.state in _BEGINS for it in found):
+                self._queue.start()
+            return tuple(it if it.id in self._models else self._found(it)[0] for it in found)
+
+        self._tasks.run(work, self._tell, self._fail, on=DOWNLOADS)
+
+    def look_if_metered(self) -> None:
+        self._tasks.run(
+            lambda: bool(self._is_metered()), self.metered.emit, self.failed.emit, on=DOWNLOADS
+        )
+
+    def pause(self, download: str) -> None:
+        self._order(lambda: self._queue.pause(download))
+
+    def resume(self, download: str) -> None:
+        """Resume what was paused, or try again what has failed."""
+        self._order(lambda: self._queue.resume(download))
+
+    def cancel(self, download: str) -> None:
+        self._order(lambda: self._queue.cancel(download))
+
+    def move(self, download: str, index: int) -> None:
+        """Move a download in the queue, 0 being the first place."""
+        self._order(lambda: self._queue.move(download, index))
+
+    def clear_done(self) -> None:
+        """Take finished downloads off the list; the files stay."""
+        self._order(self._queue.clear_done)
+
+    def resume_stopped_by(self, code: str) -> None:
+        """Resume all that an error paused, by its code, once that is gone."""
+
+        def work() -> None:
+            for it in self._queue.downloads():
+                if it.state == "paused" and it.code == code:
+                    self._queue.resume(it.id)
+
+        self._order(work)
+
+    def use(self, download: Download) -> None:
+        """Tell the model that a download has brought: chosen, or failed if it has gone."""
+
+        def work() -> ModelEntry:
+            found = model_of(download, self._library.entries())
+            if found is None:
+                raise ModelUnknown(
+                    f"{download.wanted.label} is no longer on this computer.",
+                    "Its file was removed, or moved away, after it was downloaded.",
+                    "Download it again.",
+                )
+            return found
+
+        self._tasks.run(work, self.chosen.emit, self.failed.emit, on=DOWNLOADS)
+
+    def _order(self, work: Callable[[], None]) -> None:
+        self._tasks.run(work, lambda _: None, self.failed.emit, on=DOWNLOADS)
+
+    def _plan(self) -> None:
+        """Plan to read soon: now, or when the last reading is long enough ago."""
+        if self._closed or self._timer.isActive():
+            return
+        since = (time.monotonic() - self._read_at) * 1000
+        self._timer.start(max(0, round(EVERY_MS - since)))
+
+    def _tell(self, found: tuple[Download, ...]) -> None:
+        self._have_read()
+        self.known = found
+        self.changed.emit(found)
+
+    def _fail(self, error: Exception) -> None:
+        self._have_read()
+        self.failed.emit(error)
+
+    def _have_read(self) -> None:
+        """Note the end of a reading, and read again what has changed since it began."""
+        self._reading = False
+        if self._again:
+            self._again = False
+            self._plan()
+
+    def _done(self, download: Download, paths: list[Path]) -> None:
+        """Take a finished download over, on a thread of the queue."""
+        try:
+            self._take_over(download, paths)
+        except UserError as error:
+            _log.warning("what came is not noted as checked: %s", error)
+        self._finished.emit(download)
+
+    def _find_what_came(self, download: Download) -> None:
+        if self._closed:
+            return
+        came = replace(download, state="done")
+        self._tasks.run(
+            lambda: self._found(came),
+            lambda found: self.came.emit(*found),
+            self.failed.emit,
+            on=DOWNLOADS,
+        )
+
+    def _found(self, download: Download) -> tuple[Download, ModelEntry | None]:
+        """Find what has come: a model, or a drafter, with the models that it serves."""
+        if download.state != "done":
+            return download, None
+        entry = model_of(download, self._library.entries())
+        if entry is not None:
+            self._models.add(download.id)
+            return download, entry
+        wanted = download.wanted
+        served = (self._library.served_by_download(wanted.repo, it.path) for it in wanted.files)
+        return replace(download, serves=next((it for it in served if it is not None), None)), None
+
+    def _close(self) -> None:
+        self._closed = True
+        self._timer.stop()
+
+
+def model_of(download: Download, entries: list[ModelEntry]) -> ModelEntry | None:
+    """Find the model that a download has brought; None if it was only a sidecar."""
+    files = {file.path for file in download.wanted.files}
+    found = [it for it in entries if it.repo == download.wanted.repo and it.file in files]
+    same = [it for it in found if it.revision == download.wanted.revision]
+    return next(iter([*same, *found]), None)

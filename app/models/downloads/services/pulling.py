@@ -1,0 +1,89 @@
+"""Turns the name of a repository, as a person writes it, into the files to download: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from app.base.errors import FileNotOnHub
+from app.models.discover.services.choices import choices_of
+from app.models.downloads.values.downloads import Wanted
+from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.hub.repository import RepositoryModels, choose
+from app.models.hub.values.hub import RepoFile, Repository, Variant
+from app.models.hub.values.names import HubName
+from app.models.library.values.quantisations import same_label
+from engines.memory.fit import Verdict
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def wanted_of(
+    repository: Repository,
+    name: HubName,
+    ref: str,
+    quick: Callable[[int], Verdict],
+    *,
+    projector: bool = False,
+) -> Wanted:
+    """Collect a variant with its drafter, a checkpoint, or one file of its own.
+
+    projector: with the one of the variant, if there is one.
+
+    Without a quantisation or a file it is the one recommended. ref: what led to the commit.
+    quick: a first verdict on so many bytes. Raises FileNotOnHub.
+    """
+    chosen = choose(repository.files, repository.id)
+    if name.file is None and name.quantisation is None and not chosen.variants:
+        checkpoint = wanted_checkpoint(repository)
+        if checkpoint is not None:
+            return replace(checkpoint, ref=_ref(ref, repository))
+    variant = _variant(repository, chosen, name, quick)
+    if variant is None:
+        file = next((it for it in repository.files if it.path == name.file), None)
+        if file is None:
+            raise _not_there(repository, name)
+        files: tuple[RepoFile, ...] = (file,)
+        label = f"{repository.id} {file.path}"
+    else:
+        sees = chosen.projector_for(variant) if projector else None
+        beside = (it for it in (chosen.along_with(variant), sees) if it is not None)
+        files = (*variant.files, *beside)
+        label = f"{repository.id} {variant.label}"
+    return Wanted(repository.id, repository.revision, files, label, _ref(ref, repository))
+
+
+def _variant(
+    repository: Repository, chosen: RepositoryModels, name: HubName, quick: Callable[[int], Verdict]
+) -> Variant | None:
+    """Return the variant that is asked for; None for a file that is none."""
+    if name.file is not None:
+        return next((it for it in chosen.variants if _holds(it, name.file)), None)
+    if name.quantisation is not None:
+        asked = name.quantisation
+        return next((it for it in chosen.variants if same_label(it.label, asked)), None)
+    choices = choices_of(repository, quick)
+    best = next((it.variant for it in choices if it.recommended), None)
+    # Where none would run well here it is the smallest: somebody asked for this model by name.
+    return best or (chosen.variants[0] if chosen.variants else None)
+
+
+def _holds(variant: Variant, path: str) -> bool:
+    return any(file.path == path for file in variant.files)
+
+
+def _ref(ref: str, repository: Repository) -> str:
+    """Return the branch that tools will ask for; a short commit is none, a whole one is itself."""
+    return repository.revision if _COMMIT.fullmatch(ref) else ref
+
+
+def _not_there(repository: Repository, name: HubName) -> FileNotOnHub:
+    asked = name.file or name.quantisation or "a GGUF file"
+    there = ", ".join(it.label for it in repository.variants) or "no GGUF file that is a model"
+    return FileNotOnHub(
+        f"{repository.id} does not have {asked}.",
+        f"It has {there}.",
+        "Choose one of those.",
+        terminal=f"`hearth models show {repository.id}` lists what it has, with sizes.",
+    )

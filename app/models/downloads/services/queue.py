@@ -1,0 +1,326 @@
+"""The queue of downloads: its order, its threads, and what survives the process."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.base.errors import AppError, DiskFull, Offline
+from app.models.downloads.services.entries import Entries
+from app.models.downloads.store import DownloadStore, KeptState
+from app.models.downloads.values.downloads import Download, Wanted
+from engines.errors import Cancelled, UserError
+
+if TYPE_CHECKING:
+    from app.models.downloads.services.entry import QueuedDownload
+    from app.models.hub.fetch import Fetcher
+    from app.models.hub.retry import Patience
+    from app.models.hub.transfer import Step
+    from app.models.hub.values.hub import RepoFile
+
+_TELL_S = 0.2
+_LOOK_S = 1.0
+_MOST_THREADS = 4
+_JOIN_S = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DownloadLimits:
+    """The limits of all downloads together.
+
+    limit: bytes/s, 0 is none. parallel: files at once. patience: None leaves it to the fetcher.
+    """
+
+    limit: float = 0.0
+    parallel: int = 2
+    patience: Patience | None = None
+
+
+class DownloadQueue:
+    """Downloads in order from `start` until `close`; may be used from any thread.
+
+    Several processes may have the same queue open: what one of them pauses or cancels, the one
+    that is at work on it stops.
+
+    fetcher: called when there is something to download. pace: asked about once a second; may be
+    replaced.
+    changed: called from any thread when something changed, a few times a second at most while
+    bytes come. on_done: called from a thread of the queue with the paths of the files, in the
+    order in which they were wanted.
+    """
+
+    def __init__(
+        self,
+        store: DownloadStore,
+        fetcher: Callable[[], Fetcher],
+        pace: Callable[[], DownloadLimits],
+    ) -> None:
+        self.changed: Callable[[], None] = _nobody
+        self.on_done: Callable[[Download, list[Path]], None] = _nobody
+        self.pace = pace
+
+        def paced() -> Fetcher:
+            made = fetcher()
+            _keep_to(self.pace(), made)
+            return made
+
+        self._entries = Entries(store, paced)
+        self._only: Collection[str] | None = None
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self._looked = self._told = -math.inf
+        self._parallel = 1
+        self._lock = threading.Condition(threading.RLock())
+
+    def downloads(self) -> list[Download]:
+        """Return the downloads in their order, as they are now."""
+        with self._lock:
+            self._look()
+            return [entry.snapshot() for entry in self._entries.all]
+
+    def download(self, download: str) -> Download:
+        """Return a download. Raises DownloadUnknown."""
+        with self._lock:
+            self._look()
+            return self._entries.find(download).snapshot()
+
+    def paths(self, download: str) -> list[Path]:
+        """Return the files that this process has brought, in the order they were wanted."""
+        with self._lock:
+            return self._entries.find(download).ordered_paths()
+
+    def add(self, wanted: Wanted) -> Download:
+        """Add files to the end of the queue; a download of them that is not done goes on instead.
+
+        Raises AppError for files that cannot be saved.
+        """
+        with self._lock:
+            self._look()
+            entry = self._entries.wanting(wanted)
+            if entry is None:
+                entry = self._entries.add(wanted)
+                self._lock.notify_all()
+            else:
+                self.resume(entry.kept.id)
+            added = entry.snapshot()
+        self.changed()
+        return added
+
+    def pause(self, download: str) -> None:
+        """Stop it and keep what is there. Raises DownloadUnknown."""
+        self._turn(download, ("waiting",), "paused")
+
+    def resume(self, download: str) -> None:
+        """Go on with what was paused or has failed. Raises DownloadUnknown."""
+        self._turn(download, ("paused", "failed"), "waiting")
+
+    def cancel(self, download: str) -> None:
+        """Stop it and remove what has not come whole. Raises DownloadUnknown."""
+        self._turn(download, ("waiting", "paused", "failed"), "cancelled")
+
+    def move(self, download: str, index: int) -> None:
+        """Give it another place, 0 being the first. Raises DownloadUnknown."""
+        with self._lock:
+            self._entries.move(self._entries.find(download), index)
+            self._lock.notify_all()
+        self.changed()
+
+    def clear_done(self) -> None:
+        """Take what is done or cancelled off the list; the files stay."""
+        with self._lock:
+            self._entries.remove_over()
+        self.changed()
+
+    def start(self, only: Collection[str] | None = None) -> None:
+        """Begin to download: everything that waits, or `only` these."""
+        with self._lock:
+            self._look()
+            self._only = only
+            for number in range(len(self._threads), _MOST_THREADS):
+                thread = threading.Thread(
+                    target=self._work, name=f"hearth-download-{number}", daemon=True
+                )
+                self._threads.append(thread)
+                thread.start()
+
+    def close(self) -> None:
+        """Stop all work and keep what is there; what was at work goes on after the next start."""
+        with self._lock:
+            self._closed = True
+            for entry in self._entries.all:
+                entry.stop()
+            self._lock.notify_all()
+        until = time.monotonic() + _JOIN_S
+        for thread in self._threads:
+            # One that opens a connection cannot be woken; it does nothing after that.
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            entry, file = job
+            try:
+                self._carry_out(entry, file)
+            finally:
+                self._release(entry, file)
+
+    def _next(self) -> tuple[QueuedDownload, RepoFile] | None:
+        """Wait for a file to bring; None when the queue is closed."""
+        with self._lock:
+            while not self._closed:
+                self._look()
+                busy = sum(len(entry.work) for entry in self._entries.all)
+                for entry in self._entries.all if busy < self._parallel else ():
+                    file = entry.next_file() if self._may_run(entry) else None
+                    if file is not None:
+                        entry.begin(file)
+                        self._entries.keep(entry, entry.kept)
+                        return entry, file
+                self._lock.wait(_LOOK_S)
+        return None
+
+    def _may_run(self, entry: QueuedDownload) -> bool:
+        if self._only is not None:
+            return entry.live and entry.kept.id in self._only
+        return entry.live and not entry.elsewhere
+
+    def _carry_out(self, entry: QueuedDownload, file: RepoFile) -> None:
+        cancel = entry.work[file.path].cancel
+        try:
+            self._require_disk_space(entry)
+            path = self._entries.fetcher.fetch(
+                entry.item(file), lambda step: self._take(entry, file.path, step), cancel
+            )
+        except Cancelled:
+            return
+        except UserError as error:
+            self._end_with(entry, error)
+        except Exception:  # noqa: BLE001 - a mistake of ours ends this download, not the queue
+            _log.exception("a download failed by a mistake of Hearth")
+            self._end_with(entry, _mistake(entry))
+        else:
+            self._finish_file(entry, file, path)
+
+    def _require_disk_space(self, entry: QueuedDownload) -> None:
+        """Refuse a download without space on the disk, beside what others still take.
+
+        Raises DiskFull.
+        """
+        from app.models.hub.space import require_disk_space
+
+        with self._lock:
+            if entry.began:
+                return
+            others = [each for each in self._entries.all if each.began and each.live]
+            promised = sum(self._entries.to_come(each) for each in others)
+            require_disk_space(self._entries.fetcher.root, self._entries.to_come(entry), promised)
+            entry.began = True
+
+    def _take(self, entry: QueuedDownload, path: str, step: Step) -> None:
+        now = time.monotonic()
+        # Without the lock: this comes with every piece of a file, and sets single values only.
+        kind = type(entry.work[path].step)
+        entry.take(path, step, now)
+        if now - self._told < _TELL_S and kind is type(step):
+            return
+        with self._lock:
+            self._told = now
+            for each in self._entries.all:
+                each.measure(now)
+            self._look()
+        self.changed()
+
+    def _finish_file(self, entry: QueuedDownload, file: RepoFile, path: Path) -> None:
+        """Finish a file; listeners get the files before the download is seen to be done."""
+        with self._lock:
+            entry.paths[file.path] = path
+            entry.done[file.path] = file.size
+            if self._closed or not entry.whole or entry.kept.state == "cancelled":
+                return
+        done = replace(entry.snapshot(), state="done")
+        try:
+            self.on_done(done, entry.ordered_paths())
+        except Exception:  # noqa: BLE001 - the files are here whatever becomes of the news
+            _log.exception("a finished download was not taken note of")
+        with self._lock:
+            self._entries.keep(entry, replace(entry.kept.told(None), state="done"))
+
+    def _end_with(self, entry: QueuedDownload, error: UserError) -> None:
+        """End with an error: what is not the file's fault pauses, and goes on later."""
+        state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
+        with self._lock:
+            if entry.live and not self._closed:
+                self._entries.keep(entry, replace(entry.kept.told(error), state=state))
+                entry.stop()
+
+    def _release(self, entry: QueuedDownload, file: RepoFile) -> None:
+        with self._lock:
+            entry.work.pop(file.path, None)
+            entry.rate.stop()
+            if not entry.work:
+                entry.began = False
+                self._settle(entry)
+            self._lock.notify_all()
+        self.changed()
+
+    def _settle(self, entry: QueuedDownload) -> None:
+        """Save an entry that no thread works on. After `close` the database may be closed, too."""
+        if not self._closed:
+            self._entries.keep(entry, entry.kept)
+        try:
+            self._entries.forget_parts(entry)
+        except AppError as error:
+            _log.warning("a part could not be removed: %s", error)
+
+    def _turn(self, download: str, before: Collection[str], after: KeptState) -> None:
+        with self._lock:
+            self._look()
+            entry = self._entries.find(download)
+            if entry.kept.state in before:
+                self._entries.keep(entry, replace(entry.kept.told(None), state=after))
+                self._obey(entry)
+        self.changed()
+
+    def _obey(self, entry: QueuedDownload) -> None:
+        """Let the threads do what the new state demands."""
+        if entry.live:
+            self._lock.notify_all()
+        else:
+            entry.stop()
+            self._entries.forget_parts(entry)
+
+    def _look(self) -> None:
+        """Read what other processes and the settings have changed, about once a second."""
+        now = time.monotonic()
+        if self._closed or now - self._looked < _LOOK_S:
+            return
+        self._looked = now
+        pace = self.pace()
+        self._parallel = pace.parallel
+        if "fetcher" in vars(self._entries):
+            _keep_to(pace, self._entries.fetcher)
+        self._entries.read(self._obey)
+
+
+def _keep_to(pace: DownloadLimits, fetcher: Fetcher) -> None:
+    fetcher.limiter.rate = pace.limit
+    fetcher.patience = pace.patience or fetcher.patience
+
+
+def _nobody(*_: object) -> None:
+    """Do nothing: the listener where there is none."""
+
+
+def _mistake(entry: QueuedDownload) -> AppError:
+    return AppError(
+        f"{entry.kept.wanted.label} could not be downloaded.",
+        "This is a bug in Hearth; the report is in its log.",
+        "Resume the download; if it fails again, please send the log to the project.",
+    )

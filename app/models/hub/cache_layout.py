@@ -1,0 +1,150 @@
+"""The layout of huggingface_hub's cache, so that every tool finds a downloaded file.
+
+::
+
+    <root>/models--owner--name/blobs/<checksum>                     the bytes
+                              /snapshots/<commit>/<path>            a link to them
+                              /refs/<branch>                        a commit, as text
+          /.locks/models--owner--name/<checksum>.lock               held by who writes that blob
+          /CACHEDIR.TAG                                             for programs that back up
+
+As huggingface_hub 2.4 does it (file_download.py), without the store that repositories share: only
+its Xet transfers write that, and a blob that leads there is read like any other.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from app.models.hub.part import SUFFIX
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.private import replace_file
+
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
+_LOOK_S = 0.3
+
+
+class Slot:
+    """The place of one file of a repository at one commit.
+
+    path: in the repository, with forward slashes. Making one touches nothing.
+    Raises ValueError for a path that leads out of the repository.
+    """
+
+    def __init__(self, root: Path, repo: str, commit: str, path: str, checksum: str) -> None:
+        folder = "--".join(["models", *repo.split("/")])
+        parts = _parts(path)
+        self._root = root
+        self._checksum = checksum
+        self.repo = root / folder
+        self._lock = root / ".locks" / folder / f"{checksum}.lock"
+        self._commit = commit
+        self.blob = self.repo / "blobs" / checksum
+        self.part = self.blob.with_name(f"{checksum}{SUFFIX}")
+        self.pointer = self.repo.joinpath("snapshots", commit, *parts)
+
+    def prepare(self) -> None:
+        """Make the folders that a part needs. Without `snapshots` tools call the rest corrupt."""
+        for folder in (self.part.parent, self.repo / "snapshots", self._lock.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        tag = self._root / "CACHEDIR.TAG"
+        if not tag.exists():
+            tag.write_text(_TAG, encoding="ascii")
+
+    @contextmanager
+    def held(self, cancel: CancelToken) -> Iterator[None]:
+        """Hold the lock of this blob, as huggingface_hub does, so that one process writes it.
+
+        Raises Cancelled while another one still has it.
+        """
+        from filelock import Timeout
+        from huggingface_hub.utils._fixes import WeakFileLock
+
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(WeakFileLock(self._lock, timeout=_LOOK_S))
+                    break
+                except Timeout:
+                    if cancel.cancelled:
+                        raise Cancelled from None
+            yield
+
+    def found(self, size: int) -> Path | None:
+        """Find a file of this content and size: here, or in another repository of the cache."""
+        others = sorted(self._root.glob(f"models--*/blobs/{self._checksum}"))
+        for candidate in (self.pointer, self.blob, *others):
+            try:
+                if candidate.stat().st_size == size:
+                    return candidate
+            except OSError:
+                continue  # a link that leads nowhere
+        return None
+
+    def take(self, found: Path) -> None:
+        """Make a file that `found` gave out this one; no byte is copied where links are possible.
+
+        Raises OSError.
+        """
+        if found in (self.pointer, self.blob):
+            self._point(found)
+            return
+        near = self._beside(self.blob)
+        try:
+            os.link(found.resolve(), near)
+        except OSError:
+            shutil.copyfile(found, near)
+        replace_file(near, self.blob)
+        self._point(self.blob)
+
+    def place(self, ref: str) -> Path:
+        """Make the whole part the file, and let the branch lead to it. Raises OSError."""
+        replace_file(self.part, self.blob)
+        self._point(self.blob)
+        self.refer(ref)
+        return self.pointer
+
+    def refer(self, ref: str) -> None:
+        """Let a branch lead to this commit, so that tools that ask for the branch find it."""
+        if ref == self._commit:
+            return
+        place = self.repo.joinpath("refs", *_parts(ref))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        near = self._beside(place)
+        near.write_text(self._commit, encoding="ascii")
+        replace_file(near, place)
+
+    def _point(self, target: Path) -> None:
+        """Link to the blob relatively; where there are no links, put the file itself there.
+
+        Two processes may do this at once, so the link is made aside and moved into place.
+        """
+        from huggingface_hub.file_download import are_symlinks_supported
+
+        if target == self.pointer:
+            return
+        self.pointer.parent.mkdir(parents=True, exist_ok=True)
+        if not are_symlinks_supported(self._root):
+            replace_file(target, self.pointer)
+            return
+        near = self._beside(self.pointer)
+        near.symlink_to(os.path.relpath(target, self.pointer.parent))
+        replace_file(near, self.pointer)
+
+    @staticmethod
+    def _beside(path: Path) -> Path:
+        return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+
+
+def _parts(path: str) -> list[str]:
+    """Split a path of the Hub's into names. Raises ValueError for one that leads elsewhere."""
+    names = path.split("/")
+    if any(name in ("", ".", "..") or set(name) & set("\\:") for name in names):
+        raise ValueError(f"not a path within a repository: {path}")
+    return names

@@ -1,0 +1,186 @@
+"""Brings a repository's file into the Hub's cache: finds it there, or transfers it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from app.base.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
+from app.models.hub.api_request import Asking, ask
+from app.models.hub.cache_layout import Slot
+from app.models.hub.checksum import UNKNOWN, hasher, is_checksum
+from app.models.hub.limiter import Limiter
+from app.models.hub.part import arrived, remove_part
+from app.models.hub.retry import Patience
+from app.models.hub.source import Source
+from app.models.hub.space import explained
+from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
+from app.models.hub.values.hub import RepoFile
+from app.net import Gate, endpoint
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.regular import open_regular
+
+
+def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
+    """Ask for a small file's checksum, see `checksum.hasher`. Raises as `api_request.ask`."""
+    asked = f"/api/models/{quote(repo)}/revision/{commit}"
+    answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
+    try:
+        files = json.loads(answer.body)["siblings"]
+        name = next(str(file["blobId"]) for file in files if file["rfilename"] == path)
+    except (ValueError, LookupError, TypeError, StopIteration, RecursionError):
+        name = ""
+    if not is_checksum(name):
+        raise HubUnreadable(
+            f"{path} cannot be downloaded.",
+            f"The Hub gives no checksum for it in {repo}.",
+            "Try again later, or choose a file of another repository.",
+        )
+    return name
+
+
+def patiently(
+    ask: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
+) -> str:
+    """Ask the Hub, again after what passes. Raises Cancelled, and what `ask` raises."""
+    failures = 0
+    while True:
+        if cancel.cancelled:
+            raise Cancelled
+        try:
+            return ask()
+        except (HubBusy, NoConnection, ConnectionTimedOut) as error:
+            failures += 1
+            asked_s = error.retry_in_s if isinstance(error, HubBusy) else None
+            share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
+            seconds = patience.delay(failures, share, asked_s)
+            if seconds is None:
+                raise
+            tell(Retrying(error, seconds))
+        cancel.wait(seconds)
+
+
+_READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class WantedFile:
+    """A file to bring. ref: the branch by which other tools will ask for it."""
+
+    repo: str
+    commit: str
+    file: RepoFile
+    ref: str = "main"
+
+
+class Fetcher:
+    """Brings files into the cache; blocking, and may be used from several threads.
+
+    root: the Hub's cache. token: asked for each file. patience: of the files begun from now on.
+    """
+
+    def __init__(
+        self, gate: Gate, root: Path, token: Callable[[], str | None], terms: Terms
+    ) -> None:
+        self._gate = gate
+        self.root = root
+        self._token = token
+        self._terms = terms
+        self.patience = terms.patience
+        self._git_names: dict[WantedFile, str] = {}
+
+    @property
+    def limiter(self) -> Limiter:
+        return self._terms.limiter
+
+    def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
+        """Bring a file, right in all bytes; returns its path in the snapshot of its commit.
+
+        A file that is in the cache already is read once to make sure, and not transferred; a
+        damaged one is replaced. Raises Cancelled, or AppError.
+        """
+        if item.file.sha256 is None and item not in self._git_names:
+            ask = partial(
+                git_name, self._gate, item.repo, item.commit, item.file.path, self._token()
+            )
+            self._git_names[item] = patiently(ask, self.patience, tell, cancel)
+        slot = self._slot(item)
+        size = item.file.size
+        with explained(self.root, size - self.arrived(item)[0]):
+            slot.prepare()
+            with slot.held(cancel):
+                found = slot.found(size)
+                if found is not None and self._right(item, found, tell, cancel):
+                    slot.take(found)
+                    slot.refer(item.ref)
+                    remove_part(slot.part)
+                    return slot.pointer
+                with self._gate.for_purpose("download a model"):
+                    source = self._source(item)
+                    terms = replace(self._terms, patience=self.patience)
+                    transfer(self._gate.client, source, slot.part, terms, tell, cancel)
+                placed = slot.place(item.ref)
+                remove_part(slot.part)
+                return placed
+
+    def arrived(self, item: WantedFile) -> tuple[int, int]:
+        """Return how many bytes of a file are here, whole or in part, and the disk they take."""
+        slot = self._slot(item)
+        if slot.found(item.file.size) is not None:
+            return item.file.size, item.file.size
+        return arrived(slot.part)
+
+    def forget(self, item: WantedFile) -> None:
+        """Remove the part of a file, unless another process is at work on it. Raises AppError."""
+        slot = self._slot(item)
+        at_once = CancelToken()
+        at_once.cancel()
+        with explained(self.root, 0):
+            if slot.part.exists():
+                with suppress(Cancelled), slot.held(at_once):
+                    remove_part(slot.part)
+
+    def _slot(self, item: WantedFile) -> Slot:
+        try:
+            checksum = self._checksum(item)
+            return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
+        except ValueError as error:
+            raise HubUnreadable(
+                f"{item.repo} has a file that cannot be saved.",
+                f"Its path, “{item.file.path}”, would lead out of the folder of downloads.",
+                "Choose another repository, and report this one to the Hub.",
+            ) from error
+
+    def _checksum(self, item: WantedFile) -> str:
+        """Return a file's checksum; a value that no file has until a small file's is known."""
+        return item.file.sha256 or self._git_names.get(item, UNKNOWN)
+
+    def _source(self, item: WantedFile) -> Source:
+        from huggingface_hub import hf_hub_url
+
+        url = hf_hub_url(item.repo, item.file.path, revision=item.commit, endpoint=endpoint())
+        name = item.file.path.rsplit("/", 1)[-1]
+        token = self._token()
+        return Source(url, item.repo, name, item.file.size, self._checksum(item), token)
+
+    def _right(
+        self, item: WantedFile, found: Path, tell: Callable[[Step], None], cancel: CancelToken
+    ) -> bool:
+        done = 0
+        checksum = self._checksum(item)
+        read = hasher(checksum, item.file.size)
+        with open_regular(found) as file:
+            while piece := file.read(_READ_BYTES):
+                if cancel.cancelled:
+                    raise Cancelled
+                read.update(piece)
+                done += len(piece)
+                tell(Checking(done))
+        return read.hexdigest() == checksum

@@ -1,0 +1,161 @@
+"""Asks a file's address for its bytes from a place on, and checks the response."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from app.base.errors import AppError
+from app.models.hub import source as words
+from app.models.hub.checksum import is_checksum, plain
+from app.models.hub.faults import Transient
+from app.models.hub.part import PartFile
+from app.models.hub.refusals import refusal
+from app.models.hub.retry import asked_s, is_transient
+from app.models.hub.source import Source, origin
+from engines.connection import Connection
+
+if TYPE_CHECKING:
+    import httpx2
+
+_MAX_HOPS = 8
+_FEW = 3
+"""Attempts at what seldom gets better by itself."""
+
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
+
+
+def ask(
+    client: httpx2.Client,
+    source: Source,
+    part: PartFile,
+    connect_s: float,
+    stall_s: float,
+    connection: Connection,
+) -> httpx2.Response:
+    """Return a response with bytes of the file, its body unread; the caller closes it.
+
+    Every attempt begins at the Hub, so that a signed address that has expired is a new one. The
+    token goes to the Hub's own origin only. connection: ends it when it is hung up.
+
+    Raises Transient, AppError for what lasts, and httpx2's errors.
+    """
+    import httpx2
+
+    timeout = httpx2.Timeout(stall_s, connect=connect_s, pool=None)
+    url = httpx2.URL(source.url)
+    for _ in range(_MAX_HOPS):
+        request = client.build_request(
+            "GET",
+            url,
+            headers=_headers(source, part, str(url)),
+            timeout=timeout,
+            extensions={**connection.extensions, "within_s": None},
+        )
+        response = client.send(request, stream=True, follow_redirects=False)
+        try:
+            at_home = origin(str(url)) == source.home
+            _require_same_file(source, response, at_home)
+            if not response.has_redirect_location:
+                _require_bytes(source, response, url.host, at_home)
+                return response
+            url = url.join(response.headers["location"])
+        except BaseException:
+            response.close()
+            raise
+        response.close()
+    raise Transient(
+        words.nonsense(source, url.host, "One address leads to the next without an end."),
+        tries=_FEW,
+    )
+
+
+def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
+    """Return the byte of the file at which the body of this response begins.
+
+    asked: the byte that was asked for. Raises Transient if it is neither that nor the first.
+    """
+    host = response.url.host
+    if response.status_code == 416:
+        why = f"It says that the file ends before byte {asked}."
+        raise Transient(words.nonsense(source, host, why), tries=1, of_ranges=True)
+    if response.status_code == 200:
+        length = response.headers.get("content-length")
+        if length is not None and length != str(source.size):
+            raise Transient(words.changed(source), tries=_FEW)
+        return 0
+    found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", "").strip())
+    if found is None:
+        why = "It sends several pieces at once, or does not say which piece it sends."
+        raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
+    if found[3] not in ("*", str(source.size)):
+        raise Transient(words.changed(source), tries=_FEW)
+    if int(found[1]) != asked:
+        why = f"It sends the bytes from {found[1]} on; those from {asked} on were asked for."
+        raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
+    return asked
+
+
+def validator(response: httpx2.Response) -> str | None:
+    """Return the ETag for If-Range: a strong one (RFC 9110, 13.1.5) that can be sent back."""
+    etag: str = response.headers.get("etag", "")
+    return etag if etag and not etag.startswith("W/") and etag.isascii() else None
+
+
+def _headers(source: Source, part: PartFile, url: str) -> dict[str, str]:
+    """Make the request's headers; compression is declined, as it would change what ranges count."""
+    headers = {"Accept-Encoding": "identity"}
+    scheme, host, port = origin(url)
+    if source.token is not None and (scheme, host, port) == source.home:
+        headers["Authorization"] = f"Bearer {source.token}"
+    if part.size:
+        headers["Range"] = f"bytes={part.size}-"
+        if part.etag and part.host == f"{host}:{port}":
+            headers["If-Range"] = part.etag
+    return headers
+
+
+def _require_same_file(source: Source, response: httpx2.Response, at_home: bool) -> None:
+    """Refuse another file than the one wanted: the Hub names the content before it sends it."""
+    if not at_home:
+        return
+    named = plain(response.headers.get("x-linked-etag"))
+    size = response.headers.get("x-linked-size")
+    if named is not None and is_checksum(named) and named != source.checksum:
+        raise words.changed(source)
+    if size is not None and size != str(source.size):
+        raise words.changed(source)
+
+
+def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home: bool) -> None:
+    status = response.status_code
+    if status == 416 and "range" in response.request.headers:
+        return
+    if status in (200, 206):
+        if response.headers.get("content-encoding", "identity") != "identity":
+            why = "It compresses the file although it was asked not to."
+            raise Transient(words.nonsense(source, host, why), tries=_FEW)
+        page = response.headers.get("content-type", "").lower().startswith("text/html")
+        if page and not source.name.endswith((".html", ".htm")):
+            raise Transient(words.web_page(source, host))
+    elif is_transient(status):
+        error = words.busy(source, host) if status == 429 else words.failed(source, host, status)
+        raise Transient(error, asked_s(response.headers, time.time()))
+    elif not at_home:
+        raise Transient(words.address_refused(source, host, status), tries=_FEW)
+    elif status in (401, 403, 404, 410):
+        raise _refused(source, response)
+    else:
+        raise Transient(words.failed(source, host, status), tries=_FEW)
+
+
+def _refused(source: Source, response: httpx2.Response) -> AppError:
+    """Make the error for the Hub's answer to who may have the file, or that there is none."""
+    status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
+    if not source.repo:
+        return words.not_given(source, response.url.host, status)
+    if status in (404, 410) and code == "EntryNotFound":
+        return words.missing(source)
+    with_token = source.token is not None
+    return refusal(status, response.headers, source.base, source.repo, with_token, time.time())

@@ -1,0 +1,147 @@
+"""A file that has come in part: its bytes, and beside them what it takes to go on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from app.models.hub import disk
+from app.models.hub.checksum import hasher
+from engines.cancel import CancelToken
+from engines.private import replacing
+
+SUFFIX = ".hearth-part"
+"""Ends the name of every part: no tool takes such a file for a model, or tidies it away."""
+
+NOTES = ".json"
+"""Follows the name of a part: which bytes these are, and the server's validator of them."""
+
+_READ_BYTES = 1 << 20
+_WRITE_BYTES = 8 << 20
+
+
+class PartFile:
+    """The bytes that have come, from the first on; every write is hashed along.
+
+    The length of the file is what has come, so a process that is killed loses nothing. Not for
+    several threads. Opening and writing raise OSError.
+
+    path: of the part. size, checksum: of the whole file, see `checksum.hasher`.
+    """
+
+    def __init__(self, path: Path, size: int, checksum: str) -> None:
+        self.path = path
+        self.whole = size
+        self._checksum = checksum
+        self._file = path.open("r+b" if path.exists() else "x+b", buffering=0)
+        self._notes = path.with_name(path.name + NOTES)
+        self._hash = hasher(checksum, size)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self._on_its_way = self.size
+        self.host, self.etag = self._noted()
+        if self.size > size:
+            self.start_anew()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    @property
+    def complete(self) -> bool:
+        return self.size == self.whole
+
+    @property
+    def right(self) -> bool:
+        """Whether the bytes here are the whole file, by size and checksum."""
+        return self.complete and self._hash.hexdigest() == self._checksum
+
+    def reserve(self) -> None:
+        """Reserve the space of the whole file where the system does that at once."""
+        if not self.complete:
+            disk.reserve(self._file.fileno(), self.whole)
+
+    def rehash(self, progress: Callable[[int], None], cancel: CancelToken) -> None:
+        """Hash what is here from an earlier run; progress gets the bytes read so far."""
+        self._hash = hasher(self._checksum, self.whole)
+        self._file.seek(0)
+        done = 0
+        while done < self.size and not cancel.cancelled:
+            piece = self._file.read(min(_READ_BYTES, self.size - done))
+            if not piece:
+                raise OSError(f"{self.path} became shorter while it was read")
+            self._hash.update(piece)
+            done += len(piece)
+            progress(done)
+
+    def write(self, data: bytes) -> None:
+        """Append. On an error what was written until then is counted and hashed."""
+        left = memoryview(data)
+        while left:
+            count = self._file.write(left) or 0
+            self._hash.update(left[:count])
+            self.size += count
+            left = left[count:]
+        waiting = self.size - self._on_its_way
+        if waiting >= _WRITE_BYTES:
+            disk.begin_writing(self._file.fileno(), self._on_its_way, waiting)
+            self._on_its_way = self.size
+
+    def start_anew(self) -> None:
+        """Forget all bytes."""
+        self._file.seek(0)
+        self._file.truncate(0)
+        self.size = self._on_its_way = 0
+        self._hash = hasher(self._checksum, self.whole)
+        self.remember("", None)
+
+    def remember(self, host: str, etag: str | None) -> None:
+        """Keep a server's strong validator of these bytes, for If-Range (RFC 9110, 13.1.5)."""
+        if (host, etag) == (self.host, self.etag):
+            return
+        self.host, self.etag = host, etag
+        notes = {"size": self.whole, "checksum": self._checksum, "host": host, "etag": etag}
+        with replacing(self._notes) as unfinished:
+            unfinished.write_text(json.dumps(notes), encoding="utf-8")
+
+    def sync(self) -> None:
+        """Return when the bytes are on the disk."""
+        os.fsync(self._file.fileno())
+
+    def _noted(self) -> tuple[str, str | None]:
+        """The server and its validator; none where the notes are of other bytes, or broken."""
+        try:
+            notes = json.loads(self._notes.read_text(encoding="utf-8"))
+            if (notes["size"], notes["checksum"]) == (self.whole, self._checksum):
+                return str(notes["host"]), notes["etag"]
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
+            return "", None
+        self.size = self._on_its_way = 0
+        self._file.truncate(0)
+        return "", None
+
+
+def remove_part(path: Path) -> None:
+    """Remove a part and its notes; nothing where there are none."""
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + NOTES).unlink(missing_ok=True)
+
+
+def arrived(path: Path) -> tuple[int, int]:
+    """Return the bytes of a part that have come, and the bytes of disk that it takes."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0  # there is none, or who opens it will say why it cannot be had
+    # Where the system does not count blocks (Windows), nothing was reserved either.
+    return status.st_size, max(status.st_size, getattr(status, "st_blocks", 0) * 512)

@@ -1,0 +1,139 @@
+"""Fetches the header of a model's file without the rest, into a sparse file of the true size.
+
+path = fetch_headers(read, variant.files, folder)
+read_header(path)  # as if the model was here
+
+Sources of the formats: engines/models/gguf/reader.py, whose headers are some MB long, most of it
+the tokens, and engines/models/checkpoint.py. What describes a checkpoint is fetched whole.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Final
+
+from app.base.folder import explained
+from app.models.hub.values.hub import RepoFile
+from engines.errors import ModelDamaged, NotAModel
+from engines.models.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
+from engines.private import make_private_folder, replacing
+
+FIRST: Final = 1 << 20
+MOST: Final = 64 << 20
+"""Bytes that are read first, and at most; each step doubles what is here."""
+
+Read = Callable[[RepoFile, int, int], bytes]
+"""Reads so many bytes of a file from a place on; all of them, or it raises."""
+
+
+def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
+    """Put the headers of a model's parts into `folder`, at their paths; returns the first.
+
+    What is there already is not read again. Raises NotAModel, ModelDamaged, DiskFull,
+    DataFolderReadOnly, and what `read` raises.
+    """
+    places = [folder / file.path for file in files]
+    for file, place in zip(files, places, strict=True):
+        if not place.is_file() or place.stat().st_size != file.size:
+            start = _begin(read, file)
+            with explained(folder):
+                _keep(start, file.size, place)
+    return places[0]
+
+
+def forget_headers(folder: Path, older_than_s: float) -> None:
+    """Remove the repositories' headers that were fetched longer ago than that, in seconds.
+
+    What lies behind a link is not Hearth's to remove.
+    """
+    if folder.is_symlink():
+        return
+    oldest = time.time() - older_than_s
+    for repository in folder.glob("*"):
+        if repository.is_symlink():
+            continue
+        for commit in repository.glob("*"):
+            with suppress(OSError):  # what cannot be removed now is tried at the next start
+                if commit.stat().st_mtime < oldest:
+                    shutil.rmtree(commit, ignore_errors=True)
+        with suppress(OSError):  # it still holds a commit
+            repository.rmdir()
+
+
+def _begin(read: Read, file: RepoFile) -> bytes:
+    if file.path.endswith(".safetensors"):
+        return _of_tensors(read, file)
+    if file.path.endswith(".json"):
+        return read(file, 0, min(file.size, MOST))
+    return _header(read, file)
+
+
+def _of_tensors(read: Read, file: RepoFile) -> bytes:
+    start = read(file, 0, min(file.size, FIRST))
+    end = 8 + int.from_bytes(start[:8], "little")
+    if not 8 < end <= min(file.size, MOST):
+        raise ModelDamaged(
+            f"“{Path(file.path).name}” cannot be used.",
+            "It does not begin as a safetensors file does.",
+            "Choose another repository.",
+        )
+    return start + read(file, len(start), end - len(start)) if end > len(start) else start
+
+
+def _header(read: Read, file: RepoFile) -> bytes:
+    name = Path(file.path).name
+    most = min(file.size, MOST)
+    start = b""
+    while True:
+        start += read(file, len(start), min(max(len(start), FIRST), most - len(start)))
+        if not start.startswith(MAGIC):
+            raise NotAModel(
+                f"“{name}” is not a model.",
+                "It does not begin as a GGUF file does.",
+                "Choose another file or repository.",
+            )
+        try:
+            read_gguf(BytesIO(start), file.size)
+        except CutOff as error:
+            if len(start) < most:
+                continue
+            raise _damaged(name, error) from None
+        except BadGguf as error:
+            raise _damaged(name, error) from None
+        return start
+
+
+def _damaged(name: str, error: BadGguf) -> ModelDamaged:
+    return ModelDamaged(
+        f"“{name}” cannot be used.",
+        f"Its header is invalid: {error}.",
+        "Choose another quantisation or repository.",
+    )
+
+
+def _keep(start: bytes, size: int, place: Path) -> None:
+    """Keep a header as a file of `size` bytes that takes space for it alone; appears when whole."""
+    make_private_folder(place.parent)
+    with replacing(place) as unfinished, unfinished.open("wb") as file:
+        _make_sparse(file)
+        file.write(start)
+        file.truncate(size)
+
+
+def _make_sparse(file: IO[bytes]) -> None:
+    """Mark a file as sparse on Windows, which would fill it; other systems need no mark."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        set_sparse, returned = 0x000900C4, ctypes.c_ulong()
+        ctypes.windll.kernel32.DeviceIoControl(
+            ctypes.c_void_p(msvcrt.get_osfhandle(file.fileno())),
+            set_sparse, None, 0, None, 0, ctypes.byref(returned), None,
+        )  # fmt: skip

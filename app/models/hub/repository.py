@@ -1,0 +1,245 @@
+"""Sorts a repository's files: what can be chosen, and what comes along with it: pure.
+
+choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
+for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
+drafter = choice.along_with(variant)
+
+Which drafter is the nearest follows llama.cpp's common/download.cpp: the same folder or one
+above it, then the same quantisation, then the nearest in bits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Final, Literal
+
+from app.models.hub.values.hub import RepoFile, Variant
+from app.models.library.values.quantisations import (
+    Quantisation,
+    quantisation_of,
+    same_label,
+    without_quantisation,
+)
+
+FileKind = Literal["model", "drafter", "projector", "other"]
+
+_MTP: Final = "mtp-"
+_FED: Final = ("eagle3-", "dflash-", "dspark-")
+_DRAFTERS: Final = (_MTP, *_FED, "draft")
+_ASSISTANT: Final = {"gemma", "assistant"}
+"""Words in the name of a drafter for Gemma 4, as its maker calls it, or of its repository."""
+_PART: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
+_WORDS: Final = re.compile(r"[^a-z0-9]+")
+_NO_NAMES: Final = {
+    "",
+    "mmproj",
+    "mtp",
+    "dflash",
+    "eagle3",
+    "dspark",
+    "draft",
+    "gguf",
+    "i1",
+    "model",
+}
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """Files that look like a model and cannot be chosen. why: a sentence."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class RepositoryModels:
+    """The variants and drafters that a repository offers.
+
+    variants: the smallest first. drafters: those that Hearth may be able to run, each made for one
+    model; small models that draft for any are only kept from being taken for models. projectors:
+    with which its models see or hear. left_out: what is incomplete.
+    """
+
+    variants: tuple[Variant, ...] = ()
+    drafters: tuple[RepoFile, ...] = ()
+    projectors: tuple[RepoFile, ...] = ()
+    left_out: tuple[Incomplete, ...] = ()
+
+    def along_with(self, variant: Variant) -> RepoFile | None:
+        """Find the nearest drafter of a variant, which comes along with it."""
+        several = len({_model(it.files[0]) for it in self.variants}) > 1
+        return _nearest(variant, self.drafters, several)
+
+    def projector_for(self, variant: Variant) -> RepoFile | None:
+        """Find the projector of a variant: in its folder or one above it, the one of 16 bits.
+
+        Fewer bits show in what is seen, and more in nothing; F16 runs everywhere, BF16 does not.
+        """
+        several = len({_model(it.files[0]) for it in self.variants}) > 1
+        folder, model = PurePosixPath(variant.files[0].path).parent, _model(variant.files[0])
+        near = [
+            (-len(own.parts), -_rank_of_projector(file), file.path, file)
+            for file in self.projectors
+            if (own := PurePosixPath(file.path).parent) == folder or own in folder.parents
+            if not several or _model(file) <= model
+        ]
+        return min(near)[3] if near else None
+
+
+def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
+    """Sort a repository's files. repo: its name, which may say "qat" where its files do not."""
+    kinds: dict[FileKind, list[RepoFile]] = {
+        "model": [], "drafter": [], "projector": [], "other": [],
+    }  # fmt: skip
+    for file in files:
+        kinds[kind_of(file.path, repo)].append(file)
+    variants, left_out = _together(kinds["model"], repo)
+    return RepositoryModels(
+        tuple(sorted(_told_apart(variants), key=lambda it: (it.size_bytes, it.label))),
+        tuple(
+            it
+            for it in kinds["drafter"]
+            if _begins(it, _MTP, *_FED) or _is_assistant(it.path, repo)
+        ),
+        tuple(kinds["projector"]),
+        tuple(left_out),
+    )
+
+
+def kind_of(path: str, repo: str = "") -> FileKind:
+    """Tell what a file is by its name and its repository's; "other" is nothing a model needs."""
+    name = PurePosixPath(path).name.lower()
+    if not name.endswith(".gguf") or name.startswith("._"):
+        return "other"
+    words = _WORDS.split(name)
+    if any(word.startswith("imatrix") for word in words):
+        return "other"
+    if any(word.startswith("mmproj") for word in words):
+        return "projector"
+    drafts = name.startswith(_DRAFTERS) or _is_assistant(path, repo)
+    return "drafter" if drafts else "model"
+
+
+def _is_assistant(path: str, repo: str) -> bool:
+    return set(_WORDS.split(f"{repo}/{path}".lower())) >= _ASSISTANT
+
+
+def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:
+    """Make one variant of each model file, or of all parts of one."""
+    variants: list[Variant] = []
+    parts: dict[tuple[str, int], dict[int, RepoFile]] = {}
+    for file in files:
+        split = _PART.search(PurePosixPath(file.path).stem)
+        if split is None:
+            variants.append(_variant((file,), repo))
+        else:
+            whole = f"{PurePosixPath(file.path).parent}/{_stem(file)}"
+            parts.setdefault((whole, int(split[2])), {})[int(split[1])] = file
+    left_out: list[Incomplete] = []
+    for (whole, count), found in parts.items():
+        missing = [number for number in range(1, count + 1) if number not in found]
+        if missing or len(found) != count:
+            name = f"{PurePosixPath(whole).name}, {len(found)} of {count} parts"
+            numbers = ", ".join(map(str, missing[:5])) + ("…" if len(missing) > 5 else "")
+            left_out.append(Incomplete(name, f"Of its {count} parts these are missing: {numbers}."))
+        else:
+            variants.append(_variant(tuple(found[n] for n in range(1, count + 1)), repo))
+    return variants, left_out
+
+
+def _variant(files: tuple[RepoFile, ...], repo: str) -> Variant:
+    found = _quantisation(files[0], repo)
+    return Variant(found.label or _stem(files[0]), files, found.bits)
+
+
+def _quantisation(file: RepoFile, repo: str) -> Quantisation:
+    """Tell the quantisation from the file's name, or its folders', or its repository's."""
+    folders = PurePosixPath(file.path).parent.parts
+    for text in (_stem(file), *reversed(folders), repo):
+        found = quantisation_of(text, f"{repo}/{file.path}")
+        if found.label:
+            break
+    return found
+
+
+def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
+    """Give variants labels of which no two are alike.
+
+    Where two are, the model's name stands before the quantisation, or else the whole path does.
+    """
+    said = Counter(it.label for it in variants)
+    named = [
+        replace(it, label=f"{without_quantisation(_stem(it.files[0]))} {it.label}".strip())
+        if said[it.label] > 1
+        else it
+        for it in variants
+    ]
+    said = Counter(it.label for it in named)
+    return [
+        replace(it, label=_PART.sub("", it.files[0].path.removesuffix(".gguf")))
+        if said[it.label] > 1
+        else it
+        for it in named
+    ]
+
+
+def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> RepoFile | None:
+    """Find the best drafter in the variant's folder or one above it.
+
+    several: whether the repository holds several models, so that a drafter which names another
+    model is not this one's. What the model's maker cut off from it goes before what others trained
+    for it.
+    """
+    folder = PurePosixPath(variant.files[0].path).parent
+    model = _model(variant.files[0])
+    near: list[tuple[tuple[float, ...], str, RepoFile]] = []
+    for file in files:
+        own = PurePosixPath(file.path).parent
+        named = _model(file)
+        if (own != folder and own not in folder.parents) or (several and not named <= model):
+            continue
+        away = len(folder.parts) - len(own.parts)
+        near.append(
+            (
+                (
+                    away,
+                    not named <= model,
+                    -len(named),
+                    _begins(file, *_FED),
+                    *_rank(variant, file),
+                ),
+                file.path,
+                file,
+            )
+        )
+    return min(near)[2] if near else None
+
+
+def _rank_of_projector(file: RepoFile) -> int:
+    words = {word.upper() for word in _WORDS.split(PurePosixPath(file.path).name.lower())}
+    order: tuple[set[str], ...] = ({"F32"}, {"BF16"}, set(), {"F16"})
+    return max(at for at, known in enumerate(order) if known <= words)
+
+
+def _rank(variant: Variant, file: RepoFile) -> tuple[float, ...]:
+    found = quantisation_of(_stem(file), file.path)
+    return not same_label(variant.label, found.label), abs(found.bits - variant.bits)
+
+
+def _begins(file: RepoFile, *how: str) -> bool:
+    return PurePosixPath(file.path).name.lower().startswith(how)
+
+
+def _stem(file: RepoFile) -> str:
+    """Return a file's name without its ending and its part's number."""
+    return _PART.sub("", PurePosixPath(file.path).name.removesuffix(".gguf"))
+
+
+def _model(file: RepoFile) -> frozenset[str]:
+    """Return the words of the model's name in a file's name; none for “mmproj-F16.gguf”."""
+    return frozenset(_WORDS.split(without_quantisation(_stem(file)).lower())) - _NO_NAMES

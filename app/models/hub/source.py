@@ -1,0 +1,150 @@
+"""The source of a file, and the words for a server's refusals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from app.base.errors import (
+    AppError,
+    FileChanged,
+    FileNotOnHub,
+    HostFailed,
+    WrongBytes,
+)
+
+Origin = tuple[str, str | None, int | None]
+"""Scheme, host and port of an address."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a repository at one commit, or one of a package index.
+
+    url: on the Hub. repo: empty for an index. name: for people. size in bytes. checksum: see
+    `checksum.hasher`. token: goes to the Hub's own origin and nowhere else.
+    """
+
+    url: str
+    repo: str
+    name: str
+    size: int
+    checksum: str
+    token: str | None = None
+
+    @property
+    def home(self) -> Origin:
+        return origin(self.url)
+
+    @property
+    def base(self) -> str:
+        """The Hub's address, without a slash at its end."""
+        return self.url.partition(f"/{self.repo}/resolve/")[0]
+
+
+def origin(url: str) -> Origin:
+    """Return scheme, host and port; no port where it is impossible, so that it matches nothing."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        port = None
+    return parts.scheme, parts.hostname, port
+
+
+def missing(source: Source) -> AppError:
+    return FileNotOnHub(
+        f"{source.name} is not on the Hub.",
+        f"The Hub has no such file in {source.repo} at this commit any more.",
+        "Open the repository again and choose one of its current files.",
+    )
+
+
+def not_given(source: Source, host: str, status: int) -> AppError:
+    """Make the error for a package index's host that does not give the file."""
+    return HostFailed(
+        f"{host} refuses to send {source.name}.",
+        f"It answers with the error {status}, although the package index names the file.",
+        "Check the name and password in the index's address, or try again later.",
+    )
+
+
+def changed(source: Source) -> AppError:
+    if not source.repo:
+        return FileChanged(
+            f"{source.name} is not the file that Hearth was made for.",
+            "The package index has other content, or another size, under this name.",
+            "Try again later, or use another package index; old and new parts were not mixed.",
+        )
+    return FileChanged(
+        f"{source.name} is not the file that was chosen any more.",
+        "The Hub now has other content, or another size, under the same name.",
+        "Open the repository again and download it again; old and new parts were not mixed.",
+    )
+
+
+def failed(source: Source, host: str, status: int) -> AppError:
+    return HostFailed(
+        f"{host} does not send {source.name} at the moment.",
+        f"It answers with the error {status}.",
+        "Wait a while, then resume the download; what was downloaded is kept.",
+    )
+
+
+def busy(source: Source, host: str) -> AppError:
+    return HostFailed(
+        f"{host} asks for a pause before it sends more of {source.name}.",
+        "It has had too many requests from this address.",
+        "Wait a while, then resume the download; a token of your own allows more."
+        if source.repo
+        else "Wait a while, then try again; what was downloaded is kept.",
+    )
+
+
+def address_refused(source: Source, host: str, status: int) -> AppError:
+    return HostFailed(
+        f"{host} refuses to send {source.name}.",
+        f"The Hub leads there, but that server answers {status}, also to a fresh address."
+        if source.repo
+        else f"The package index leads there, but that server answers {status}.",
+        "Check whether a firewall or proxy changes addresses, then resume the download.",
+    )
+
+
+def web_page(source: Source, host: str) -> AppError:
+    return HostFailed(
+        f"A web page came instead of {source.name}.",
+        f"Something between here and {host} answers in its place, as the log-in page of a "
+        "hotel's or a company's network does.",
+        "Open any page in a browser and log in there, then resume the download.",
+    )
+
+
+def ended_early(source: Source, host: str) -> AppError:
+    return HostFailed(
+        f"The connection ended before {source.name} was complete.",
+        f"{host} closed it, or something on the way did.",
+        "Check the connection, then resume the download; what was downloaded is kept.",
+    )
+
+
+def nonsense(source: Source, host: str, why: str) -> AppError:
+    return HostFailed(
+        f"{host} sends something other than what was requested.",
+        why,
+        "Try again later, or without a proxy or mirror; what was downloaded of "
+        f"{source.name} is kept.",
+    )
+
+
+def wrong_bytes(source: Source) -> AppError:
+    announced = (
+        "Its checksum is not the one that the Hub announced."
+        if source.repo
+        else "Its checksum is not the one that Hearth expects."
+    )
+    return WrongBytes(
+        f"{source.name} arrived damaged twice and was not kept.",
+        announced,
+        "Try again later or on another network; a proxy, a mirror or the memory may be faulty.",
+    )

@@ -1,0 +1,64 @@
+"""Disk space for downloads: asked for before one begins, told in figures where it lacks."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.base.errors import AppError, DataFolderReadOnly, DiskFull
+from engines.text import amount
+
+SPARE = 200_000_000
+"""Bytes that stay free on a disk, for the system and for chats."""
+
+
+def require_disk_space(folder: Path, needed: int, promised: int) -> None:
+    """Refuse a download that the disk has no space for. Raises DiskFull.
+
+    needed: bytes it still has to take. promised: bytes that other downloads still have to take.
+    """
+    place = folder
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if needed + promised + SPARE > free:
+        raise no_room(folder, needed, promised, free)
+
+
+def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
+    others = f" and {amount(promised)} that other downloads still take" if promised else ""
+    short = needed + promised + SPARE - free
+    return DiskFull(
+        "There is not enough room on the disk for this download.",
+        f"It takes {amount(needed)} more{others}; {amount(free)} are free where {folder} is, and "
+        f"{amount(SPARE)} of them are kept free.",
+        f"Free {amount(short)} or more, or set HF_HOME to a folder on a larger disk, then resume.",
+    )
+
+
+@contextmanager
+def explained(folder: Path, left: int) -> Iterator[None]:
+    """Turn the system's errors on writing into ours. left: bytes that are still to come."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                "The disk filled up during the download.",
+                f"{amount(left)} are still missing in {folder}; what was downloaded is kept.",
+                "Free that much space, then resume the download.",
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise DataFolderReadOnly(
+                "Hearth cannot write to the folder of downloads.",
+                f"The system does not allow writing to {error.filename or folder}.",
+                "Allow writing to that folder, or set HF_HOME to another one, then resume.",
+            ) from error
+        raise AppError(
+            "Hearth cannot write to the folder of downloads.",
+            f"The system says of {folder}: {error.strerror or error}.",
+            "Check the disk, or set HF_HOME to another folder, then resume.",
+        ) from error

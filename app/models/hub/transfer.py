@@ -1,0 +1,219 @@
+"""Transfers one file from the Hub: resumed, limited in speed, checked while it comes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.base.errors import AddressInvalid, AppError, CertificateRefused, ProxyRefused
+from app.models.hub import source as words
+from app.models.hub.faults import Transient
+from app.models.hub.file_response import ask, first_byte, validator
+from app.models.hub.limiter import Limiter
+from app.models.hub.part import PartFile
+from app.models.hub.retry import Patience
+from app.models.hub.source import Source, origin
+from app.net import explained
+from engines.cancel import CancelToken
+from engines.connection import Connection
+from engines.errors import Cancelled
+
+if TYPE_CHECKING:
+    import httpx2
+
+_WRONG_TWICE = 2
+_SELDOM_BETTER = (CertificateRefused, ProxyRefused, AddressInvalid)
+
+
+@dataclass(frozen=True)
+class Checking:
+    """The bytes that were here are read again. done: bytes read so far."""
+
+    done: int
+
+
+@dataclass(frozen=True)
+class Receiving:
+    """Bytes have come. done: bytes of the file that are here."""
+
+    done: int
+
+
+@dataclass(frozen=True)
+class Retrying:
+    """An attempt failed; the next one comes in so many seconds."""
+
+    error: AppError
+    seconds: float
+
+
+@dataclass(frozen=True)
+class StartedAnew:
+    """The bytes that were here could not be used. why: a sentence."""
+
+    why: str
+
+
+Step = Checking | Receiving | Retrying | StartedAnew
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The speed, patience and timeouts of a transfer.
+
+    connect_s, stall_s: how long a connection may take to open, and to give the next byte.
+    """
+
+    limiter: Limiter
+    patience: Patience = field(default_factory=Patience)
+    connect_s: float = 10.0
+    stall_s: float = 20.0
+
+
+def transfer(
+    client: httpx2.Client,
+    source: Source,
+    path: Path,
+    terms: Terms,
+    tell: Callable[[Step], None],
+    cancel: CancelToken,
+) -> None:
+    """Bring the file to `path`, from where an earlier transfer to that place has stopped.
+
+    When it returns the whole file is there, is right by its checksum, and is on the disk. Until
+    then, and on every error, `path` holds a part that the next call goes on with.
+
+    Raises Cancelled, OSError on writing, and AppError for what does not get better by itself,
+    or not within the patience.
+    """
+    with PartFile(path, source.size, source.checksum) as part:
+        part.reserve()
+        part.rehash(lambda done: tell(Checking(done)), cancel)
+        _Transfer(client, source, part, terms, tell, cancel).run()
+        part.sync()
+
+
+class _Transfer:
+    """The attempts at one file, and what they have in common."""
+
+    def __init__(
+        self,
+        client: httpx2.Client,
+        source: Source,
+        part: PartFile,
+        terms: Terms,
+        tell: Callable[[Step], None],
+        cancel: CancelToken,
+    ) -> None:
+        self._client = client
+        self._source = source
+        self._part = part
+        self._terms = terms
+        self._tell = tell
+        self._cancel = cancel
+        self._failures = 0
+        self._seldom = 0
+        self._most = part.size
+        self._whole_and_wrong = 0
+        self._from_start = part.size == 0
+
+    def run(self) -> None:
+        while not self._part.right:
+            if self._cancel.cancelled:
+                raise Cancelled
+            if self._part.complete:
+                self._begin_after_wrong_bytes()
+            try:
+                with Connection.ended_by(self._cancel) as connection:
+                    self._attempt(connection)
+            except Transient as fault:
+                self._bear(fault)
+
+    def _attempt(self, connection: Connection) -> None:
+        import httpx2
+
+        url = self._source.url
+        try:
+            terms = self._terms
+            response = ask(
+                self._client, self._source, self._part, terms.connect_s, terms.stall_s, connection
+            )
+            url = str(response.url)
+            try:
+                self._receive(response)
+            finally:
+                response.close()
+        except httpx2.TransportError as error:
+            if self._cancel.cancelled:
+                raise Cancelled from error
+            told = self._in_words(error, origin(url)[1] or "")
+            raise Transient(told, tries=3 if isinstance(told, _SELDOM_BETTER) else None) from error
+        except httpx2.InvalidURL as error:
+            host = origin(url)[1] or ""
+            why = f"It leads to an invalid address: {error}."
+            raise Transient(words.nonsense(self._source, host, why), tries=3) from error
+
+    def _receive(self, response: httpx2.Response) -> None:
+        part, cancel = self._part, self._cancel
+        begin = first_byte(self._source, response, part.size)
+        if begin == 0 and part.size:
+            self._start_anew(f"{response.url.host} sends this file from its first byte only.")
+        _, host, port = origin(str(response.url))
+        part.remember(f"{host}:{port}", validator(response))
+        for chunk in response.iter_raw():
+            if cancel.cancelled:
+                raise Cancelled
+            self._terms.limiter.pass_through(len(chunk), cancel)
+            if len(chunk) > part.whole - part.size:
+                raise Transient(words.changed(self._source), tries=3)
+            part.write(chunk)
+            self._tell(Receiving(part.size))
+            if part.complete:
+                return
+        raise Transient(words.ended_early(self._source, response.url.host))
+
+    def _bear(self, fault: Transient) -> None:
+        """Wait for the next attempt. Raises an error that lasts too long."""
+        part = self._part
+        if part.size > self._most:
+            self._failures = self._seldom = 0
+        self._failures += 1
+        self._seldom = self._seldom + 1 if fault.tries is not None else 0
+        self._most = max(self._most, part.size)
+        share = random.random()  # noqa: S311 - it spreads clients, and keeps no secret
+        seconds = self._terms.patience.delay(self._failures, share, fault.asked_s)
+        if fault.tries is not None and self._seldom >= fault.tries:
+            seconds = None
+        if seconds is None and fault.of_ranges and part.size:
+            self._start_anew(fault.error.why)
+            self._failures = self._seldom = self._most = 0
+            seconds = 0.0
+        if seconds is None:
+            raise fault.error from fault
+        if not self._cancel.cancelled:
+            self._tell(Retrying(fault.error, seconds))
+            self._cancel.wait(seconds)
+
+    def _begin_after_wrong_bytes(self) -> None:
+        if self._from_start:
+            self._whole_and_wrong += 1
+            if self._whole_and_wrong == _WRONG_TWICE:
+                self._part.start_anew()
+                raise words.wrong_bytes(self._source)
+        self._start_anew("The part downloaded so far was damaged.")
+        self._most = 0
+
+    def _start_anew(self, why: str) -> None:
+        self._part.start_anew()
+        self._from_start = True
+        self._tell(StartedAnew(why))
+
+    def _in_words(self, error: httpx2.TransportError, host: str) -> AppError:
+        import httpx2
+
+        if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
+            return words.ended_early(self._source, host)
+        return explained(error, host)

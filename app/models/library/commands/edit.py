@@ -1,0 +1,164 @@
+"""`hearth models edit`: prints and changes what a model's file says of itself."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.kit.terminal.agreeing import agreed
+from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.streams import read, read_file
+from app.models.library.commands.model_rows import described
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.models.gguf.edit import Metadata
+
+if TYPE_CHECKING:
+    from app.models.library.values.editable import Editable
+    from app.wiring.app import App
+
+_SHOWN: Final = 60
+"""Characters of a template that stand in the table."""
+
+
+def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Print what a file says, or write it anew; returns the exit status."""
+    from app.models.library.services.editing import sample_prompt
+
+    if args.key is None:
+        return _print_all(app.metadata.read(args.what), out)
+    text = _given(args)
+    if text is None:
+        return _print_one(app.metadata.read(args.what), args.key, out)
+    changes = _changes(args.key, text)
+    if changes.template is not None:
+        sample_prompt(changes.template, CancelToken())
+    now = app.metadata.read(args.what)
+    if args.copy is None and not now.why_not:
+        question = f"Change {now.entry.path.name} itself ({size(now.size_bytes)} are written)?"
+        if not args.yes and not agreed(out, question, "The file was not changed."):
+            out.note("Nothing was changed.")
+            return 1
+
+    def progress(share: float) -> None:
+        out.rewrite(f"Writing the file: {share:4.0%}" if share < 1 else "")
+
+    def write(cancel: CancelToken) -> Iterator[ModelEntry]:
+        if args.copy is None:
+            yield app.metadata.change(now.entry.id, changes, progress, cancel)
+        else:
+            yield app.metadata.save_copy(now.entry.id, changes, args.copy, progress, cancel)
+
+    (entry,) = list(interruptible(write))
+    out.rewrite("")
+    out.value(
+        {**described(app, entry), "changed": args.key, "copy": args.copy is not None},
+        lambda: f"{entry.id} has another {_WORDS[args.key]}; its file is {entry.path}.",
+    )
+    return 0
+
+
+_WORDS: Final = {"template": "chat template", "name": "name", "context": "context length"}
+
+
+def _given(args: argparse.Namespace) -> str | None:
+    """Return the new value, wherever it comes from; None where there is none."""
+    if args.file is not None and args.value is not None:
+        raise WrongUsage(
+            "There are two values.",
+            "VALUE was given, and --file as well.",
+            "Leave out one of the two.",
+        )
+    if args.file is not None:
+        return read_file(args.file)
+    if args.value is None or args.key != "template":
+        return args.value  # type: ignore[no-any-return]
+    if args.value == "-":
+        return read()
+    return read_file(Path(args.value[1:])) if args.value.startswith("@") else str(args.value)
+
+
+def _changes(key: str, text: str) -> Metadata:
+    """Read the changes. Raises MetadataRefused, or Usage for a length that is no number."""
+    if key == "template":
+        return Metadata(template=text)
+    if key == "name":
+        return Metadata(name=text)
+    try:
+        return Metadata(context=int(text))
+    except ValueError:
+        raise WrongUsage(
+            "Hearth did not understand that command.",
+            f"“{text}” is not a number of tokens.",
+            "Give a whole number, such as 32768.",
+        ) from None
+
+
+def _print_all(found: Editable, out: Output) -> int:
+    value = {"name": found.name, "context": found.context, "template": found.template}
+
+    def human() -> str:
+        template = " ".join(found.template.split())
+        short = template[:_SHOWN] + ("…" if len(template) > _SHOWN else "")
+        rows = [("name", found.name), ("context", str(found.context)), ("template", short)]
+        return table(rows)
+
+    out.value({**value, "in_place": not found.why_not}, human)
+    if found.why_not:
+        out.note(f"Only a copy can be changed. {found.why_not}")
+    return 0
+
+
+def _print_one(found: Editable, key: str, out: Output) -> int:
+    if out.as_json:
+        out.value({"name": key, "value": getattr(found, key)}, lambda: "")
+    else:
+        out.data(str(getattr(found, key)))
+    return 0
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "key",
+        nargs="?",
+        choices=tuple(_WORDS),
+        metavar="KEY",
+        help="template, name or context; without it, all three are printed",
+    )
+    parser.add_argument(
+        "value",
+        nargs="?",
+        metavar="VALUE",
+        help="the new one; a template also as @FILE, or - for standard input",
+    )
+    parser.add_argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="read the new one from there, otherwise from VALUE",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--copy",
+        metavar="NAME",
+        help="write a copy that is called NAME; otherwise the file itself is changed",
+    )
+    where.add_argument(
+        "--in-place",
+        action="store_true",
+        help="change the file itself: it is written anew beside the old one, then takes its place",
+    )
+    parser.add_argument("--yes", action="store_true", help="agree beforehand")
+
+
+EDIT = Command(
+    "edit",
+    "what a GGUF file says of itself: print it, or change it in a copy or in place",
+    edit_model,
+    "M",
+    declare=_declare,
+)

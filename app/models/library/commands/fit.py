@@ -1,0 +1,169 @@
+"""`hearth models fit`: whether a model fits the memory, and the sum."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.base.errors import ModelUnknown
+from app.kit.terminal.arguments import add_revision
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, size, table
+from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.hub.repository import choose
+from app.models.hub.values.hub import RepoFile, Repository, Variant
+from app.models.hub.values.names import HubName, hub_name, is_hub_name
+from app.models.library.services.fitting import FitReport, projector_file
+from app.models.library.services.load_options import load_options_of
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.load_records import LoadRecord
+from app.models.library.values.quantisations import best_variant, same_label
+from app.settings.values.fields import Settings
+from engines.memory.fit import Parts
+from engines.memory.load_options import LoadOptions
+from engines.models.gguf.header import read_header
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_PARTS = {
+    "weights": "Weights",
+    "kv": "KV cache",
+    "compute": "Computing",
+    "drafter": "Drafting ahead",
+    "projector": "Projector",
+}
+
+
+def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Carry out the command; returns the exit status. Raises UserError."""
+    settings = app.settings.read()
+    try:
+        entry = app.library.find(args.what)
+    except ModelUnknown:
+        if not is_hub_name(args.what):
+            raise
+        entry = None
+    if entry is None or (is_hub_name(args.what) and entry.files and not entry.path.exists()):
+        report = _on_hub(app, hub_name(args.what), settings, args)
+    else:
+        held = app.library.effective(entry, settings)
+        load_options = _with_wishes(load_options_of(held, entry.engine), args)
+        report = app.runtime.judge(entry, load_options)
+    out.value(_described(report), lambda: _in_words(report))
+    return 0
+
+
+def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOptions:
+    return replace(
+        load_options,
+        context=load_options.context if args.context is None else args.context,
+        kv_type=args.kv_type or load_options.kv_type,
+    )
+
+
+def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespace) -> FitReport:
+    """Judge a model by the headers of its files, which lie sparse in a folder of their own."""
+    repository = app.hub.repository(name.repo, name.revision or args.revision)
+
+    def headers(files: tuple[RepoFile, ...]) -> Path:
+        return app.hub.headers(repository, Variant("", files), app.folder.headers)
+
+    checkpoint = wanted_checkpoint(repository)
+    if checkpoint is not None and not repository.variants:
+        told = (
+            it
+            for it in checkpoint.files
+            if it.path == "config.json" or it.path.endswith(".safetensors")
+        )
+        entry = ModelEntry(name.repo, name.repo, headers(tuple(told)).parent, engine="vllm")
+        return app.runtime.judge(entry, _with_wishes(load_options_of(settings, "vllm"), args))
+    variant = _variant(app, repository, name)
+    chosen = choose(repository.files, repository.id)
+    drafter = chosen.along_with(variant)
+    model = headers(variant.files)
+    load_options = _with_wishes(load_options_of(settings), args)
+    beside = headers((drafter,)) if drafter else None
+    # As `hearth models pull` would bring it.
+    file = chosen.projector_for(variant) if app.projectors.of_repo(name.repo) else None
+    projector = projector_file(headers((file,))) if file else None
+    return app.fitting.report(model, read_header(model), load_options, beside, projector=projector)
+
+
+def _variant(app: App, repository: Repository, name: HubName) -> Variant:
+    """Pick the variant that was named, or that suits this computer. Raises ModelUnknown."""
+    found = [
+        it
+        for it in repository.variants
+        if (name.quantisation is None or same_label(it.label, name.quantisation))
+        and (name.file is None or name.file in (file.path for file in it.files))
+    ]
+    chosen = best_variant(found, lambda it: app.fitting.quick(it.size_bytes))
+    if chosen is None and found:
+        chosen = found[0]
+    if chosen is None:
+        there = ", ".join(it.label for it in repository.variants) or "none that can be run"
+        raise ModelUnknown(
+            f"{name.repo} has no such model.",
+            f"It offers these quantisations: {there}.",
+            "Choose one of them, as owner/name:QUANT.",
+        )
+    return chosen
+
+
+def _described(report: FitReport) -> dict[str, Any]:
+    last = report.last
+    fit = asdict(report.fit)
+    del fit["split"]
+    return {
+        **fit,
+        "parts": asdict(report.fit.parts),
+        "exact": report.exact,
+        "last_load": _last(last) if last else None,
+        "sentences": report.sentences,
+    }
+
+
+def _last(load: LoadRecord) -> dict[str, Any]:
+    return {
+        "predicted_bytes": load.predicted_bytes,
+        "real_bytes": load.real_bytes,
+        "error": load.error,
+    }
+
+
+def _in_words(report: FitReport) -> str:
+    fit = report.fit
+    parts: Parts = fit.parts
+    rows = [(text, size(getattr(parts, name))) for name, text in _PARTS.items()]
+    rows = [row for row, name in zip(rows, _PARTS, strict=True) if getattr(parts, name)]
+    rows += [
+        ("Needed", size(fit.need_bytes)),
+        ("Free", f"{size(fit.have_bytes)} on {fit.device}"),
+        ("Context", f"{fit.context:,} tokens, KV cache {report.plan.kv_type}"),
+        ("Figures", "llama.cpp's own" if report.exact else "estimated"),
+    ]
+    if (last := report.last) is not None:
+        figures = f"{size(last.predicted_bytes)} expected, {size(last.real_bytes)} taken"
+        rows.append(("Last load", f"{figures}: {last.error:+.1%}"))
+    sentences = [f"{fit.verdict}: {fit.reason}", *report.sentences[1:]]
+    return "\n".join([*sentences, "", table(rows)])
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    add_revision(parser)
+    parser.add_argument(
+        "--context", type=int, metavar="N", help="tokens; otherwise as it would load"
+    )
+    parser.add_argument(
+        "--kv-type",
+        choices=("f16", "q8_0", "q4_0"),
+        help="precision of the KV cache; otherwise as the settings say, which is f16 at first",
+    )
+
+
+FIT = Command(
+    "fit", "whether a model fits the memory, and the sum", fit_model, "M", declare=_declare
+)

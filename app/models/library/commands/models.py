@@ -1,0 +1,244 @@
+"""`hearth models`: lists the models on this computer, and manages them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from app.base.errors import ModelUnknown
+from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.output import Output, size, table
+from app.models.discover.commands.hub import SEARCH, show_repository
+from app.models.downloads.commands import PULL
+from app.models.hub.values.names import is_hub_name
+from app.models.library.commands.edit import EDIT
+from app.models.library.commands.fit import FIT
+from app.models.library.commands.model_rows import (
+    added_in_words,
+    described,
+    drafter_rows,
+    listed,
+    model_row,
+    shown,
+)
+from app.models.library.services.details import details
+from app.settings.commands import cell, change_settings, reset_in_words
+from app.settings.values.fields import Settings
+from app.settings.values.models import checked, effective
+from engines.cancel import CancelToken
+from engines.errors import ModelNotFound
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+_NOTES: Final = 10
+"""How many of the files that were skipped are named, so that they do not hide the list."""
+
+
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = [listed(app, entry) for entry in app.library.entries()]
+    out.value(found, lambda: table([*map(model_row, found), *drafter_rows(app)]))
+    app.library.keep_facts()
+    notes = app.library.notes()
+    for note in notes[:_NOTES]:
+        out.note(note)
+    if len(notes) > _NOTES:
+        out.note(f"{len(notes) - _NOTES:,} more were skipped.")
+    out.note(f"On the disk: {size(app.manager.disk_use().total)} in all.")
+    return 0
+
+
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Show a model; one here goes before a repository of that name, which the Hub is asked for."""
+    try:
+        found = details(app.library, args.what)
+    except (ModelUnknown, ModelNotFound):
+        if not is_hub_name(args.what):
+            raise
+        return show_repository(app, args, out)
+    value = {**shown(found), **described(app, app.library.find(args.what))}
+    out.value(value, lambda: table([(k, cell(v)) for k, v in value.items() if v not in (None, "")]))
+    return 0
+
+
+def _import(app: App, args: argparse.Namespace, out: Output) -> int:
+    def progress(share: float) -> None:
+        out.rewrite(f"Copying and checking: {share:4.0%}" if share < 1 else "")
+
+    entry = app.manager.take_in(
+        Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
+    )
+    targets = [it.name for it in app.library.drafts_for(entry)] if entry.drafts else []
+    value = {**described(app, entry), "drafts_for": targets}
+    out.value(value, lambda: added_in_words(entry, targets))
+    return 0
+
+
+def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
+    def progress(share: float) -> None:
+        out.rewrite(f"Checking the file: {share:4.0%}" if share < 1 else "")
+
+    found = app.manager.verify(args.what, progress, CancelToken())
+    value = {
+        "id": found.entry.id,
+        "sha256": found.sha256,
+        "compared": found.compared,
+        "verified": found.entry.verified is not None,
+    }
+
+    def human() -> str:
+        if found.compared:
+            return f"{found.entry.name} is intact: {found.sha256}."
+        return (
+            f"There was nothing to compare {found.entry.name} with; what it is now is "
+            f"remembered for the next time: {found.sha256}."
+        )
+
+    out.value(value, human)
+    return 0
+
+
+def _settings_naming(app: App, called: str) -> tuple[str, ...]:
+    """Return the names of the settings that name a model."""
+    entry = app.library.find(called)
+    return app.library.settings_naming(app.settings.read(), lambda it: it.id == entry.id)
+
+
+def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
+    naming = _settings_naming(app, args.what)
+    entry = app.manager.rename(args.what, args.name)
+    # A setting may hold the name that the model had until now.
+    change_settings(app, dict.fromkeys(naming, entry.id))
+    out.value(
+        {"id": entry.id, "name": entry.name}, lambda: f"{entry.id} is now called {entry.name}."
+    )
+    return 0
+
+
+def _set(app: App, args: argparse.Namespace, out: Output) -> int:
+    if args.setting is None:
+        if args.default:
+            raise WrongUsage(
+                "Hearth did not understand that command.",
+                "--default needs the NAME of the setting that it takes back.",
+                "`hearth models set M` shows those that are set.",
+            )
+        return _print_settings(app.manager.settings(args.what), out)
+    if args.default:
+        return _print_settings(app.manager.set(args.what, args.setting, None), out)
+    if args.value is None:
+        own = app.manager.settings(args.what)
+        held = effective(app.settings.read(), app.library.own(args.what))
+        checked(args.setting, getattr(held, args.setting, None))
+        value = getattr(held, args.setting)
+        out.value(
+            {"name": args.setting, "value": value, "own": args.setting in own},
+            lambda: cell(value),
+        )
+        return 0
+    return _print_settings(app.manager.set(args.what, args.setting, args.value), out)
+
+
+def _print_settings(values: Any, out: Output) -> int:
+    out.value(
+        dict(values),
+        lambda: (
+            table([(name, cell(value)) for name, value in values.items()])
+            or "Nothing is set for this model alone."
+        ),
+    )
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    naming = _settings_naming(app, args.what)
+    gone = app.manager.delete(args.what, with_file=args.file)
+    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
+    value = {"removed": gone.entry.id, "files": gone.files, "frees_bytes": gone.frees}
+    value["settings"] = settings
+
+    def human() -> str:
+        said = [f"{gone.entry.id} is off the list; {gone.entry.path} stays."]
+        if gone.files:
+            said = [
+                f"{gone.entry.id} is in the trash; emptying the trash frees {size(gone.frees)}."
+            ]
+        return "\n".join((*said, *reset_in_words(settings)))
+
+    out.value(value, human)
+    return 0
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--copy",
+        action="store_true",
+        help="copy it to the folder of models; otherwise it is used in place",
+    )
+
+
+def _declare_rename(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="what it is called from now on")
+
+
+def _declare_set(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "setting",
+        nargs="?",
+        metavar="NAME",
+        help="of the setting, as `hearth settings list` has it",
+    )
+    parser.add_argument("value", nargs="?", metavar="VALUE", help="in the setting's unit")
+    parser.add_argument(
+        "--default", action="store_true", help="leave NAME to the settings of the app again"
+    )
+
+
+def _declare_remove(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--file", action="store_true", help="move the file to the trash, too, wherever it lies"
+    )
+
+
+COMMAND = Command(
+    "models",
+    "the models here and on the Hub",
+    verbs=(
+        Command("list", "all models on this computer", _list),
+        SEARCH,
+        Command(
+            "show",
+            "what a model here says of itself, or what a repository on the Hub offers",
+            _show,
+            "M",
+        ),
+        FIT,
+        PULL,
+        Command(
+            "import",
+            "add a GGUF file in place, or a copy of it",
+            _import,
+            "PATH",
+            declare=_declare_import,
+        ),
+        Command("verify", "compare a model's bytes with what they should be", _verify, "M"),
+        Command("rename", "call a model something else", _rename, "M", declare=_declare_rename),
+        Command(
+            "set",
+            "a setting for this model alone; with no value, all that are set",
+            _set,
+            "M",
+            declare=_declare_set,
+        ),
+        EDIT,
+        Command(
+            "rm",
+            "take a model off the list, or move a downloaded one to the trash",
+            _remove,
+            "M",
+            aliases=("remove",),
+            declare=_declare_remove,
+        ),
+    ),
+)

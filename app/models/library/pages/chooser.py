@@ -1,0 +1,245 @@
+"""Chooses, adds and removes models, wherever in the window that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.kit.look.format import size
+from app.kit.notify import Notifier
+from app.kit.widgets.toast import Toast
+from app.models.library.pages.names import name_of
+from app.models.library.presenters.models import Models, RemovedModel
+from app.models.library.values.entry import STARTER, ModelEntry
+from app.settings.presenters import SettingsService
+from app.settings.values.fields import Settings
+from app.settings.values.models import NAMING
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.runtime.presenters.loaded import LoadedModels
+
+
+class ModelChooser(QObject):
+    """Chooses models for the chat that is open, and the usual one for those to come.
+
+    changed(): the model in use is another. shown(entries, current): wherever models can be chosen
+    they are these now; current: the id, name or path of the one in use.
+    """
+
+    changed = Signal()
+    shown = Signal(object, object)
+
+    def __init__(
+        self,
+        models: Models,
+        loaded: LoadedModels,
+        settings: SettingsService,
+        chat_settings: ChatSettings,
+        chat_id: Callable[[], str | None],
+        notifier: Notifier,
+        window: QWidget,
+        *,
+        alone: bool = False,
+    ) -> None:
+        """Begin. chat_id: the chat that is open; its model is the one in use.
+
+        alone: its choices are of that chat and of no other.
+        """
+        super().__init__(window)
+        self._models = models
+        self._loaded = loaded
+        self._settings = settings
+        self._chat_settings = chat_settings
+        self._chat_id = chat_id
+        self._notifier = notifier
+        self._window = window
+        self._alone = alone
+        self._said: Toast | None = None
+
+    def tell(self) -> None:
+        """Have all show what can be chosen, as it is now."""
+        self.shown.emit(self.entries(), self.current())
+
+    def entries(self) -> list[ModelEntry]:
+        return self._models.list()
+
+    def current(self) -> str:
+        """The id, name or path of the model in use."""
+        return self._chat_settings.model(self._chat_id())
+
+    def current_entry(self) -> ModelEntry | None:
+        """The model in use; None if it is a file that was never added, or is gone."""
+        current = self.current()
+        return next((e for e in self.entries() if current in (e.id, e.name)), None)
+
+    @property
+    def usual(self) -> str | None:
+        """The id, name or path of the model that new chats begin with; None if that is no matter
+        here."""
+        return None if self._alone else self._settings.current.model
+
+    def use(self, model_id: str) -> None:
+        """Use a model in the open chat, and say so; new chats begin with it if that is wanted."""
+        if not self._change(chat=model_id):
+            return
+        text = self.tr("{0} answers in this chat.").format(self._called(model_id))
+        if self.usual in (None, model_id, self._name(model_id)):
+            self._say(text)
+        else:
+            words = self.tr("Use for new chats too")
+            self._say(text, words, lambda: self._begin_with(model_id))
+
+    def use_for_new(self) -> None:
+        """Let new chats begin with the model of the open chat, too."""
+        self._begin_with(self.current())
+
+    def use_from_now_on(self, model_id: str) -> None:
+        """Use a model in the open chat and in new ones, say so, and offer it here only.
+
+        For choices that are made elsewhere than in a chat, such as at the list of models.
+        """
+        before = self._settings.current.model
+        if not self._change(chat=model_id, usual=model_id):
+            return
+        text = self.tr("{0} answers in this chat and in new ones.").format(self._called(model_id))
+        if before in (model_id, self._name(model_id)):
+            self._say(text)
+        else:
+            words = self.tr("Only in this chat")
+            self._say(text, words, lambda: self._begin_with(before))
+
+    def load(self, model_id: str) -> None:
+        """Load a model as the open chat would have it."""
+        self._loaded.load(model_id, self._chat_settings.with_model(self._chat_id(), model_id))
+
+    def _begin_with(self, model: str) -> None:
+        """Let new chats begin with a model, and say so; the open one keeps its own."""
+        if self._change(usual=model):
+            self._say(self.tr("New chats use {0}.").format(self._called(model)))
+
+    def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
+        """Say what a choice has changed, in place of what was said of the one before."""
+        if self._said is not None:
+            self._said.dismiss()
+        if not action:
+            self._notifier.say(text)
+            return
+
+        def acted() -> None:
+            self._said = None  # it closes by itself
+            act()
+
+        toast = self._said = self._notifier.offer(text, action, acted)
+        toast.closed.connect(lambda: self._forget(toast))
+
+    def _forget(self, toast: Toast) -> None:
+        if self._said is toast:
+            self._said = None
+
+    def _change(self, *, chat: str | None = None, usual: str | None = None) -> bool:
+        """Change the model of the open chat, or the usual one; returns whether that went."""
+        try:
+            if usual is not None:
+                self._settings.set("model", usual)
+            if chat is not None:
+                self._chat_settings.set_model(self._chat_id(), chat)
+        except UserError as error:
+            self._notifier.error(error)
+            return False
+        finally:
+            self.changed.emit()
+            self.tell()
+        return True
+
+    def _name(self, model_id: str) -> str:
+        return next((it.name for it in self.entries() if it.id == model_id), model_id)
+
+    def _called(self, model: str) -> str:
+        """Name a model, by its id or name, as people see it."""
+        found = next((it for it in self.entries() if model in (it.id, it.name)), None)
+        return name_of(found) if found is not None else model
+
+    def add(self) -> None:
+        """Let the user pick a file."""
+        from PySide6.QtWidgets import QFileDialog
+
+        dialog = QFileDialog(
+            self._window, self.tr("Add a model file"), str(Path.home()), self.tr("Models (*.gguf)")
+        )
+        dialog.setObjectName("pickModel")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: self.take([Path(path)]))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def take(self, paths: Sequence[Path]) -> None:
+        """Add these files, as the user said once that files are to be added."""
+        way = self._settings.current.adding
+        if way == "ask":
+            self._ask_how(paths)
+            return
+        for path in paths:
+            self._models.add(
+                path, copy=way == "copy", done=self._added, failed=self._notifier.error
+            )
+
+    def remove(self, model_id: str, with_file: bool) -> None:
+        self._models.remove(
+            model_id, with_file=with_file, done=self._removed, failed=self._notifier.error
+        )
+
+    def _ask_how(self, paths: Sequence[Path]) -> None:
+        names = ", ".join(path.name for path in paths)
+        lines = [
+            self.tr("How should {0} be added?").format(names),
+            self.tr(
+                "Used in place, it takes no more disk space, but must not be moved. A "
+                "copy in Hearth’s folder takes as much space again."
+            ),
+            self.tr("Hearth will do the same next time. You can change this in the settings."),
+        ]
+        answers = [
+            ("addNothing", self.tr("Cancel")),
+            ("copy", self.tr("Copy")),
+            ("link", self.tr("Use in place")),
+        ]
+
+        def answered(way: str) -> None:
+            if way in ("copy", "link"):
+                self._settings.set("adding", way)
+                self.take(paths)
+
+        self._notifier.ask(lines, answers, answered)
+
+    def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
+        """Use an added model, or tell which models, the targets, an added drafter drafts for."""
+        if targets is None:
+            self.use_from_now_on(entry.id)
+        else:
+            text = self.tr("{0} was added: it helps {1} to answer faster.")
+            self._notifier.say(text.format(entry.name, ", ".join(targets)))
+
+    def _removed(self, removed: RemovedModel) -> None:
+        entry = removed.entry
+        gone = (entry.id, entry.name)
+        if self._settings.current.model in gone:
+            self._change(usual=STARTER)
+        for name in NAMING:
+            if getattr(self._settings.current, name) in gone:
+                self._settings.set(name, getattr(Settings(), name))
+        if self.current() in gone:
+            self._change(chat=STARTER)
+        if removed.files:
+            text = self.tr("{0} is in the trash; emptying the trash frees {1}.")
+            self._notifier.say(text.format(entry.name, size(removed.frees)))
+        else:
+            text = self.tr("{0} was removed from the list. Its file was not changed.").format(
+                entry.name
+            )
+            self._notifier.offer_undo(text, lambda: self._models.restore(removed))

@@ -1,0 +1,458 @@
+"""The page of one model: its fit, its file's details, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.look.format import size
+from app.kit.look.language import in_full, translated
+from app.kit.look.theme import GRID
+from app.kit.notify import Notifier
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.problem_card import ProblemCard
+from app.models.library.pages.details.fit_card import FitCard
+from app.models.library.pages.details.metadata_dialog import MetadataDialog
+from app.models.library.pages.details.model_facts_card import ModelFactsCard
+from app.models.library.pages.details.own_settings import OwnSettings
+from app.models.library.pages.here_words import used_words
+from app.models.library.pages.model_box import ModelBox
+from app.models.library.pages.names import name_of
+from app.models.library.pages.part_page import PartPage
+from app.models.library.presenters.metadata import ModelMetadata
+from app.models.library.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
+from app.models.library.values.details import Checked
+from app.models.library.values.editable import Editable
+from app.models.library.values.entry import ModelEntry
+from engines.errors import Cancelled, UserError
+
+
+class Title(QWidget):
+    """renamed(name): Enter keeps a new name, Escape the old one."""
+
+    renamed = Signal(str)
+
+    def __init__(self, name: str, *, fixed: bool, parent: QWidget | None = None) -> None:
+        """Begin. fixed: the name cannot be changed."""
+        super().__init__(parent)
+        self.setObjectName("modelTitle")
+        self._name = name
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        self._label = Label(name, "title", name="detailsName", wrap=True)
+        self._edit = _Field(name)
+        self._edit.hide()
+        self._edit.returnPressed.connect(self._keep)
+        self._edit.given_up.connect(self._leave)
+        self._pencil = IconButton("pencil", self.tr("Rename"), "renameModel", size=18)
+        self._pencil.clicked.connect(self._begin)
+        row.addWidget(self._label)
+        row.addWidget(self._edit, 1)
+        row.addWidget(self._pencil)
+        self._pencil.setVisible(not fixed)
+        row.addStretch(0)
+
+    def show_name(self, name: str) -> None:
+        self._name = name
+        self._label.setText(name)
+        self._leave()
+
+    def _begin(self) -> None:
+        self._edit.setText(self._name)
+        self._label.hide()
+        self._pencil.hide()
+        self._edit.show()
+        self._edit.setFocus()
+        self._edit.selectAll()
+
+    def _keep(self) -> None:
+        name = self._edit.text().strip()
+        self._leave()
+        if name != self._name:
+            self.renamed.emit(name)
+
+    def _leave(self) -> None:
+        if self._edit.isHidden():
+            return
+        self._edit.hide()
+        self._label.show()
+        self._pencil.show()
+        self._pencil.setFocus()
+
+
+class _Field(QLineEdit):
+    given_up = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setObjectName("newName")
+        self.setAccessibleName(self.tr("New name"))
+
+    def event(self, event: QEvent) -> bool:
+        """Escape is a shortcut of the window everywhere else."""
+        if (
+            event.type() is QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.given_up.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class ModelActions(QWidget):
+    """asked(action): "use", "check", "reveal", "edit", "off_list" or "trash"."""
+
+    asked = Signal(str)
+
+    def __init__(self, shown: ShownModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelActions")
+        removable = shown.removable
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        self._use = LabelledButton(
+            "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
+        )
+        self._use.clicked.connect(lambda: self.asked.emit("use"))
+        self._use.setEnabled(shown.details is not None)
+        self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
+        self._first = FlowRow(
+            self._use,
+            self._in_use,
+            self._button("check", self.tr("Check the file"), "check", "checkFile"),
+            self._button("folder", self.tr("Show in folder"), "reveal", "revealModel"),
+        )
+        column.addWidget(self._first)
+        second = []
+        if shown.entry.engine == "llamacpp" and not shown.entry.builtin:
+            text = self.tr("Edit metadata…")
+            second.append(self._button("pencil", text, "edit", "editMetadata"))
+        if removable.off_list:
+            text = self.tr("Remove from list")
+            second.append(self._button("close", text, "off_list", "takeOffList"))
+        if removable.frees is not None:
+            text = self.tr("Move to the trash…")
+            second.append(self._button("trash", text, "trash", "trashModel"))
+        column.addWidget(FlowRow(*second))
+        if removable.why_not:
+            why = translated(removable.why_not)
+            column.addWidget(Label(why, "small", name="whyNotRemoved", wrap=True))
+
+    def show_in_use(self, in_use: bool) -> None:
+        self._use.setVisible(not in_use)
+        self._in_use.setVisible(in_use)
+
+    def _button(self, drawing: str, text: str, action: str, name: str) -> LabelledButton:
+        button = LabelledButton(drawing, text, name)
+        button.clicked.connect(lambda: self.asked.emit(action))
+        return button
+
+
+class CheckLine(QWidget):
+    """Hidden while there is nothing to say. stop(): the user does not want to wait."""
+
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("checkLine")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("checkBar")
+        self._bar.setAccessibleName(self.tr("Checking the file"))
+        self._bar.setTextVisible(False)
+        self._stop = LabelledButton("stop", self.tr("Stop"), "stopCheckingFile")
+        self._stop.clicked.connect(self.stop)
+        row.addWidget(self._bar, 1)
+        row.addWidget(self._stop)
+        column.addLayout(row)
+        self._words = Label("", name="fileCheckResult", wrap=True, selectable=True)
+        column.addWidget(self._words)
+        self.hide()
+
+    def show_progress(self, share: float) -> None:
+        self._bar.setValue(round(share * 100))
+        self._say(self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._running(True)
+
+    def show_checked(self, found: Checked) -> None:
+        self._running(False)
+        if found.compared:
+            self._say(self.tr("The file is intact."), "good")
+        else:
+            text = self.tr(
+                "There was nothing to compare it with. The next check will compare it "
+                "with today’s state."
+            )
+            self._say(text, "muted")
+
+    def show_problem(self, error: UserError) -> None:
+        self._running(False)
+        self._say(in_full(error), "problem")
+
+    def show_stopped(self) -> None:
+        self._running(False)
+        self._say(self.tr("The check was stopped."), "muted")
+
+    def _running(self, running: bool) -> None:
+        self._bar.setVisible(running)
+        self._stop.setVisible(running)
+        self.show()
+
+    def _say(self, text: str, look: str) -> None:
+        if self._words.property("look") != look:
+            self._words.setProperty("look", look)
+            self._words.style().unpolish(self._words)
+            self._words.style().polish(self._words)
+        self._words.setText(text)
+
+
+class DetailsPage(PartPage):
+    """back(): to the list. use(id), anyway(id): it is to answer, even if it does not seem to fit.
+
+    remove(id, with_file): it is not wanted any more. renamed(): a name is another.
+    """
+
+    back = Signal()
+    use = Signal(str)
+    anyway = Signal(str)
+    remove = Signal(str, bool)
+    renamed = Signal()
+
+    def __init__(
+        self,
+        service: ModelPage,
+        metadata: ModelMetadata,
+        notifier: Notifier,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("modelDetails", parent=parent)
+        self._service = service
+        self._metadata = metadata
+        self._notifier = notifier
+        self._model = ""
+        self._current = ""
+        self._shown: ShownModel | None = None
+        self._title: Title | None = None
+        self._actions: ModelActions | None = None
+        self._settings: OwnSettings | None = None
+        back = LabelledButton(
+            "back", self.tr("All models"), "backToModels", look="link", tone="accent_text"
+        )
+        back.clicked.connect(self.back)
+        self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
+        self._head = QVBoxLayout()
+        self._head.setSpacing(12)
+        self.column.addLayout(self._head)
+        self._check = CheckLine()
+        self._check.stop.connect(service.stop)
+        self.column.addWidget(self._check)
+        self._fit = FitCard()
+        self._fit.anyway.connect(lambda: self.anyway.emit(self._model))
+        self._fit.again.connect(self._judge)
+        self.column.addWidget(self._fit)
+        self._rest = QVBoxLayout()
+        self._rest.setSpacing(2 * GRID)
+        self.column.addLayout(self._rest)
+        self.column.addStretch(1)
+        metadata.crashed.connect(notifier.error)
+
+    @property
+    def model(self) -> str:
+        """The id of the model that is shown."""
+        return self._model
+
+    def open(self, model: str) -> None:
+        if model != self._model:
+            self._service.stop()
+            self._check.hide()
+            self._clear()
+            self._head.addWidget(Label(self.tr("Reading its file…"), "muted", name="openingModel"))
+        self._model = model
+        self._look()
+
+    def show_current(self, current: str) -> None:
+        """Show which model is in use, by its id or name."""
+        self._current = current
+        if self._shown is not None and self._actions is not None:
+            entry = self._shown.entry
+            self._actions.show_in_use(current in (entry.id, entry.name))
+
+    def _look(self) -> None:
+        """Read the model's file for the page."""
+        self._service.open(self._model, self._show, self._notifier.telling(self._show_problem))
+
+    def _clear(self) -> None:
+        self._shown = self._title = self._actions = self._settings = None
+        empty(self._head)
+        empty(self._rest)
+        self._fit.hide()
+
+    def _show(self, shown: ShownModel) -> None:
+        entry = shown.entry
+        self._clear()
+        self._shown = shown
+        self._title = Title(name_of(entry), fixed=entry.builtin)
+        self._title.renamed.connect(lambda name: self._rename(entry.id, name))
+        self._head.addWidget(self._title)
+        self._head.addWidget(Label(used_words(entry.last_used), "muted", name="detailsUsed"))
+        self._actions = ModelActions(shown)
+        self._actions.asked.connect(self._act)
+        self._head.addWidget(self._actions)
+        self.show_current(self._current)
+        if shown.details is not None:
+            self._rest.addWidget(ModelFactsCard(shown.details))
+            self._fit.show()
+            self._judge()
+        elif shown.problem is not None:
+            self._rest.addWidget(ProblemCard(shown.problem))
+        self._settings = OwnSettings(
+            shown.own, shown.general, {"draft_model": partial(_draft_models, shown.draft_models)}
+        )
+        self._settings.changed.connect(lambda name, value: self._set(entry.id, name, value))
+        self._rest.addWidget(self._settings)
+
+    def _show_problem(self, error: UserError) -> None:
+        self._clear()
+        card = ProblemCard(error, [("openModelAgain", "again", self.tr("Try again"))])
+        card.acted.connect(self._look)
+        self._head.addWidget(card)
+
+    def _judge(self) -> None:
+        model = self._model
+
+        def judged(fitted: Fitted) -> None:
+            if model == self._model:
+                self._fit.show_fitted(fitted)
+
+        def failed(error: UserError) -> None:
+            if model == self._model:
+                self._fit.show_problem(error)
+
+        self._fit.show_working()
+        self._service.judge(model, judged, self._notifier.telling(failed))
+
+    def _act(self, action: str) -> None:
+        if self._shown is None:
+            return
+        entry = self._shown.entry
+        match action:
+            case "use":
+                self.use.emit(entry.id)
+            case "check":
+                self._verify(entry.id)
+            case "reveal":
+                self._notifier.reveal(entry.path)
+            case "edit":
+                self._metadata.read(entry.id, self._edit, self._notifier.error)
+            case "off_list":
+                self.remove.emit(entry.id, False)
+            case "trash":
+                self._ask_to_trash(entry, self._shown.removable)
+
+    def _edit(self, now: Editable) -> None:
+        dialog = MetadataDialog(self._metadata, self._notifier, now, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.saved.connect(self._edited)
+        dialog.open()
+
+    def _edited(self, entry: ModelEntry) -> None:
+        """The page shows what was written: the model itself, or its copy."""
+        self._notifier.say(self.tr("Saved."))
+        self.open(entry.id)
+        self.renamed.emit()
+
+    def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
+        count = len(removable.files)
+        files = self.tr("File") if count == 1 else self.tr("{0} files").format(count)
+        lines = [
+            self.tr("Move {0} to the trash?").format(entry.name),
+            self.tr("{0} can be restored from there. Emptying the trash frees {1}.").format(
+                files, size(removable.frees or 0)
+            ),
+        ]
+        answers = [
+            ("keepModel", self.tr("Keep it")),
+            ("confirmTrash", self.tr("Move to the trash")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda answer: self.remove.emit(entry.id, True) if answer == "confirmTrash" else None,
+        )
+
+    def _verify(self, model: str) -> None:
+        def read(share: float) -> None:
+            if model == self._model:
+                self._check.show_progress(share)
+
+        def checked(found: Checked) -> None:
+            if model == self._model:
+                self._check.show_checked(found)
+                self._look()
+
+        def show_problem(error: UserError) -> None:
+            if model == self._model:
+                self._check.show_problem(error)
+
+        def failed(error: Exception) -> None:
+            if not isinstance(error, Cancelled):
+                self._notifier.telling(show_problem)(error)
+            elif model == self._model:
+                self._check.show_stopped()
+
+        self._check.show_progress(0.0)
+        self._service.verify(model, read, checked, failed)
+
+    def _rename(self, model: str, name: str) -> None:
+        def renamed(entry: ModelEntry) -> None:
+            if model == self._model and self._title is not None:
+                self._title.show_name(entry.name)
+            self.renamed.emit()
+
+        self._service.rename(model, name, renamed, self._notifier.error)
+
+    def _set(self, model: str, name: str, value: object) -> None:
+        """A setting of its own, by which it may fit or not."""
+
+        def own(values: Mapping[str, object]) -> None:
+            if model == self._model and self._settings is not None:
+                self._settings.show_own(values)
+                self._judge()
+
+        def refused(error: UserError) -> None:
+            if model == self._model and self._settings is not None:
+                self._settings.show_problem(name, error)
+
+        self._service.set(model, name, value, own, self._notifier.telling(refused))
+
+
+def _draft_models(
+    entries: Sequence[ModelEntry], value: object, changed: Callable[[object], None]
+) -> QWidget:
+    """Make the box in which a draft model is chosen."""
+    box = ModelBox("draft_model", QCoreApplication.translate("details", "Automatic"))
+    named = next((it.id for it in entries if value in (it.id, it.name)), str(value) or None)
+    box.show_models(entries, named)
+    box.chosen.connect(lambda model: changed(model or ""))
+    return box

@@ -1,0 +1,75 @@
+"""The card of a model's fit into the memory that is free, as a picture and in words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.look.language import in_full, translated
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.models.discover.pages.fit_badge import FitBadge
+from app.models.library.presenters.model_page import Fitted
+from app.models.pages.memory_bar import MemoryBars
+from engines.errors import UserError
+
+
+class FitCard(Panel):
+    """anyway(): load it even so. again(): work it out once more."""
+
+    anyway = Signal()
+    again = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("card", "fitCard", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent)
+        head = QHBoxLayout()
+        head.addWidget(Label(self.tr("In memory"), "group"))
+        head.addStretch(1)
+        self._badge = QHBoxLayout()
+        head.addLayout(self._badge)
+        self.box.addLayout(head)
+        self._content = QVBoxLayout()
+        self._content.setSpacing(10)
+        self.box.addLayout(self._content)
+
+    def show_working(self) -> None:
+        self._clear()
+        self._content.addWidget(Label(self.tr("Estimating memory…"), "muted", name="judging"))
+
+    def show_fitted(self, fitted: Fitted) -> None:
+        self._clear()
+        self._badge.addWidget(FitBadge(fitted.fits))
+        bars = MemoryBars(self)
+        bars.show_uses(fitted.uses)
+        self._content.addWidget(bars)
+        text = " ".join(translated(sentence) for sentence in fitted.sentences)
+        sentence = Label(text, "muted", name="fitSentence", wrap=True)
+        # A file's name in it may be longer than a line.
+        sentence.setMinimumWidth(1)
+        self._content.addWidget(sentence)
+        if fitted.fits == "no":
+            self._content.addLayout(self._way_out())
+
+    def show_problem(self, error: UserError) -> None:
+        self._clear()
+        text = in_full(error)
+        self._content.addWidget(Label(text, "problem", name="fitProblem", wrap=True))
+        again = LabelledButton("again", self.tr("Try again"), "judgeAgain")
+        again.clicked.connect(self.again)
+        self._content.addWidget(again, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _way_out(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        button = LabelledButton("warning", self.tr("Load anyway"), "loadAnyway")
+        button.clicked.connect(self.anyway)
+        said = self.tr("The computer may become very slow, or the system may close Hearth.")
+        row.addWidget(button)
+        row.addWidget(Label(said, "small", wrap=True), 1)
+        return row
+
+    def _clear(self) -> None:
+        empty(self._badge)
+        empty(self._content)

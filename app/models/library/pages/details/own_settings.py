@@ -1,0 +1,153 @@
+"""The settings of one model: as the app's, until something is set for it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.settings.pages.setting_row import Maker, SettingRow
+from app.settings.values.field import SettingField
+from app.settings.values.fields import fields
+from app.settings.values.models import ANSWERING, ENGINE, LOAD, THINKING
+from engines.errors import UserError
+
+
+class OwnSetting(QWidget):
+    """changed(name, value): the user has set it for this model; a value of None takes it back."""
+
+    changed = Signal(str, object)
+
+    def __init__(
+        self,
+        name: str,
+        field: SettingField,
+        general: object,
+        parent: QWidget | None = None,
+        *,
+        make: Maker | None = None,
+    ) -> None:
+        """Begin. general: the value while the model has none of its own. make: as `SettingRow`."""
+        super().__init__(parent)
+        self._make = make
+        self.setObjectName(f"own-{name}")
+        self._name = name
+        self._field = field
+        self._general = general
+        self._is_own = False
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2)
+        self._row = self._make_row(general)
+        self._column.addWidget(self._row)
+        right = Qt.AlignmentFlag.AlignRight
+        self._as_settings = Label(self.tr("As in the settings"), "small", name=f"general-{name}")
+        self._column.addWidget(self._as_settings, 0, right)
+        title = translated(field.title or name)
+        self._reset = LabelledButton(
+            "again", self.tr("As in the settings"), f"reset-{name}", look="link", tone="accent_text"
+        )
+        self._reset.setAccessibleName(self.tr("{0}: as in the settings").format(title))
+        self._reset.clicked.connect(lambda: self.changed.emit(name, None))
+        self._column.addWidget(self._reset, 0, right)
+        self._mark()
+
+    def show_own(self, value: object | None) -> None:
+        """The model's own value; None if it has none."""
+        was_own, self._is_own = self._is_own, value is not None
+        if was_own and not self._is_own:
+            self._replace(self._general)
+        elif self._is_own and not was_own and not self._row.editor.hasFocus():
+            self._replace(value)
+        self._row.show_problem("")
+        self._mark()
+
+    def show_problem(self, text: str) -> None:
+        """Say why a value was refused."""
+        self._row.show_problem(text)
+
+    def _replace(self, value: object) -> None:
+        before, self._row = self._row, self._make_row(value)
+        self._column.replaceWidget(before, self._row)
+        before.hide()
+        before.deleteLater()
+
+    def _make_row(self, value: object) -> SettingRow:
+        row = SettingRow(self._name, self._field, value, make=self._make)
+        row.changed.connect(self.changed)
+        return row
+
+    def _mark(self) -> None:
+        self._as_settings.setVisible(not self._is_own)
+        self._reset.setVisible(self._is_own)
+
+
+class OwnSettings(Panel):
+    """changed(name, value): None leaves it to the settings of the app. Folded until it is opened.
+
+    It knows no setting by name: all of it follows from the settings model.
+    """
+
+    changed = Signal(str, object)
+
+    def __init__(
+        self,
+        own: Mapping[str, object],
+        general: Mapping[str, object],
+        editors: Mapping[str, Maker],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Begin. editors: by name, for settings of which the type does not say enough."""
+        super().__init__(
+            "card", "ownSettings", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent
+        )
+        self.box.addWidget(Label(self.tr("Settings for this model"), "group"))
+        self._summary = Label("", "muted", name="ownSummary", wrap=True)
+        self.box.addWidget(self._summary)
+        self._editors = editors
+        self._rows: dict[str, OwnSetting] = {}
+        self._form = Panel("plain", "ownForm", margins=(0, 1, 0, 0), spacing=2)
+        self._add(self.tr("Loading"), LOAD, general)
+        self._add(self.tr("Its answers"), (*ANSWERING, *THINKING, *ENGINE), general)
+        self._toggle = LabelledButton("sliders", "", "toggleOwnSettings")
+        self._toggle.clicked.connect(lambda: self._unfold(self._form.isHidden()))
+        self.box.addWidget(self._toggle, 0, Qt.AlignmentFlag.AlignLeft)
+        self.box.addWidget(self._form)
+        self._unfold(False)
+        self.show_own(own)
+
+    def show_own(self, own: Mapping[str, object]) -> None:
+        for name, row in self._rows.items():
+            row.show_own(own.get(name))
+        titles = [translated(fields()[name].title or name) for name in self._rows if name in own]
+        if titles:
+            text = self.tr("Changed: {0}. Everything else follows the settings.")
+            self._summary.setText(text.format(", ".join(titles)))
+        else:
+            self._summary.setText(self.tr("Everything follows the settings."))
+
+    def show_problem(self, name: str, error: UserError) -> None:
+        if name in self._rows:
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
+
+    def _add(self, title: str, names: Sequence[str], general: Mapping[str, object]) -> None:
+        heading = Label(title, "strong")
+        heading.setContentsMargins(0, GRID if self._rows else 0, 0, 0)
+        self._form.box.addWidget(heading)
+        for name in names:
+            make = self._editors.get(name)
+            row = OwnSetting(name, fields()[name], general[name], make=make)
+            row.changed.connect(self.changed)
+            self._rows[name] = row
+            self._form.box.addWidget(row)
+
+    def _unfold(self, unfolded: bool) -> None:
+        self._form.setVisible(unfolded)
+        text = self.tr("Hide") if unfolded else self.tr("Change…")
+        self._toggle.redraw("sliders", text)

@@ -1,0 +1,241 @@
+"""The list of all models on this computer, with sizes, a filter and an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLineEdit, QProgressBar, QVBoxLayout, QWidget
+
+from app.kit.look.format import size
+from app.kit.look.language import translated
+from app.kit.notify import Notifier
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.share_bar import BarPart, ShareBar, limited
+from app.models.downloads.pages.download_words import served_words
+from app.models.library.pages.here.model_rows import ModelRows, RowContent
+from app.models.library.pages.here_words import order_word
+from app.models.library.pages.mtp_card import MtpCard
+from app.models.library.pages.names import name_of
+from app.models.library.pages.part_page import PartPage
+from app.models.library.presenters.same_answer import SameAnswer
+from app.models.library.values.overview import ORDERS, ListedFacts, Order, Overview, arranged
+from app.models.pages.computer_card import ComputerCard
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.runtime.presenters.system import SystemCheck
+
+
+class DiskCard(Panel):
+    """Hidden until there is something to show."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("card", "diskCard", margins=(2, 1.5, 2, 1.5), spacing=1, parent=parent)
+        self._sentence = Label("", "strong", name="diskUse", wrap=True)
+        self.box.addWidget(self._sentence)
+        self._bar: ShareBar | None = None
+        self.hide()
+
+    def show_use(self, overview: Overview) -> None:
+        count = len(overview.models)
+        text = self.tr("{0} models take {1} on disk; {2} are free.")
+        if count == 1:
+            text = self.tr("One model takes {1} on disk; {2} are free.")
+        self._sentence.setText(text.format(count, size(overview.total), size(overview.free)))
+        if self._bar is not None:
+            self._bar.hide()
+            self._bar.deleteLater()
+        parts = [
+            BarPart(f"{name_of(entry)} {size(taken)}", taken)
+            for entry in overview.models
+            if (taken := overview.sizes.get(entry.id, 0))
+        ]
+        self._bar = ShareBar(
+            "diskBar",
+            self.tr("Disk use of the models"),
+            limited(parts, self.tr("{0} others")),
+        )
+        self.box.addWidget(self._bar)
+        self.show()
+
+
+class CopyCard(Panel):
+    """Hidden while nothing is copied. stop(): the user wants no copy."""
+
+    stop = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("card", "copyCard", across=True, margins=(2, 1, 1, 1), parent=parent)
+        texts = QVBoxLayout()
+        texts.setSpacing(6)
+        self._what = ElidedLabel("", name="copyWhat")
+        self._bar = QProgressBar()
+        self._bar.setObjectName("copyBar")
+        self._bar.setAccessibleName(self.tr("Copying and checking"))
+        self._bar.setTextVisible(False)
+        texts.addWidget(self._what)
+        texts.addWidget(self._bar)
+        self.box.addLayout(texts, 1)
+        stop = LabelledButton("stop", self.tr("Stop"), "stopCopying")
+        stop.clicked.connect(self.stop)
+        self.box.addWidget(stop)
+        self.hide()
+
+    def show_progress(self, path: str, share: float) -> None:
+        self._what.setText(self.tr("Copying and checking {0}").format(PurePath(path).name))
+        self._bar.setValue(round(share * 100))
+        self.show()
+
+
+class ListPage(PartPage):
+    """use(id), opened(id): of a model. again(): look for models once more."""
+
+    use = Signal(str)
+    opened = Signal(str)
+    again = Signal()
+
+    def __init__(
+        self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("modelsHere", parent=parent)
+        self._overview: Overview | None = None
+        self._facts: dict[str, ListedFacts] = {}
+        self._current = ""
+        self._drop = self._make_drop_hint()
+        self.column.addWidget(self._drop)
+        self.copy_card = CopyCard()
+        self.column.addWidget(self.copy_card)
+        self._disk = DiskCard()
+        self.column.addWidget(self._disk)
+        self.column.addWidget(self._tools())
+        self._said_instead = QVBoxLayout()
+        self._said_instead.addWidget(
+            Label(self.tr("Looking for models…"), "muted", name="lookingHere")
+        )
+        self.column.addLayout(self._said_instead)
+        self._rows = ModelRows(after=self._order)
+        self._rows.use.connect(self.use)
+        self._rows.opened.connect(self.opened)
+        self.column.addWidget(self._rows)
+        self._notes = Label("", "small", name="modelNotes", wrap=True, selectable=True)
+        self._notes.hide()
+        self.column.addWidget(self._notes)
+        self.mtp = MtpCard(check, notifier)
+        self.column.addWidget(self.mtp)
+        self._computer = ComputerCard()
+        self.column.addWidget(self._computer)
+        self.column.addStretch(1)
+
+    def show_current(self, current: str) -> None:
+        """Mark the model in use, by its id or name."""
+        if current != self._current:
+            self._current = current
+            self._build()
+
+    def show_overview(self, overview: Overview) -> None:
+        changed = overview != self._overview
+        self._overview = overview
+        if changed:
+            self._disk.show_use(overview)
+            self._notes.setText("\n".join(self._said(overview)))
+            self._notes.setVisible(bool(self._notes.text()))
+            self._build()
+
+    def show_facts(self, facts: Sequence[ListedFacts]) -> None:
+        for it in facts:
+            self._facts[it.id] = it
+            self._rows.show_facts(it)
+
+    def show_problem(self, error: UserError) -> None:
+        """Show why there is no list."""
+        self._overview = None
+        self._rows.show_models((), {}, anew=True)
+        card = ProblemCard(error, [("lookAgain", "again", self.tr("Check again"))])
+        card.acted.connect(self.again)
+        self._say_instead(card)
+
+    def show_check(self, check: SystemCheck) -> None:
+        self._computer.show_check(check)
+
+    def show_drop_hint(self, shown: bool) -> None:
+        """Show a hint while a file is held over the page."""
+        self._drop.setVisible(shown)
+
+    def focus_row(self, model: str) -> None:
+        """Come back to where a page was opened from."""
+        self._rows.focus_row(model)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._build()
+
+    def _arrange(self) -> None:
+        """Filter or order are others."""
+        self._build(anew=True)
+
+    def _build(self, *, anew: bool = False) -> None:
+        """Show the models as they are now; while the page is hidden nothing is made of them."""
+        if self._overview is None or not self.isVisible():
+            return
+        order = cast(Order, self._order.currentData())
+        words = self._filter.text()
+        sizes = self._overview.sizes
+        found = [
+            RowContent(it, it.last_used, sizes.get(it.id, 0), self._current in (it.id, it.name))
+            for it in arranged(self._overview, self._facts, words, order)
+        ]
+        self._say_instead(None if found else self._nothing(words))
+        self._rows.show_models(found, self._facts, anew=anew)
+
+    def _say_instead(self, said: QWidget | None) -> None:
+        """Say something where there are no rows."""
+        empty(self._said_instead)
+        if said is not None:
+            self._said_instead.addWidget(said)
+
+    def _nothing(self, words: str) -> QWidget:
+        card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
+        text = self.tr("No model matches “{0}”.").format(words.strip())
+        card.box.addWidget(Label(text, "muted", wrap=True), 1)
+        clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
+        clear.clicked.connect(self._filter.clear)
+        card.box.addWidget(clear)
+        return card
+
+    def _said(self, overview: Overview) -> list[str]:
+        drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
+        return [*drafters, *(translated(note) for note in overview.notes)]
+
+    def _tools(self) -> FlowRow:
+        self._filter = QLineEdit()
+        self._filter.setObjectName("filterModels")
+        self._filter.setAccessibleName(self.tr("Filter the models"))
+        self._filter.setPlaceholderText(self.tr("Filter by name or source"))
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(self._arrange)
+        self._order = ComboBox()
+        self._order.setObjectName("orderModels")
+        self._order.setAccessibleName(self.tr("Order of the models"))
+        for order in ORDERS:
+            self._order.addItem(order_word(order), order)
+        self._order.currentIndexChanged.connect(self._arrange)
+        return FlowRow(self._filter, self._order)
+
+    def _make_drop_hint(self) -> Panel:
+        hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
+        hint.box.addWidget(Picture("download", "accent_text"))
+        hint.box.addWidget(Label(self.tr("Drop to add the model file."), "strong"), 1)
+        hint.hide()
+        return hint

@@ -1,0 +1,249 @@
+"""The rows of models, as many as were asked for, made a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
+
+from app.kit.look.format import figure, size
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID, Tone
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.models.library.pages.here_words import (
+    mtp_sentence,
+    source_sentence,
+    source_word,
+    used_words,
+)
+from app.models.library.pages.names import mtp_tip, name_of
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.overview import ListedFacts
+
+
+class MoreCard(Panel):
+    """more(): further models are to be shown."""
+
+    more = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "card", "moreModels", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5, parent=parent
+        )
+        self._line = Label("", "muted", name="modelsShown", wrap=True)
+        self.box.addWidget(self._line, 1)
+        button = LabelledButton("down", self.tr("Show more"), "showMoreModels")
+        button.clicked.connect(self.more)
+        self.box.addWidget(button)
+        self.hide()
+
+    def show_count(self, shown: int, all_of_them: int) -> None:
+        """Hidden where nothing is left to be shown."""
+        self._line.setText(
+            self.tr("{0} of {1} models are shown.").format(figure(shown), figure(all_of_them))
+        )
+        self.setVisible(shown < all_of_them)
+
+
+_SIZE_WIDTH = 64
+
+
+class ModelRow(Panel):
+    """use(id): it is to answer. opened(id): its page is wanted; a click anywhere asks for it."""
+
+    use = Signal(str)
+    opened = Signal(str)
+
+    def __init__(
+        self, entry: ModelEntry, taken: int, in_use: bool, parent: QWidget | None = None
+    ) -> None:
+        """Begin. taken: bytes on the disk."""
+        super().__init__(
+            "card", f"model-{entry.id}", across=True, margins=(2, 1.25, 1.25, 1.25), parent=parent
+        )
+        self._id = entry.id
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.box.setSpacing(12)
+        tone: Tone = "accent_text" if in_use else "muted"
+        self.box.addWidget(Picture("flame" if entry.builtin else "box", tone))
+        texts = QVBoxLayout()
+        texts.setSpacing(5)
+        texts.addWidget(ElidedLabel(name_of(entry), "strong", "modelName"))
+        texts.addWidget(self._chips(entry))
+        self.box.addLayout(texts, 1)
+        amount = Label(size(taken), name="modelSize")
+        amount.setMinimumWidth(_SIZE_WIDTH)
+        amount.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.box.addWidget(amount)
+        if in_use:
+            mark = Label(self.tr("In use"), "chosen", name="inUse")
+            self.box.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
+        else:
+            use = QPushButton(self.tr("Use"))
+            use.setObjectName(f"use-{entry.id}")
+            use.setAccessibleName(self.tr("Use {0}").format(name_of(entry)))
+            use.clicked.connect(lambda: self.use.emit(entry.id))
+            self.box.addWidget(use)
+        name = self.tr("Details of {0}").format(name_of(entry))
+        self._more = IconButton("forward", name, f"details-{entry.id}")
+        self._more.clicked.connect(lambda: self.opened.emit(entry.id))
+        self.box.addWidget(self._more)
+
+    @property
+    def stops(self) -> list[QWidget]:
+        """The widgets at which the Tab key stops, in this order."""
+        return [*self.findChildren(QPushButton), self._more]
+
+    def show_facts(self, facts: ListedFacts) -> None:
+        """Show what its file says, as soon as it was read."""
+        self._quantisation.setText(facts.quantisation)
+        self._quantisation.setVisible(bool(facts.quantisation))
+        self._mtp.setVisible(facts.mtp != "none")
+        self._mtp.setToolTip(mtp_tip(mtp_sentence(facts.mtp)))
+        self._problem.setVisible(bool(facts.problem))
+        self._problem.setToolTip(translated(facts.problem))
+        self._used.setVisible(not facts.problem)
+
+    def focus(self) -> None:
+        self._more.setFocus()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and inside:
+            self.opened.emit(self._id)
+
+    def _chips(self, entry: ModelEntry) -> FlowRow:
+        source = Label(source_word(entry.source), "badge", name="modelSource")
+        source.setToolTip(source_sentence(entry.source))
+        self._quantisation = Label("", "badge", name="modelQuantisation")
+        self._quantisation.setToolTip(self.tr("Quantisation"))
+        self._quantisation.hide()
+        self._mtp = Label("MTP", "badge", name="modelMtp")
+        self._mtp.hide()
+        self._problem = Label(self.tr("Cannot be read"), "problem", name="modelProblem")
+        self._problem.hide()
+        self._used = ElidedLabel(used_words(entry.last_used), "small", "modelUsed")
+        return FlowRow(source, self._quantisation, self._mtp, self._problem, self._used)
+
+
+PORTION: Final = 50
+"""Rows that are shown at first, and added each time that more are asked for."""
+_AT_ONCE: Final = 8
+"""Rows made before the window has a turn again: about as many as are seen at first."""
+
+
+@dataclass(frozen=True)
+class RowContent:
+    """The content of a row but its file's facts; last_used counts when rows are compared."""
+
+    entry: ModelEntry
+    last_used: float | None
+    taken: int
+    in_use: bool
+
+
+class ModelRows(QWidget):
+    """use(id), opened(id): of a model."""
+
+    use = Signal(str)
+    opened = Signal(str)
+
+    def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
+        """Begin. after: the widget from which the focus comes to the rows."""
+        super().__init__(parent)
+        self._after = after
+        self._all: Sequence[RowContent] = ()
+        self._facts: Mapping[str, ListedFacts] = {}
+        self._rows: dict[str, tuple[RowContent, ModelRow]] = {}
+        self._wanted = PORTION
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        self._list = QVBoxLayout()
+        self._list.setSpacing(GRID)
+        column.addLayout(self._list)
+        self._more = MoreCard()
+        self._more.more.connect(self._show_more)
+        column.addWidget(self._more)
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._grow)
+
+    def show_models(
+        self, models: Sequence[RowContent], facts: Mapping[str, ListedFacts], *, anew: bool
+    ) -> None:
+        """Show models.
+
+        anew: from the first on. Else as many stay as there are, and those that show the same stay
+        the widgets that they are, with the focus and the place of the page.
+        """
+        self._all, self._facts = models, facts
+        if anew:
+            self._wanted = PORTION
+        self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
+
+    def show_facts(self, facts: ListedFacts) -> None:
+        if facts.id in self._rows:
+            self._rows[facts.id][1].show_facts(facts)
+
+    def focus_row(self, model: str) -> None:
+        if model in self._rows:
+            self._rows[model][1].focus()
+
+    def _show_more(self) -> None:
+        first_new = self._all[len(self._rows)].entry.id
+        self._wanted += PORTION
+        self._grow()
+        self.focus_row(first_new)
+
+    def _grow(self) -> None:
+        self._place(len(self._rows) + _AT_ONCE)
+
+    def _place(self, count: int) -> None:
+        """Show the first `count` models, and the rest of those that are wanted in later turns."""
+        before, self._rows = self._rows, {}
+        for shown in self._all[: min(count, self._wanted)]:
+            old = before.get(shown.entry.id)
+            if old is not None and old[0] == shown:
+                self._rows[shown.entry.id] = before.pop(shown.entry.id)
+            else:
+                self._rows[shown.entry.id] = shown, self._made(shown)
+        focus = QApplication.focusWidget()
+        held = ""
+        for model, (_, row) in before.items():
+            if focus is not None and row.isAncestorOf(focus):
+                held = model
+            self._list.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        for place, (_, row) in enumerate(self._rows.values()):
+            if self._list.indexOf(row) != place:
+                self._list.insertWidget(place, row)
+        stops = [stop for _, row in self._rows.values() for stop in row.stops]
+        for one, following in pairwise([self._after, *stops]):
+            QWidget.setTabOrder(one, following)
+        self.focus_row(held)
+        if len(self._rows) < min(self._wanted, len(self._all)):
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self._more.show_count(len(self._rows), len(self._all))
+
+    def _made(self, shown: RowContent) -> ModelRow:
+        row = ModelRow(shown.entry, shown.taken, shown.in_use)
+        if shown.entry.id in self._facts:
+            row.show_facts(self._facts[shown.entry.id])
+        row.use.connect(self.use)
+        row.opened.connect(self.opened)
+        return row

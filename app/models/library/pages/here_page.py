@@ -1,0 +1,116 @@
+"""The models that are on this computer: the list of them, and the page of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from app.kit.notify import Notifier
+from app.models.library.pages.details.details_page import DetailsPage
+from app.models.library.pages.here.list_page import ListPage
+from app.models.library.presenters.models import Models, is_model_file
+from app.models.library.presenters.overview import ModelOverview
+from app.models.library.values.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from app.window.presenters.window import WindowPresenters
+
+
+class HerePage(QStackedWidget):
+    """use(id), anyway(id), remove(id, with_file): what the user wants of a model.
+
+    dropped(paths): of GGUF files that were let go over the page. changed(): a model has another
+    name.
+    """
+
+    use = Signal(str)
+    anyway = Signal(str)
+    remove = Signal(str, bool)
+    dropped = Signal(object)
+    changed = Signal()
+
+    def __init__(
+        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("here")
+        self.setAcceptDrops(True)
+        self._overview: ModelOverview = presenters.overview
+        self._entries: Sequence[ModelEntry] = ()
+        self.list = ListPage(presenters.same_answer, notifier)
+        self.details = DetailsPage(presenters.model_page, presenters.metadata, notifier)
+        self.addWidget(self.list)
+        self.addWidget(self.details)
+        self.list.use.connect(self.use)
+        self.list.opened.connect(self.open)
+        self.list.again.connect(lambda: self._overview.look(anew=True))
+        self.details.back.connect(self.go_back)
+        self.details.use.connect(self.use)
+        self.details.anyway.connect(self.anyway)
+        self.details.remove.connect(self.remove)
+        self.details.renamed.connect(self.changed)
+        self._overview.looked.connect(self.list.show_overview)
+        self._overview.learnt.connect(self.list.show_facts)
+        self._overview.failed.connect(self.list.show_problem)
+        self._copies(presenters.models)
+
+    def show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """Show the models. current: the id or name of the one in use."""
+        self.list.show_current(current)
+        self.details.show_current(current)
+        gone = self.details.model not in {entry.id for entry in entries}
+        if gone and self.currentWidget() is self.details:
+            self.go_back()
+        if list(entries) != list(self._entries):
+            self._entries = entries
+            if self.isVisible():
+                self._overview.look()
+
+    def open(self, model: str) -> None:
+        self.setCurrentWidget(self.details)
+        self.details.verticalScrollBar().setValue(0)
+        self.details.open(model)
+
+    def go_back(self) -> None:
+        self.setCurrentWidget(self.list)
+        self.list.focus_row(self.details.model)
+        self._overview.look()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._overview.look()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _models_in(event.mimeData()):
+            event.acceptProposedAction()
+            self.setCurrentWidget(self.list)
+            self.list.verticalScrollBar().setValue(0)
+            self.list.show_drop_hint(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.list.show_drop_hint(False)
+        super().dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.list.show_drop_hint(False)
+        paths = _models_in(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.dropped.emit(paths)
+
+    def _copies(self, models: Models) -> None:
+        card = self.list.copy_card
+        models.copying.connect(card.show_progress)
+        models.copy_ended.connect(card.hide)
+        card.stop.connect(models.stop_copying)
+
+
+def _models_in(data: QMimeData) -> list[Path]:
+    """The GGUF files among what is dragged."""
+    paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    return [path for path in paths if is_model_file(path)]

@@ -1,0 +1,71 @@
+"""A box to choose a model in, or none, which leaves it to the settings above."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
+
+from app.kit.look.icons import icon
+from app.kit.look.theme import theme_of
+from app.kit.widgets.fields import ComboBox
+from app.models.library.pages.names import name_of
+from app.models.library.values.entry import ModelEntry
+
+
+class ModelBox(ComboBox):
+    """A box that opens the model picker. chosen(id or None): the user has chosen.
+
+    otherwise: the words for choosing none; "" where one has to be chosen.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str, otherwise: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(self.tr("Model"))
+        self.setMinimumContentsLength(12)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._otherwise = otherwise
+        self._entries: Sequence[ModelEntry] = ()
+        self.activated.connect(lambda _: self.chosen.emit(self.currentData()))
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The id of the model that is chosen."""
+        found: str | None = self.currentData()
+        return found
+
+    def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
+        """Show the models; one that is gone is shown by its name, so that it is not lost."""
+        self._entries = entries
+        self.clear()
+        if self._otherwise:
+            self.addItem(self._otherwise, None)
+        for entry in entries:
+            self.addItem(name_of(entry), entry.id)
+            if entry.on_server:
+                drawn = icon("server", theme_of(self.palette()).muted, 16)
+                self.setItemIcon(self.count() - 1, drawn)
+        index = self.findData(model)
+        if model is not None and index < 0:
+            self.addItem(self.tr("{0} (not here)").format(model), model)
+            index = self.count() - 1
+        self.setCurrentIndex(max(0, index))
+
+    def showPopup(self) -> None:
+        """Open the list in which one can type: there may be hundreds of models."""
+        from app.models.library.pages.model_picker import ModelPicker
+
+        picker = ModelPicker((), self.window(), loads=False)
+        picker.list.show_models(self._entries, self.chosen_model or "", {}, {}, self._otherwise)
+        picker.chosen.connect(picker.close)
+        picker.chosen.connect(self._take)
+        picker.open_under(self)
+
+    def _take(self, model: str) -> None:
+        self.setCurrentIndex(self.findData(model or None))
+        self.chosen.emit(self.chosen_model)

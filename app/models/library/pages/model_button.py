@@ -1,0 +1,182 @@
+"""The button that names the model in use, and what it opens: the model picker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.kit.look.scale import scaled
+from app.kit.widgets.menu_button import MenuButton
+from app.models.library.pages.names import name_of
+
+if TYPE_CHECKING:
+    from app.models.discover.values.counterparts import Counterpart
+    from app.models.library.pages.chooser import ModelChooser
+    from app.models.library.pages.model_picker import ModelPicker, Way
+    from app.models.library.values.overview import ListedFacts
+    from app.window.presenters.window import WindowPresenters
+
+_WIDEST_NAME: Final = 280
+_LEAST_NAME: Final = 72
+_LOOK_MS: Final = 500
+"""How often the open list looks which models are in memory: answers load models too."""
+
+
+class ModelButton(MenuButton):
+    """Names the model in use; a long name is elided, and the tip has all of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("modelMenu", "quiet", parent)
+        self._name = ""
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def show_model(self, name: str) -> None:
+        self._name = name
+        self.setAccessibleName(self.tr("Model: {0}").format(name))
+        self.updateGeometry()
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the room that the whole name takes, within limits."""
+        wanted = min(self.fontMetrics().horizontalAdvance(self._name) + 2, scaled(_WIDEST_NAME))
+        return QSize(self._around() + wanted, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        least = min(self.sizeHint().width(), self._around() + scaled(_LEAST_NAME))
+        return QSize(least, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _around(self) -> int:
+        """Return the pixels that padding and arrow take beside the name."""
+        return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+
+    def _fit(self) -> None:
+        room = self.width() - self._around()
+        middle = Qt.TextElideMode.ElideMiddle
+        shown = self.fontMetrics().elidedText(self._name, middle, max(room, 0))
+        if shown != self.text():
+            self.setText(shown)
+        self.setToolTip("" if shown == self._name else self._name)
+
+
+class ModelPicking(QObject):
+    """Opens the picker of a button, and does what is chosen in it.
+
+    opening(): it opens now, so that counterparts may be looked for. other_engine(Counterpart): the
+    same model is wanted on another engine.
+    """
+
+    opening = Signal()
+    other_engine = Signal(object)
+
+    def __init__(
+        self,
+        button: ModelButton,
+        chooser: ModelChooser,
+        presenters: WindowPresenters,
+        ways: Sequence[Way] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent or button)
+        self.picker: ModelPicker | None = None
+        self._button = button
+        self._chooser = chooser
+        self._presenters = presenters
+        self._ways = ways
+        self._facts: dict[str, ListedFacts] = {}
+        self._knows_facts = False
+        self._elsewhere: Sequence[Counterpart] = ()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK_MS)
+        self._timer.timeout.connect(self._look)
+        self._states = self._presenters.loaded.states()
+        self._shares = self._presenters.loaded.shares()
+        button.clicked.connect(self.open)
+        chooser.shown.connect(self._show)
+        presenters.loaded.changed.connect(self._look)
+        self._show()
+
+    def open(self) -> None:
+        if self.picker is not None:
+            return
+        from app.models.library.pages.model_picker import ModelPicker
+
+        picker = self.picker = ModelPicker(self._ways, self._button.window())
+        picker.chosen.connect(self._choose)
+        picker.list.load.connect(self._chooser.load)
+        picker.list.eject.connect(self._presenters.loaded.eject)
+        picker.for_new.connect(self._for_new)
+        picker.other_engine.connect(self.other_engine)
+        picker.closed.connect(self._closed)
+        self._elsewhere = ()
+        self._states = self._presenters.loaded.states()
+        self._show()
+        picker.open_under(self._button)
+        self._button.setDown(True)
+        self._timer.start()
+        overview = self._presenters.overview
+        if not self._knows_facts:
+            self._knows_facts = True
+            overview.learnt.connect(self._learnt)
+        overview.look()
+        self.opening.emit()
+
+    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+        """Offer the same model on other engines."""
+        if self.picker is not None and found != self._elsewhere:
+            self._elsewhere = found
+            self.picker.show_elsewhere(found)
+            self.picker.open_under(self._button)
+
+    def _choose(self, model: str) -> None:
+        self._close()
+        self._chooser.use(model)
+
+    def _for_new(self) -> None:
+        self._close()
+        self._chooser.use_for_new()
+
+    def _close(self) -> None:
+        if self.picker is not None:
+            self.picker.close()
+
+    def _closed(self) -> None:
+        self.picker = None
+        self._timer.stop()
+        self._button.setDown(False)
+
+    def _learnt(self, facts: Sequence[ListedFacts]) -> None:
+        self._facts |= {it.id: it for it in facts}
+        if self.picker is not None and facts:
+            self._fill(self.picker)
+
+    def _look(self) -> None:
+        """Show which models are in memory, or how far on the way, where that has changed."""
+        loaded = self._presenters.loaded
+        states, shares = loaded.states(), loaded.shares()
+        if (states, shares) != (self._states, self._shares):
+            self._states, self._shares = states, shares
+            if self.picker is not None:
+                self._fill(self.picker)
+
+    def _show(self) -> None:
+        entry, current = self._chooser.current_entry(), self._chooser.current()
+        self._button.show_model(name_of(entry) if entry is not None else current)
+        if self.picker is not None:
+            self._fill(self.picker)
+
+    def _fill(self, picker: ModelPicker) -> None:
+        entries, current = self._chooser.entries(), self._chooser.current()
+        picker.list.show_models(entries, current, self._facts, self._states, shares=self._shares)
+        usual = self._chooser.usual
+        if usual is not None:
+            found = next((it for it in entries if usual in (it.id, it.name)), None)
+            same = current == usual or (found is not None and current in (found.id, found.name))
+            picker.show_usual(name_of(found) if found else usual, same=same)

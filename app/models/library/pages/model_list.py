@@ -1,0 +1,538 @@
+"""A list of models to choose from, with a field that filters it: quick with hundreds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QListView,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.kit.engine_names import engine_called
+from app.kit.look.format import size
+from app.kit.look.icons import pixmap
+from app.kit.look.scale import scaled
+from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.kit.widgets.label import Label
+from app.models.library.pages.here_words import mtp_sentence
+from app.models.library.pages.names import mtp_tip, name_of
+from app.models.library.values.overview import ListedFacts
+from app.models.library.values.quantisations import quantisation_of
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.models.library.values.entry import ModelEntry
+    from app.runtime.presenters.loaded import LoadState
+
+_tr = QCoreApplication.translate
+_Index = QModelIndex | QPersistentModelIndex
+_CHOICE: Final = Qt.ItemDataRole.UserRole
+_MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_INSET: Final = 10
+_ICON: Final = 18
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A row of the list. chips: what the model can do, as far as that is known without loading.
+
+    state: whether it is in memory, in words. detail: quantisation and size.
+    """
+
+    id: str
+    name: str
+    detail: str = ""
+    chips: tuple[str, ...] = ()
+    state: str = ""
+    current: bool = False
+    tip: str = ""
+
+    @property
+    def spoken(self) -> str:
+        return ", ".join(filter(None, (self.name, self.detail, *self.chips, self.state)))
+
+    @property
+    def searched(self) -> str:
+        return f"{self.spoken} {self.tip}".lower()
+
+
+class ModelChoices(QAbstractListModel):
+    """The rows that match: headings, which are texts and cannot be chosen, and choices."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._groups: Sequence[tuple[str, Sequence[ModelChoice]]] = ()
+        self._words: list[str] = []
+        self.rows: list[str | ModelChoice] = []
+
+    def show_groups(self, groups: Sequence[tuple[str, Sequence[ModelChoice]]]) -> None:
+        self._groups = groups
+        self._lay_out()
+
+    def filter(self, words: str) -> None:
+        """Show the rows in which each of these words is found, also in the heading above them."""
+        self._words = words.lower().split()
+        self._lay_out()
+
+    def rowCount(self, _parent: _Index = QModelIndex()) -> int:  # noqa: B008 - as Qt calls it
+        return len(self.rows)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row = self.rows[index.row()]
+        if role == _CHOICE:
+            return row
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row if isinstance(row, str) else row.name
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, ModelChoice):
+            return f"{row.name}\n{row.tip}".strip()
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row if isinstance(row, str) else row.spoken
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        if isinstance(self.rows[index.row()], str):
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+    def _lay_out(self) -> None:
+        """Keep the widget that shows them where it is if there are as many rows as before."""
+        rows = list(self._matching())
+        if [_key(row) for row in rows] == [_key(row) for row in self.rows]:
+            self.rows = rows
+            if rows:
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return
+        self.beginResetModel()
+        self.rows = rows
+        self.endResetModel()
+
+    def _matching(self) -> Iterator[str | ModelChoice]:
+        for heading, choices in self._groups:
+            found = [
+                it
+                for it in choices
+                if all(word in it.searched or word in heading.lower() for word in self._words)
+            ]
+            if found and heading and len(self._groups) > 1:
+                yield heading
+            yield from found
+
+
+def _key(row: str | ModelChoice) -> str:
+    return row if isinstance(row, str) else f"model:{row.id}"
+
+
+class ModelChoiceDelegate(QStyledItemDelegate):
+    """Draws a row: the name, and below it quantisation, size and what the model can do.
+
+    held: pixels that the button of the current row takes.
+    """
+
+    held = 0
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        line = option.fontMetrics.height()
+        if isinstance(index.data(_CHOICE), str):
+            return QSize(0, line + scaled(12))
+        lines = 2 if _has_detail(index.data(_CHOICE)) else 1
+        return QSize(0, lines * line + scaled(20))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        row, theme = index.data(_CHOICE), theme_of(option.palette)
+        room = option.rect.adjusted(scaled(_INSET), 0, -scaled(_INSET), 0)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(row, str):
+            painter.setFont(_font(option.font, small=True, bold=True))
+            room.setBottom(room.bottom() - scaled(3))
+            _write(painter, room, row, theme.muted, Qt.AlignmentFlag.AlignBottom)
+        else:
+            self._paint_choice(painter, option, room, row, theme)
+        painter.restore()
+
+    def _paint_choice(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        room: QRect,
+        row: ModelChoice,
+        theme: Theme,
+    ) -> None:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
+            painter.setPen(QColor(theme.edge))
+            painter.setBrush(QColor(theme.pressed if theme.dark else theme.hover))
+            painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
+            room.setRight(room.right() - self.held)
+        room.adjust(0, scaled(7), 0, -scaled(7))
+        sign = scaled(_ICON)
+        if row.current:
+            ratio = painter.device().devicePixelRatioF()
+            drawn = pixmap("check", theme.accent_text, sign, ratio)
+            painter.drawPixmap(room.left(), room.center().y() - sign // 2 + 1, drawn)
+        room.setLeft(room.left() + sign + scaled(GRID))
+        line = option.fontMetrics.height() + scaled(2)
+        over = room.top() if _has_detail(row) else room.center().y() - line // 2 + 1
+        top = QRect(room.left(), over, room.width(), line)
+        below = QRect(room.left(), room.bottom() - line + 1, room.width(), line)
+        if row.state:
+            painter.setFont(_font(option.font, small=True, bold=True))
+            right = Qt.AlignmentFlag.AlignRight
+            taken = _write(painter, top, row.state, theme.good, right)
+            top.setRight(top.right() - taken - scaled(GRID))
+        painter.setFont(_font(option.font, bold=row.current))
+        _write(painter, top, row.name, theme.text)
+        painter.setFont(_font(option.font, small=True))
+        taken = _write(painter, below, row.detail, theme.muted)
+        left = below.left() + (taken + scaled(GRID) if taken else 0)
+        back = theme.base if chosen else theme.pressed if theme.dark else theme.hover
+        for chip in row.chips:
+            width = painter.fontMetrics().horizontalAdvance(chip) + scaled(2 * 7)
+            if left + width > below.right():
+                break
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(back))
+            where = QRectF(left, below.top(), width, below.height())
+            painter.drawRoundedRect(where, scaled(7), scaled(7))
+            painter.setPen(QColor(theme.muted if not chosen else theme.text))
+            painter.drawText(where, Qt.AlignmentFlag.AlignCenter, chip)
+            left += width + scaled(5)
+
+
+def _has_detail(row: ModelChoice) -> bool:
+    return bool(row.detail or row.chips)
+
+
+def _font(like: QFont, *, small: bool = False, bold: bool = False) -> QFont:
+    font = QFont(like)
+    font.setPixelSize(scaled(SMALL if small else BASE))
+    font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+    return font
+
+
+def _write(
+    painter: QPainter,
+    room: QRect,
+    words: str,
+    colour: str,
+    align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+) -> int:
+    """Write one line, elided where there is no room; returns the pixels that it takes."""
+    metrics = QFontMetrics(painter.font())
+    shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
+    if not align & Qt.AlignmentFlag.AlignBottom:
+        align |= Qt.AlignmentFlag.AlignVCenter
+    painter.setPen(QColor(colour))
+    painter.drawText(room, align | Qt.TextFlag.TextSingleLine, shown)
+    return metrics.horizontalAdvance(shown)
+
+
+class ModelList(QWidget):
+    """A field and the models that match; the keyboard stays in the field.
+
+    chosen(id): with Enter or a click. load(id), eject(id): by the button of the row that is marked;
+    there is none where `loads` is not wanted.
+    """
+
+    chosen = Signal(str)
+    load = Signal(str)
+    eject = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None, *, loads: bool = True) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelList")
+        self._loads = loads
+        self._entries: Sequence[ModelEntry] = ()
+        self._facts: Mapping[str, ListedFacts] = {}
+        self._states: Mapping[str, LoadState] = {}
+        self._shares: Mapping[str, float] = {}
+        self._current = ""
+        self.field = QLineEdit()
+        self.field.setObjectName("findModel")
+        self.field.setAccessibleName(self.tr("Find a model"))
+        self.field.setPlaceholderText(self.tr("Find a model"))
+        self.field.setClearButtonEnabled(True)
+        self.field.installEventFilter(self)
+        self.field.textChanged.connect(self._filter)
+        self.choices = ModelChoices(self)
+        self.view = QListView()
+        self.view.setObjectName("modelChoices")
+        self.view.setAccessibleName(self.tr("Models"))
+        self.view.setProperty("look", "list")
+        self.view.setModel(self.choices)
+        self._delegate = ModelChoiceDelegate(self.view)
+        self.view.setItemDelegate(self._delegate)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setMouseTracking(True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.setMinimumHeight(64)
+        self.view.entered.connect(self._mark)
+        self.view.clicked.connect(self._choose)
+        self.view.selectionModel().currentChanged.connect(lambda *_: self._show_marked())
+        self.view.viewport().installEventFilter(self)
+        self.view.verticalScrollBar().valueChanged.connect(lambda _: self._place_button())
+        self._button = QPushButton(self.view.viewport())
+        self._button.setObjectName("loadModel")
+        self._button.setProperty("look", "link")
+        self._button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._button.setAutoDefault(False)
+        self._button.clicked.connect(self._press)
+        self._button.hide()
+        self._none = Label(self.tr("No model matches."), "muted", name="noModelMatches", wrap=True)
+        self._none.setContentsMargins(GRID, GRID, GRID, GRID)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self.field)
+        column.addWidget(self._none)
+        column.addWidget(self.view, 1)
+        self.setFocusProxy(self.field)
+
+    def show_models(
+        self,
+        entries: Sequence[ModelEntry],
+        current: str,
+        facts: Mapping[str, ListedFacts],
+        states: Mapping[str, LoadState],
+        otherwise: str = "",
+        shares: Mapping[str, float] | None = None,
+    ) -> None:
+        """Show models. current: the id or name of the one in use. states: of those in memory.
+
+        otherwise: the words for choosing none, whose id is "", where that can be chosen. shares:
+        how far those are that are being loaded, by their ids, as far as that is known.
+        """
+        self._entries, self._current, self._facts, self._states = entries, current, facts, states
+        self._shares = shares or {}
+        marked = self.marked
+        groups = [(heading, [self._choice(it) for it in its]) for heading, its in _groups(entries)]
+        if otherwise:
+            groups.insert(0, ("", [ModelChoice("", otherwise, current=not current)]))
+        self.choices.show_groups(groups)
+        ids = [it.id if isinstance(it, ModelChoice) else "" for it in self.choices.rows]
+        wanted = marked.id if marked else next((e.id for e in entries if self._is_current(e)), "")
+        self._mark_row(ids.index(wanted) if wanted and wanted in ids else self._first())
+
+    @property
+    def marked(self) -> ModelChoice | None:
+        """The row that Enter would choose."""
+        row = self.view.currentIndex().row()
+        found = self.choices.rows[row] if 0 <= row < len(self.choices.rows) else None
+        return found if isinstance(found, ModelChoice) else None
+
+    def height_of_all(self) -> int:
+        """Return the pixels that all rows and the field take."""
+        rows = sum(self.view.sizeHintForRow(row) for row in range(min(40, len(self.choices.rows))))
+        return rows + self.field.sizeHint().height() + scaled(2 * GRID)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+            if event.key() in _MOVES:
+                self._move(event)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._choose(self.view.currentIndex())
+                return True
+            if event.key() == Qt.Key.Key_Escape and self.field.text():
+                self.field.clear()
+                return True
+        if watched is self.view.viewport() and event.type() is QEvent.Type.Resize:
+            self._place_button()
+        return super().eventFilter(watched, event)
+
+    def _filter(self, words: str) -> None:
+        self.choices.filter(words)
+        self._mark_row(self._first())
+
+    def _first(self) -> int:
+        rows = self.choices.rows
+        return next((row for row, it in enumerate(rows) if isinstance(it, ModelChoice)), -1)
+
+    def _move(self, event: QKeyEvent) -> None:
+        """Move as the list itself would; past an end to the other one."""
+        rows = [n for n, it in enumerate(self.choices.rows) if isinstance(it, ModelChoice)]
+        if not rows:
+            return
+        at = rows.index(self.view.currentIndex().row()) if self.marked else -1
+        page = max(1, self.view.viewport().height() // max(1, self.view.sizeHintForRow(rows[0])))
+        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+        if event.key() in steps:
+            self._mark_row(rows[(at + steps[Qt.Key(event.key())]) % len(rows)])
+        else:
+            by = -page if event.key() == Qt.Key.Key_PageUp else page
+            self._mark_row(rows[max(0, min(len(rows) - 1, at + by))])
+
+    def _mark_row(self, row: int) -> None:
+        """Mark a row and bring it into view, unless it is marked already; -1 marks none."""
+        index = self.choices.index(row) if row >= 0 else QModelIndex()
+        marks = index != self.view.currentIndex()
+        self.view.setCurrentIndex(index)
+        if row >= 0 and marks:
+            self.view.scrollTo(self.choices.index(0) if row == self._first() else index)
+        self._none.setVisible(not self.choices.rows)
+        self.view.setVisible(bool(self.choices.rows))
+        self._show_marked()
+
+    def _mark(self, index: QModelIndex) -> None:
+        """The mouse is over a row: that is marked as the keyboard would."""
+        if isinstance(index.data(_CHOICE), ModelChoice):
+            self.view.setCurrentIndex(index)
+
+    def _choose(self, index: QModelIndex) -> None:
+        row = index.data(_CHOICE) if index.isValid() else None
+        if isinstance(row, ModelChoice):
+            self.chosen.emit(row.id)
+
+    def _show_marked(self) -> None:
+        """Tell a screen reader what is marked, as the field has the focus; show its button."""
+        marked = self.marked
+        self.field.setAccessibleDescription(marked.spoken if marked else "")
+        entry = next((it for it in self._entries if marked and it.id == marked.id), None)
+        state = self._states.get(marked.id, "") if marked else ""
+        words = {
+            "": (self.tr("Load"), self.tr("Load {0}")),
+            "loading": (self.tr("Stop"), self.tr("Stop loading {0}")),
+            "loaded": (self.tr("Eject"), self.tr("Eject {0}")),
+        }
+        offered = self._loads and entry is not None and not entry.on_server and state in words
+        self._button.setVisible(offered)
+        self._delegate.held = 0
+        if offered and marked is not None:
+            text, name = words[state]
+            self._button.setText(text)
+            self._button.setAccessibleName(name.format(marked.name))
+            self._button.adjustSize()
+            self._delegate.held = self._button.width() + scaled(GRID) // 2
+            self._place_button()
+        self.view.viewport().update()
+
+    def _place_button(self) -> None:
+        if not self._button.isHidden():
+            row = self.view.visualRect(self.view.currentIndex())
+            # The rows are laid out later than their view, so theirs may still be another width.
+            left = self.view.viewport().width() - self._button.width() - scaled(GRID) // 2
+            self._button.move(left, row.center().y() - self._button.height() // 2 + 1)
+
+    def _press(self) -> None:
+        marked = self.marked
+        if marked is not None:
+            wanted = self.eject if self._states.get(marked.id) else self.load
+            wanted.emit(marked.id)
+
+    def _is_current(self, entry: ModelEntry) -> bool:
+        return self._current in (entry.id, entry.name)
+
+    def _choice(self, entry: ModelEntry) -> ModelChoice:
+        facts, share = self._facts.get(entry.id), self._shares.get(entry.id)
+        loading = self.tr("Loading, {0} %").format(round(share * 100)) if share else ""
+        states = {
+            "loading": loading or self.tr("Loading…"),
+            "loaded": self.tr("Loaded"),
+            "ejecting": self.tr("Ejecting…"),
+        }
+        return ModelChoice(
+            entry.id,
+            entry.name_at_server if entry.served else name_of(entry),
+            _detail(entry, facts),
+            tuple(_chips(facts)),
+            states.get(self._states.get(entry.id, ""), ""),
+            self._is_current(entry),
+            _tip(entry, facts),
+        )
+
+
+def _detail(entry: ModelEntry, facts: ListedFacts | None) -> str:
+    if entry.on_server:
+        return ""
+    named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
+    known = facts.quantisation if facts else "" if entry.builtin else named
+    taken = size(entry.size_bytes) if entry.size_bytes else ""
+    return " · ".join(filter(None, (known, taken)))
+
+
+def _chips(facts: ListedFacts | None) -> Iterator[str]:
+    """What it can do."""
+    if facts is None:
+        return
+    if facts.problem:
+        yield _tr("choices", "Cannot be read")
+        return
+    if facts.can == ():
+        yield _tr("choices", "Base model")
+    if facts.can and "embeds" in facts.can:
+        yield _tr("choices", "Embeddings")
+    if facts.mtp != "none":
+        yield "MTP"
+    if facts.can and "thinks" in facts.can:
+        yield _tr("choices", "Thinks")
+    if facts.can and "tools" in facts.can:
+        yield _tr("choices", "Tools")
+    if facts.can and "sees" in facts.can:
+        yield _tr("choices", "Sees")
+    if facts.can and "hears" in facts.can:
+        yield _tr("choices", "Hears")
+
+
+def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
+    said = [entry.repo or ""]
+    if facts is not None and not facts.problem and facts.can == ():
+        said.append(
+            _tr(
+                "choices",
+                "It has no chat template: it continues text rather than answering questions.",
+            )
+        )
+    if facts is not None and facts.can and "embeds" in facts.can:
+        said.append(
+            _tr("choices", "It writes no answers: programs that ask Hearth get vectors from it.")
+        )
+    elif facts is not None and facts.mtp != "none":
+        said.append(mtp_tip(mtp_sentence(facts.mtp)))
+    return "\n".join(filter(None, said))
+
+
+def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]:
+    """Those of this computer first, by engine where there are two, then those of each server."""
+    here: tuple[EngineName, ...] = ("llamacpp", "vllm")
+    by_engine = [(it, [e for e in entries if e.engine == it]) for it in here]
+    local = [(engine, its) for engine, its in by_engine if its]
+    groups = [
+        (
+            _tr("choices", "On this computer")
+            if len(local) == 1
+            else _tr("choices", "On this computer, {0}").format(engine_called(engine)),
+            its,
+        )
+        for engine, its in local
+    ]
+    servers: dict[str, list[ModelEntry]] = {}
+    for entry in entries:
+        if entry.on_server:
+            servers.setdefault(entry.id.removesuffix(f":{entry.served}"), []).append(entry)
+    return groups + [
+        (_tr("choices", "Server {0}").format(name), its) for name, its in servers.items()
+    ]

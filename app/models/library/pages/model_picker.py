@@ -1,0 +1,143 @@
+"""The model picker: the list that the button with the model's name opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.engine_names import engine_called
+from app.kit.look.format import size
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.popover import Popover
+from app.models.library.pages.model_list import ModelList
+
+if TYPE_CHECKING:
+    from app.models.discover.values.counterparts import Counterpart
+    from app.models.library.values.entry import ModelEntry
+
+_WIDTH: Final = 480
+_HEIGHT: Final = 420
+
+Way = tuple[str, str, str, Callable[[], object]]
+"""A button below the list: its object name, drawing, words, and what it does."""
+
+
+class ModelPicker(Popover):
+    """The list under the button. chosen(id): of a model. closed(): it is gone.
+
+    for_new(): new chats are to begin with the model in use. other_engine(Counterpart): the same
+    model is wanted on another engine.
+    """
+
+    chosen = Signal(str)
+    for_new = Signal()
+    other_engine = Signal(object)
+    closed = Signal()
+
+    def __init__(self, ways: Sequence[Way], parent: QWidget, *, loads: bool = True) -> None:
+        """Begin. loads: models can be loaded and ejected here, too."""
+        super().__init__("modelPicker", "", parent)
+        self.setAccessibleName(self.tr("Models"))
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
+        self.list = ModelList(loads=loads)
+        self.list.chosen.connect(self.chosen)
+        self.card.box.setContentsMargins(12, 12, 12, 12)
+        self.card.box.setSpacing(GRID)
+        self.card.box.addWidget(self.list, 1)
+        self._elsewhere = QVBoxLayout()
+        self._elsewhere.setSpacing(2)
+        self.card.box.addLayout(self._elsewhere)
+        self._usual = QWidget()
+        usual = QHBoxLayout(self._usual)
+        usual.setContentsMargins(GRID // 2, 0, 0, 0)
+        self._usual_words = Label("", "small", name="usualModel", wrap=True)
+        usual.addWidget(self._usual_words, 1)
+        self._for_new = LabelledButton(
+            "check", self.tr("Use for new chats too"), "useForNew", look="link", tone="accent_text"
+        )
+        self._for_new.clicked.connect(self.for_new)
+        usual.addWidget(self._for_new)
+        self._usual.hide()
+        self.card.box.addWidget(self._usual)
+        if ways:
+            self.card.box.addWidget(FlowRow(*(self._way(it) for it in ways)))
+
+    def show_usual(self, name: str, *, same: bool) -> None:
+        """Say what new chats begin with. same: it is the model in use here."""
+        words = self.tr("For this chat only. New chats use {0}.").format(name)
+        self._usual_words.setText(self.tr("New chats use it too.") if same else words)
+        self._for_new.setHidden(same)
+        self._usual.show()
+
+    def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
+        """Offer the same model on other engines, each with its cost, or why it cannot be."""
+        empty(self._elsewhere)
+        for other in found:
+            self._elsewhere.addWidget(self._counterpart(other))
+
+    def open_under(self, button: QWidget) -> None:
+        """Show it below its button, no larger than the window has room for."""
+        window = button.window()
+        self.polish()
+        width = min(scaled(_WIDTH), window.width() - 2 * GRID)
+        least = self.list.minimumSizeHint().height()
+        self.list.setFixedHeight(least)
+        rest = self._height_at(width) - least
+        most = min(scaled(_HEIGHT), window.height() - button.height() - rest - 4 * GRID)
+        self.list.setFixedHeight(max(least, min(self.list.height_of_all(), most)))
+        self.setFixedSize(width, self._height_at(width))
+        self.open_at(button)
+        self.list.field.setFocus()
+
+    def _height_at(self, width: int) -> int:
+        box = self.card.box
+        box.invalidate()
+        if box.hasHeightForWidth():
+            return box.totalHeightForWidth(width)
+        return box.totalSizeHint().height()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def _way(self, way: Way) -> LabelledButton:
+        name, drawing, words, act = way
+        button = LabelledButton(drawing, words, name, look="quiet")
+        button.clicked.connect(self.close)
+        button.clicked.connect(act)
+        return button
+
+    def _counterpart(self, other: Counterpart) -> QWidget:
+        words = self.tr("Same model on {0}").format(engine_called(other.engine))
+        if other.entry is None and other.label:
+            words = f"{words}, {other.label}"
+        if other.entry is None and other.bytes:
+            words = self.tr("{0} ({1} to download)").format(words, size(other.bytes))
+        button = LabelledButton("again", words, f"elsewhere-{other.engine}", look="quiet")
+        button.clicked.connect(self.close)
+        button.clicked.connect(lambda: self.other_engine.emit(other))
+        if other.entry is None and other.why_not:
+            button.setEnabled(False)
+            button.setToolTip(translated(other.why_not))
+        return button
+
+
+def pick_model(
+    entries: Sequence[ModelEntry], use: Callable[[str], object], anchor: QWidget
+) -> None:
+    """Open the list of these models for one message; use(id): one was chosen."""
+    picker = ModelPicker((), anchor.window(), loads=False)
+    picker.list.show_models(entries, "", {}, {})
+    picker.chosen.connect(picker.close)
+    picker.chosen.connect(use)
+    picker.open_under(anchor)

@@ -1,0 +1,120 @@
+"""The card of multi-token prediction: what it can do here, and a check of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+
+from app.kit.look.language import in_full, translated
+from app.kit.look.motion import show_busy
+from app.kit.notify import Notifier
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.models.library.presenters.same_answer import SameAnswer
+from app.models.library.values.same_answer import Compared, in_words, is_good
+from engines.errors import Cancelled, UserError
+
+if TYPE_CHECKING:
+    from app.activity.values.bench_results import BenchStep
+
+
+class MtpCard(Panel):
+    """The check runs where answers are written; its button stops it again."""
+
+    def __init__(
+        self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("card", "mtpCard", margins=(2.5, 2.5, 2.5, 2.5), spacing=1, parent=parent)
+        self._check = check
+        self._notifier = notifier
+        self._model = ""
+        self.box.addWidget(Label(self.tr("Multi-token prediction (MTP)"), "strong"))
+        self.box.addWidget(
+            Label(
+                self.tr(
+                    "Guesses the next words and checks them together. Answers come "
+                    "faster and stay the same; you can check that here."
+                ),
+                wrap=True,
+            )
+        )
+        self._sentence = Label("", "muted", name="mtpOfModel", wrap=True)
+        self.box.addWidget(self._sentence)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self._button = LabelledButton("check", self.tr("Compare answers"), "checkMtp")
+        self._button.clicked.connect(self._press)
+        self._bar = QProgressBar()
+        self._bar.setObjectName("checkProgress")
+        self._bar.setAccessibleName(self.tr("Comparing answers"))
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(160)
+        self._what = Label("", "small", name="checkStep")
+        row.addWidget(self._button)
+        row.addWidget(self._bar)
+        row.addWidget(self._what)
+        row.addStretch(1)
+        row.setContentsMargins(0, 4, 0, 0)
+        self.box.addLayout(row)
+        self._result = Label("", name="checkResult", wrap=True, selectable=True)
+        self.box.addWidget(self._result)
+        self._show_running(False)
+        self._say("")
+
+    def show_model(self, model: str, sentence: str) -> None:
+        """Show what the files of the model in use say; an earlier model's check goes."""
+        self._sentence.setText(translated(sentence))
+        before, self._model = self._model, model
+        # The first sentence may come when a check is already running: it is of the same model.
+        if before not in ("", model):
+            self._check.stop()
+            self._say("")
+
+    def _press(self) -> None:
+        if self._check.is_running:
+            self._check.stop()
+            return
+        self._say("")
+        show_busy(self._bar)
+        self._what.setText(self.tr("Loading the model…"))
+        self._show_running(True)
+        self._check.start(self._step, self._ended, self._failed)
+
+    def _step(self, step: BenchStep) -> None:
+        self._bar.setRange(0, step.total)
+        self._bar.setValue(step.done)
+        self._what.setText(self.tr("{0} of {1}").format(step.done + 1, step.total))
+
+    def _ended(self, found: Sequence[Compared]) -> None:
+        self._over(
+            "\n".join(translated(line) for line in in_words(found)), problem=not is_good(found)
+        )
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, Cancelled):
+            self._over(self.tr("The check was stopped."))
+        elif isinstance(error, UserError):
+            self._over(in_full(error), problem=True)
+        else:
+            self._over(self.tr("The comparison could not finish."))
+            self._notifier.error(error)
+
+    def _over(self, text: str, *, problem: bool = False) -> None:
+        self._show_running(False)
+        self._say(text, problem=problem)
+
+    def _say(self, text: str, *, problem: bool = False) -> None:
+        self._result.setProperty("look", "problem" if problem else "")
+        self._result.style().unpolish(self._result)
+        self._result.style().polish(self._result)
+        self._result.setText(text)
+        self._result.setVisible(bool(text))
+
+    def _show_running(self, running: bool) -> None:
+        text = self.tr("Stop") if running else self.tr("Compare answers")
+        self._button.redraw("stop" if running else "check", text)
+        self._bar.setVisible(running)
+        self._what.setVisible(running)

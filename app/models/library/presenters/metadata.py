@@ -1,0 +1,103 @@
+"""Editing what a model's file says of itself, for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.latest import Latest
+from app.kit.tasks.tasks import Task, Tasks
+from app.kit.tasks.telling import telling
+from app.models.library.services.editing import MetadataEditor, sample_prompt
+from app.models.library.values.editable import Editable
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, UserError
+from engines.models.gguf.edit import Metadata
+
+EDITING = "editing"
+TRYING = "trying-template"
+
+Failed = Callable[[UserError], None]
+
+
+class ModelMetadata(QObject):
+    """Edits a model's metadata.
+
+    writing(share): how far a file is written, 0.0 to 1.0. crashed(error): a bug of ours.
+    """
+
+    writing = Signal(float)
+    crashed = Signal(Exception)
+
+    def __init__(self, editor: MetadataEditor, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._editor = editor
+        self._tasks = tasks
+        self._trying = Latest(tasks, TRYING)
+        self._task: Task | None = None
+
+    def read(self, model: str, done: Callable[[Editable], None], failed: Failed) -> None:
+        """Read what the model's file says now."""
+        self._tasks.run(
+            lambda: self._editor.read(model), done, telling(failed, self.crashed.emit), on=EDITING
+        )
+
+    def try_template(self, template: str, done: Callable[[str], None], failed: Failed) -> None:
+        """Have a template make a prompt of a short chat; only the last that was asked counts."""
+        self._trying.run(
+            lambda: sample_prompt(template, CancelToken()),
+            done,
+            telling(failed, self.crashed.emit),
+        )
+
+    def stop_trying(self) -> None:
+        """Drop the result of a template that is being tried."""
+        self._trying.forget()
+
+    def save(
+        self,
+        model: str,
+        done: Callable[[ModelEntry | None], None],
+        failed: Failed,
+        *,
+        name: str | None,
+        template: str | None,
+        context: int | None,
+        copy: str | None,
+    ) -> None:
+        """Write the file anew, or a copy that is called `copy`; a template is tried first.
+
+        name, template, context: None stays as it is. done: with None where `stop` ended it.
+        """
+        last = -1
+
+        def progress(share: float) -> None:
+            nonlocal last
+            if round(share * 200) != last:
+                last = round(share * 200)
+                self.writing.emit(share)
+
+        def work(cancel: CancelToken) -> Iterator[ModelEntry]:
+            wanted = Metadata(name, template, context)
+            if template is not None:
+                sample_prompt(template, cancel)
+            if copy is None:
+                yield self._editor.change(model, wanted, progress, cancel)
+            else:
+                yield self._editor.save_copy(model, wanted, copy, progress, cancel)
+
+        def ended(error: Exception) -> None:
+            if isinstance(error, Cancelled):
+                done(None)
+            else:
+                telling(failed, self.crashed.emit)(error)
+
+        came: list[ModelEntry] = []
+        self._task = self._tasks.stream(work, came.extend, lambda: done(came[0]), ended, on=EDITING)
+
+    def stop(self) -> None:
+        """Stop the writing that is under way; the file stays as it was."""
+        if self._task is not None:
+            self._task.cancel()

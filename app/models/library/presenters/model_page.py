@@ -1,0 +1,211 @@
+"""The page of one model: details, fit, verification, name and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.base.errors import ModelNotOurs
+from app.kit.tasks.latest import Latest
+from app.kit.tasks.tasks import STORE, Failed, Task, Tasks
+from app.models.discover.values.offers import Fits
+from app.models.library.presenters.memory_uses import uses_of
+from app.models.library.services.details import details
+from app.models.library.services.library import Library
+from app.models.library.services.load_options import load_options_of
+from app.models.library.services.manager import ModelManager
+from app.models.library.values.details import Checked, ModelDetails
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.memory_use import MemoryUse
+from app.settings.presenters import SettingsService
+from app.settings.values.models import OF_A_MODEL, effective, made_for
+from engines.cancel import CancelToken
+from engines.errors import EngineError, UserError
+from engines.hardware import Hardware
+
+if TYPE_CHECKING:
+    from app.runtime.services.runtime import Runtime
+
+PAGE = "model-page"
+FITTING = "fitting"
+CHECKING = "checking"
+
+
+@dataclass(frozen=True)
+class Removable:
+    """The ways to remove a model.
+
+    off_list: it can leave the list with its file staying. frees: bytes that its file would free
+    in the trash; None if it may not go there, and `why_not` says why. files: that would go.
+    """
+
+    off_list: bool
+    frees: int | None
+    files: tuple[Path, ...] = ()
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class ShownModel:
+    """A model as its page shows it. details: None if its file cannot be read: see `problem`.
+
+    own: the settings for it alone. general: what holds where it has none of its own.
+    draft_models: those here that could draft for it.
+    """
+
+    entry: ModelEntry
+    details: ModelDetails | None
+    problem: UserError | None
+    own: Mapping[str, object]
+    general: Mapping[str, object]
+    removable: Removable
+    draft_models: tuple[ModelEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The verdict whether a model fits now.
+
+    exact: llama.cpp was asked. sentences: the most telling first.
+    """
+
+    id: str
+    fits: Fits
+    uses: tuple[MemoryUse, ...]
+    sentences: tuple[str, ...]
+    exact: bool
+
+
+class ModelPage(QObject):
+    """The services of one model's page: details, fit, verification, name and settings.
+
+    Each verb calls `done` with what has come of it, or `failed` with what went wrong.
+    """
+
+    _share = Signal(object, float)
+
+    def __init__(
+        self,
+        library: Library,
+        manager: ModelManager,
+        runtime: Runtime,
+        settings: SettingsService,
+        hardware: Callable[[], Hardware],
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._manager = manager
+        self._runtime = runtime
+        self._settings = settings
+        self._hardware = hardware
+        self._tasks = tasks
+        self._pages = Latest(tasks, PAGE)
+        self._judging = Latest(tasks, FITTING)
+        self._check: Task | None = None
+        self._share.connect(lambda progress, share: progress(share))
+
+    def open(self, model: str, done: Callable[[ShownModel], object], failed: Failed) -> None:
+        """Read what its file says; only the last that was opened counts."""
+        settings = self._settings.current
+
+        def work() -> ShownModel:
+            entry = self._library.find(model)
+            general = effective(settings, made_for(entry))
+            found, problem = None, None
+            try:
+                found = details(self._library, model)
+            except EngineError as error:
+                problem = error
+            return ShownModel(
+                entry,
+                found,
+                problem,
+                self._library.settings_of(entry),
+                {name: getattr(general, name) for name in OF_A_MODEL},
+                removable(self._manager, entry),
+                tuple(self._library.draft_models(entry)),
+            )
+
+        self._pages.run(work, done, failed)
+
+    def judge(self, model: str, done: Callable[[Fitted], object], failed: Failed) -> None:
+        """Compute exactly what the model takes, loaded as its settings want."""
+        settings = self._settings.current
+
+        def work() -> Fitted:
+            entry = self._library.find(model)
+            held = self._library.effective(entry, settings)
+            report = self._runtime.judge(entry, load_options_of(held, entry.engine))
+            fit = report.fit
+            uses = uses_of(fit.parts, report.share, fit.have_bytes, self._hardware())
+            return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)
+
+        self._judging.run(work, done, failed)
+
+    def verify(
+        self,
+        model: str,
+        progress: Callable[[float], object],
+        done: Callable[[Checked], object],
+        failed: Failed,
+    ) -> None:
+        """Compare every byte of a model with what it should be.
+
+        progress: the share that was read, 0.0 to 1.0. `stop` ends it: that is Cancelled.
+        """
+        last = -1
+
+        def read(share: float) -> None:
+            nonlocal last
+            if round(share * 200) != last:
+                last = round(share * 200)
+                self._share.emit(progress, share)
+
+        def work(cancel: CancelToken) -> Iterator[Checked]:
+            yield self._manager.verify(model, read, cancel)
+
+        # What came of it is told at the end: a batch may overtake how far it was just before.
+        came: list[Checked] = []
+        self._check = self._tasks.stream(
+            work, came.extend, lambda: done(came[0]), failed, on=CHECKING
+        )
+
+    def stop(self) -> None:
+        """Stop the verification that is under way."""
+        if self._check is not None:
+            self._check.cancel()
+
+    def rename(
+        self, model: str, name: str, done: Callable[[ModelEntry], object], failed: Failed
+    ) -> None:
+        self._tasks.run(lambda: self._manager.rename(model, name), done, failed, on=STORE)
+
+    def set(
+        self,
+        model: str,
+        name: str,
+        value: object,
+        done: Callable[[Mapping[str, object]], object],
+        failed: Failed,
+    ) -> None:
+        """Set a value for this model alone; None leaves it to the settings again.
+
+        done: is given all settings that are its own.
+        """
+        self._tasks.run(lambda: self._manager.set(model, name, value), done, failed, on=STORE)
+
+
+def removable(manager: ModelManager, entry: ModelEntry) -> Removable:
+    """Tell how a model can be removed. Raises ModelUnknown."""
+    try:
+        stays = entry.source == "added" and not manager.removal(entry.id).trash
+        removal = manager.removal(entry.id, with_file=True)
+    except ModelNotOurs as error:
+        return Removable(off_list=False, frees=None, why_not=f"{error.why} {error.do}")
+    return Removable(stays, removal.frees, removal.trash)

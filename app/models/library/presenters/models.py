@@ -1,0 +1,195 @@
+"""The models of the library, for the window: listing, adding and removing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import STORE, SYSTEM, Failed, Task, Tasks
+from app.models.library.services.library import Library
+from app.models.library.services.manager import ModelManager
+from app.models.library.services.mtp_advice import mtp_of_files
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, UserError
+from engines.models.format import Advise
+from engines.models.gguf.pieces import is_named_like_a_model
+
+COPYING = "copying"
+LISTING = "listing"
+
+_Taken = tuple[ModelEntry, list[str] | None]
+"""A model that was added; of a drafter, with the names of the models that it drafts for."""
+
+_Listing = tuple[list[ModelEntry], list[ModelEntry]]
+"""Models, and drafters that were added."""
+
+
+def is_model_file(path: Path) -> bool:
+    """Tell whether a file that the user brings is a model by its name, or a piece of one."""
+    return is_named_like_a_model(path)
+
+
+@dataclass(frozen=True)
+class RemovedModel:
+    """A model that was removed. files: in the trash now; none, if it only left the list.
+
+    frees: bytes, once the trash is emptied. own: the settings that it had for itself.
+    """
+
+    entry: ModelEntry
+    files: tuple[Path, ...]
+    frees: int
+    own: Mapping[str, object]
+
+
+class Models(QObject):
+    """The list of models, kept here so that the window's thread never waits for folders.
+
+    listed(): it is another, which comes before `done` of a verb that has changed it.
+    copying(path, share): a file is being copied, 0.0 to 1.0; copy_ended() when it is or is not.
+    mtp_known(model, sentence): what its files say of multi-token prediction; mtp_told: the last.
+    """
+
+    listed = Signal()
+    copying = Signal(str, float)
+    copy_ended = Signal()
+    mtp_known = Signal(str, str)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        library: Library,
+        manager: ModelManager,
+        tasks: Tasks,
+        advise: Advise,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._advise = advise
+        self._manager = manager
+        self._tasks = tasks
+        self._listing: _Listing | None = None
+        self._looked: tuple[str, _Listing] | None = None
+        self.mtp_told: tuple[str, str] | None = None
+        self._copies: list[Task] = []
+
+    def list(self) -> list[ModelEntry]:
+        """Return the models as found last; before that, only the guide."""
+        return self._listing[0] if self._listing else [self._library.starter]
+
+    def look(self, then: Callable[[], object] = lambda: None) -> None:
+        """Look for models where something has changed. then: called once they are listed."""
+
+        def work() -> _Listing:
+            return self._library.entries(), self._library.drafters()
+
+        def done(found: _Listing) -> None:
+            before, self._listing = self._listing, found
+            if found != before:
+                self.listed.emit()
+            then()
+
+        self._tasks.run(work, done, self.failed.emit, on=LISTING)
+
+    def add(
+        self,
+        path: Path,
+        *,
+        copy: bool = False,
+        done: Callable[[ModelEntry, Sequence[str] | None], object],
+        failed: Failed,
+    ) -> None:
+        """Check a file and add it where it lies, or a copy of it in Hearth's folder.
+
+        done: is given its entry; for a file that only drafts, with the names of the models for
+        which it does. A copy that is stopped ends without either.
+        """
+        last = -1
+
+        def progress(share: float) -> None:
+            nonlocal last
+            if round(share * 200) != last:
+                last = round(share * 200)
+                self.copying.emit(str(path), share)
+
+        def work(cancel: CancelToken) -> Iterator[_Taken]:
+            entry = self._manager.take_in(path, copy=copy, progress=progress, cancel=cancel)
+            targets = [it.name for it in self._library.drafts_for(entry)] if entry.drafts else None
+            yield entry, targets
+
+        def came(found: Sequence[_Taken]) -> None:
+            for taken in found:
+                self.look(partial(done, *taken))
+
+        def broke(error: Exception) -> None:
+            self.copy_ended.emit()
+            if not isinstance(error, Cancelled):
+                failed(error)
+
+        task = self._tasks.stream(work, came, self.copy_ended.emit, broke, on=COPYING)
+        self._copies.append(task)
+
+    def stop_copying(self) -> None:
+        """Stop the copies that are under way or wait; nothing of them is left."""
+        for task in self._copies:
+            task.cancel()
+        self._copies.clear()
+
+    def remove(
+        self,
+        model_id: str,
+        *,
+        with_file: bool,
+        done: Callable[[RemovedModel], object],
+        failed: Failed,
+    ) -> None:
+        """Take a model off the list, or move its file to the trash."""
+
+        def work() -> RemovedModel:
+            own = self._manager.settings(model_id)
+            gone = self._manager.delete(model_id, with_file=with_file)
+            return RemovedModel(gone.entry, gone.files, gone.frees, own)
+
+        self._tasks.run(work, lambda it: self.look(partial(done, it)), failed, on=STORE)
+
+    def restore(self, removed: RemovedModel) -> None:
+        """Put what only left the list back on it, with its name and settings."""
+
+        def work() -> None:
+            before = removed.entry
+            entry = self._library.add(before.path)
+            if entry.name != before.name:
+                self._manager.rename(entry.id, before.name)
+            for name, value in removed.own.items():
+                self._manager.set(entry.id, name, value)
+
+        self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
+
+    def look_for_mtp(self, called: str) -> None:
+        """Read what drafts for a model; emits mtp_known with `called` and the sentence.
+
+        Files that cannot be read have their reason for it there too. Nothing is read again while
+        the list of models stays as it is, and nothing before there is one.
+        """
+        if self._listing is None or (called, self._listing) == self._looked:
+            return
+        asked = called, self._listing
+        self._looked = asked
+
+        def look() -> str:
+            try:
+                return mtp_of_files(self._library, self._library.find(called), self._advise)
+            except UserError as error:
+                return f"{error.what} {error.why}"
+
+        def tell(sentence: str) -> None:
+            self.mtp_told = called, sentence
+            self.mtp_known.emit(called, sentence)
+
+        self._tasks.run(look, tell, self.failed.emit, on=SYSTEM)

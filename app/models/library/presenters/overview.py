@@ -1,0 +1,106 @@
+"""The overview of the models on this computer, for the window; reads files in passing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import Task, Tasks
+from app.models.library.services.library import Library
+from app.models.library.services.manager import ModelManager
+from app.models.library.values.entry import ModelEntry
+from app.models.library.values.overview import ListedFacts, Overview
+from app.models.library.values.quantisations import quantisation_of
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+
+OVERVIEW = "overview"
+
+
+class ModelOverview(QObject):
+    """The overview of models.
+
+    looked(Overview) comes soon, learnt(list of ListedFacts) as the files are read. failed(error):
+    the list cannot be made.
+    """
+
+    looked = Signal(object)
+    learnt = Signal(object)
+    failed = Signal(Exception)
+
+    def __init__(
+        self,
+        library: Library,
+        manager: ModelManager,
+        folder: Path,
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        """Begin. folder: on the disk whose free space is told."""
+        super().__init__(parent)
+        self._library = library
+        self._manager = manager
+        self._folder = folder
+        self._tasks = tasks
+        self._task: Task | None = None
+
+    def look(self, *, anew: bool = False) -> None:
+        """Look. anew: into every folder again, also where nothing seems to have changed."""
+        if self._task is not None:
+            self._task.cancel()
+
+        def work(cancel: CancelToken) -> Iterator[Overview | ListedFacts]:
+            return self._look(cancel, anew)
+
+        self._task = self._tasks.stream(
+            work, self._tell, lambda: None, self.failed.emit, on=OVERVIEW
+        )
+
+    def _look(self, cancel: CancelToken, anew: bool) -> Iterator[Overview | ListedFacts]:
+        if cancel.cancelled:
+            return
+        if anew:
+            self._library.refresh()
+        use = self._manager.disk_use()
+        models = [it for it in self._library.entries() if not it.on_server]
+        overview = Overview(
+            models=tuple(models),
+            drafters=tuple(self._library.drafters()),
+            sizes=use.models,
+            total=use.total,
+            free=shutil.disk_usage(self._folder).free,
+            notes=tuple(self._library.notes()),
+        )
+        yield overview
+        yield from self._read(models, cancel)
+        if served := self._library.served_by():
+            names = {it.path: it.name for it in overview.drafters}
+            named = {names.get(path, path.stem): its for path, its in served.items()}
+            yield replace(overview, served=named)
+
+    def _read(self, models: list[ModelEntry], cancel: CancelToken) -> Iterator[ListedFacts]:
+        try:
+            for entry in models:
+                if cancel.cancelled:
+                    return
+                yield self._facts(entry)
+        finally:
+            self._library.keep_facts()
+
+    def _facts(self, entry: ModelEntry) -> ListedFacts:
+        try:
+            found = self._library.facts(entry)
+        except EngineError as error:
+            named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
+            return ListedFacts(entry.id, named, problem=f"{error.what} {error.why}")
+        return ListedFacts(entry.id, found.quantisation, found.mtp, found.can)
+
+    def _tell(self, found: list[Overview | ListedFacts]) -> None:
+        for it in found:
+            if isinstance(it, Overview):
+                self.looked.emit(it)
+        self.learnt.emit([it for it in found if isinstance(it, ListedFacts)])

@@ -1,0 +1,87 @@
+"""Checks in the window whether MTP changes an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from app.kit.tasks.tasks import ENGINE, Failed, Task, Tasks
+from app.models.library.services.library import Library
+from app.models.library.values.same_answer import Compared
+from app.settings.presenters import SettingsService
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+
+if TYPE_CHECKING:
+    from app.activity.services.measuring.bench import Bench
+    from app.activity.values.bench_results import BenchStep
+
+TOKENS = 64
+"""The tokens of each prompt's answer."""
+
+_DEPTHS = ((1,), (2,), (4,), (8,))
+
+
+class SameAnswer:
+    """Has the engine alone: answers wait while it runs, so it can be stopped at any time."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        library: Library,
+        settings: SettingsService,
+        tasks: Tasks,
+    ) -> None:
+        self._bench = bench
+        self._library = library
+        self._settings = settings
+        self._tasks = tasks
+        self._task: Task | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None
+
+    def start(
+        self,
+        progress: Callable[[BenchStep], object],
+        done: Callable[[Sequence[Compared]], object],
+        failed: Failed,
+    ) -> None:
+        """Check the model in use. Does nothing while a check is running.
+
+        progress: is told what is being compared. failed: is given Cancelled if it was stopped.
+        """
+        if self._task is not None:
+            return
+        settings, found = self._settings.current, list[Compared]()
+
+        def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
+            if not cancel.cancelled:
+                entry = self._library.find(settings.model)
+                held = self._library.effective(entry, settings)
+                yield from self._bench.compare(entry, held, _DEPTHS, TOKENS, lambda _: None, cancel)
+
+        def take(events: list[BenchStep | Compared]) -> None:
+            for event in events:
+                if isinstance(event, Compared):
+                    found.append(event)
+                else:
+                    progress(event)
+
+        def end() -> None:
+            self._task = None
+            if task.token.cancelled:
+                failed(Cancelled())
+            else:
+                done(found)
+
+        def fail(error: Exception) -> None:
+            self._task = None
+            failed(error)
+
+        task = self._task = self._tasks.stream(work, take, end, fail, on=ENGINE)
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

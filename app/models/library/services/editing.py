@@ -1,0 +1,243 @@
+"""Edits the metadata of a model's GGUF file, in a copy or in the file itself."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import DiskFull, ModelDiffers, ModelNotOurs
+from app.base.folder import explained
+from app.models.library.services.library import Library
+from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.copying import ABANDONED_S, new_folder
+from app.models.library.services.places.hashing import CHUNK, Progress, Share, not_read, real
+from app.models.library.store.file_hashes import FileHashes
+from app.models.library.values.editable import Editable
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, MetadataRefused
+from engines.models.gguf.edit import Edit, Metadata, prepare
+from engines.private import private, replace_file, replacing, unfinished_of
+from engines.regular import open_regular
+from engines.text import SEAM
+from engines.types import Message
+
+_SPARE: Final = 256 << 20
+"""Bytes that stay free on the disk beside the new file."""
+_SAMPLE: Final = (
+    Message("user", "Hello"),
+    Message("assistant", "Hi"),
+    Message("user", "Hello"),
+)
+
+
+class MetadataEditor:
+    """Edits metadata; blocking, from any thread. Models are given by any name for them."""
+
+    def __init__(
+        self,
+        library: Library,
+        hashes: FileHashes,
+        collection: Collection,
+        unload: Callable[[ModelEntry], object],
+    ) -> None:
+        """Begin. unload: ends an engine that holds the model, after the answers it is writing."""
+        self._library = library
+        self._hashes = hashes
+        self._collection = collection
+        self._unload = unload
+
+    def read(self, called: str) -> Editable:
+        """Read a model's metadata.
+
+        Raises ModelNotOurs for the built-in guide and models without a GGUF file, EngineError for a
+        file that cannot be read, and ModelUnknown.
+        """
+        entry = self._editable(called)
+        header = self._library.header(entry)
+        parts = [path.stat().st_size for path in entry.files]
+        return Editable(
+            entry,
+            header.name,
+            header.chat_template or "",
+            header.context_max,
+            parts[0],
+            sum(parts),
+            self._why_not(entry),
+        )
+
+    def change(
+        self, called: str, changes: Metadata, progress: Progress, cancel: CancelToken
+    ) -> ModelEntry:
+        """Write the file anew beside itself and put it in its place at once.
+
+        Raises ModelNotOurs where it may not be changed, DiskFull, what writing there raises, or
+        Cancelled: then the file is as it was, and nothing lies beside it.
+        """
+        entry = self._editable(called)
+        if why := self._why_not(entry):
+            raise ModelNotOurs(f"“{entry.name}” was not changed.", why, "Save a copy instead.")
+        path = entry.path
+        edit = prepare(path, changes)
+        _require_disk_space(edit.size_bytes, path.parent)
+        _tidy(path)
+        with explained(path), replacing(path) as unfinished:
+            digest = _write(edit, unfinished, Share(edit.size_bytes, progress), cancel)
+            self._unload(entry)
+            shutil.copymode(path, unfinished)
+        facts = path.stat()
+        self._hashes.keep(path, facts.st_size, facts.st_mtime_ns, digest)
+        self._library.refresh()
+        return self._library.find(entry.id)
+
+    def save_copy(
+        self, called: str, changes: Metadata, name: str, progress: Progress, cancel: CancelToken
+    ) -> ModelEntry:
+        """Write a copy with the changes into Hearth's own folder, and add it to the list.
+
+        name: of the copy, on the list and of its files. Raises as `change`, and MetadataRefused
+        for a name that is none.
+        """
+        entry = self._editable(called)
+        stem = _file_name(name)
+        edit = prepare(entry.path, changes)
+        further = entry.files[1:]
+        sizes = [edit.size_bytes, *(path.stat().st_size for path in further)]
+        own = self._collection.own
+        _require_disk_space(sum(sizes), own)
+        share = Share(sum(sizes), progress)
+        folder = new_folder(own, stem)
+        edits = [edit, *(Edit(path, b"", 0, 0) for path in further)]
+        try:
+            for number, each in enumerate(edits, 1):
+                of = f"-{number:05}-of-{len(edits):05}" if further else ""
+                target = folder / f"{folder.name}{of}.gguf"
+                part = target.with_name(f"{target.name}.part")
+                digest = _write(each, part, share, cancel)
+                with explained(target):
+                    replace_file(part, target)
+                facts = target.stat()
+                self._hashes.keep(target, facts.st_size, facts.st_mtime_ns, digest)
+        except BaseException:
+            shutil.rmtree(folder)
+            raise
+        self._library.refresh()
+        first = f"-00001-of-{len(edits):05}" if further else ""
+        return self._library.add(folder / f"{folder.name}{first}.gguf")
+
+    def _editable(self, called: str) -> ModelEntry:
+        entry = self._library.find(called)
+        if entry.builtin or self._library.starter.path.parent in entry.path.parents:
+            raise ModelNotOurs(
+                f"“{entry.name}” cannot be edited.",
+                "It is part of Hearth and has been made for it.",
+                "Choose a model of your own.",
+            )
+        if entry.engine != "llamacpp":
+            raise ModelNotOurs(
+                f"“{entry.name}” cannot be edited.",
+                "Only GGUF files can be edited here, and it has none.",
+                "Choose a model with a GGUF file.",
+            )
+        return entry
+
+    def _why_not(self, entry: ModelEntry) -> str:
+        """Say why a model's own file may not be changed; empty if it may."""
+        found = {it.path: it.source for it in self._collection.models()}
+        source = found.get(entry.path, entry.source)
+        if source == "hub" or self._collection.hub in real(entry.path).parents:
+            return "It is in the Hub's cache, where each file is named after its checksum."
+        if source not in ("added", "folder"):
+            return "It belongs to another program, and Hearth changes nothing of other programs."
+        if entry.path.is_symlink():
+            return "It is a link to a file elsewhere, and other programs may rely on it."
+        return ""
+
+
+def sample_prompt(template: str, cancel: CancelToken) -> str:
+    """Render a short chat by a template, in a process of its own.
+
+    Raises TemplateFailed with the reason why it cannot be used, MetadataRefused, EngineUnavailable
+    or Cancelled.
+    """
+    from engines.dialect.dialect import Dialect
+
+    Metadata(template=template)
+    with closing(Dialect(template, bos="<s>", eos="</s>")) as dialect:
+        return dialect.render(_SAMPLE, cancel=cancel).text.replace(SEAM, "")
+
+
+def _file_name(name: str) -> str:
+    """Turn a model's name into that of a file. Raises MetadataRefused."""
+    Metadata(name=name)
+    stem = "".join(it if it.isalnum() or it in "-_.+ " else "-" for it in name)
+    stem = stem.strip(" .").removesuffix(".gguf")
+    if not stem.strip("-") or len(stem.encode()) > 200:
+        raise MetadataRefused(
+            "The copy was not made.",
+            f"“{name}” cannot be the name of a file.",
+            "Give the copy another name; letters and digits are safe.",
+        )
+    return stem
+
+
+def _require_disk_space(needed: int, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed + _SPARE:
+        raise DiskFull(
+            "There is no room for the new file.",
+            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} is.",
+            "Free some space, then try again.",
+        )
+
+
+def _tidy(path: Path) -> None:
+    """Remove what is left of a process that was killed; one that goes on writes all the time."""
+    for left in unfinished_of(path):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > ABANDONED_S:
+                left.unlink()
+
+
+def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
+    """Write a new file to the disk, piece by piece; returns its SHA-256.
+
+    Raises ModelDiffers where the old one changes meanwhile.
+    """
+    digest = hashlib.sha256()
+    try:
+        reading = open_regular(edit.source)
+    except OSError as error:
+        raise not_read(edit.source, error) from error
+    with reading, explained(part), open(part, "wb", opener=private) as writing:
+        before = os.fstat(reading.fileno())
+        reading.seek(edit.data)
+        piece = edit.head
+        while True:
+            digest.update(piece)
+            writing.write(piece)
+            share.add(len(piece))
+            if cancel.cancelled:
+                raise Cancelled
+            try:
+                piece = reading.read(CHUNK)
+            except OSError as error:
+                raise not_read(edit.source, error) from error
+            if not piece:
+                break
+        writing.flush()
+        os.fsync(writing.fileno())
+        after = os.fstat(reading.fileno())
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise ModelDiffers(
+            f"“{edit.source.name}” was not edited.",
+            "Another program has changed the file in the meantime.",
+            "Wait until that is done; then try again.",
+        )
+    return digest.hexdigest()

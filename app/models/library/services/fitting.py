@@ -1,0 +1,337 @@
+"""Judges whether a model fits this computer, as exactly as can be known before a load."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.models.library.store.load_records import LoadStore
+from app.models.library.values.load_records import LoadRecord, learnt
+from engines.cancel import CancelToken
+from engines.errors import EngineError, NotSized, UserError
+from engines.hardware import Hardware
+from engines.llamacpp.sizing.sizer import Sizer
+from engines.memory.buffers import Buffers
+from engines.memory.fit import (
+    DraftNeed,
+    Fit,
+    Split,
+    Verdict,
+    need_by_formula,
+    need_by_library,
+    overhead_bytes,
+)
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
+from engines.memory.placement import share_on_cards
+from engines.memory.planner import (
+    DrafterFile,
+    ProjectorFile,
+    Sizes,
+    by_formula,
+    check,
+    corrected,
+    judge_roughly,
+    make_plan,
+    needed_by,
+    with_more,
+)
+from engines.models.gguf.header import GgufHeader, read_header
+from engines.models.gguf.projector import read_projector
+from engines.models.pairing import require_pair
+from engines.text import amount
+from engines.types import LoadedModel, LoadPlan
+
+logger = logging.getLogger(__name__)
+
+
+NOT_ASKED: Final = "llama.cpp could not say how much memory this takes."
+
+_ROUNDS: Final = 3
+_REMEMBERED: Final = 9
+# A plan that takes less than this part of what is free is the same plan by either sum.
+_SURE: Final = 0.5
+# Context, computing and all else of a model of which only the size is known.
+_BESIDE: Final = 1_000_000_000
+_BATCH: Final = 512
+_MOMENT_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A plan with what it needs. drafter: the header of its drafter. projector: that comes with the
+    model, whether the plan has it or not.
+
+    hardware: the computer as it was found. sizes: what the plan needs, with what was learnt.
+    buffers: what the library says that it would allocate, None where the formula stands in, and
+    `why_not` says why. needed: all of it, without what was learnt from earlier loads; `fit` has
+    that, too.
+    """
+
+    plan: LoadPlan
+    header: GgufHeader
+    drafter: GgufHeader | None
+    projector: ProjectorFile | None
+    hardware: Hardware
+    sizes: Sizes
+    fit: Fit
+    needed: Split
+    buffers: Buffers | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """The verdict, and what it rests on.
+
+    fit: verdict, bytes and parts, with what was learnt from earlier loads. share: of the model on
+    graphics cards, 0 to 1. plan: what would be loaded. exact: whether the library itself was asked;
+    else `why_not` says in a sentence why the formula stands in. last: the model's last load.
+    sentences: for people, the most telling first.
+    """
+
+    fit: Fit
+    share: float
+    plan: LoadPlan
+    exact: bool
+    last: LoadRecord | None
+    sentences: tuple[str, ...]
+    why_not: str = ""
+
+
+class Fitting:
+    """Judges models before they are loaded, also ones of which only the header is here.
+
+    hardware: looks at the computer now, for the memory that is free at this moment.
+    May be used from any thread; `report` can take a second: not for the window's own thread.
+    """
+
+    def __init__(self, hardware: Callable[[], Hardware], loads: LoadStore, sizer: Sizer) -> None:
+        self._hardware = hardware
+        self._loads = loads
+        self._sizer = sizer
+        self._seen: tuple[float, Hardware] | None = None
+
+    def report(
+        self,
+        path: Path,
+        header: GgufHeader,
+        load_options: LoadOptions,
+        drafter: Path | None = None,
+        cancel: CancelToken | None = None,
+        projector: ProjectorFile | None = None,
+    ) -> FitReport:
+        """Judge a model. Raises EngineError if it is no chat model, or options cannot be met.
+
+        path: the model's file, real or sparse with its header only.
+        """
+        pair, _ = paired(header, drafter)
+        cancel = cancel or CancelToken()
+        judged = self.judge(path, header, load_options, pair, cancel, projector, sure=0.0)
+        last = self._loads.last(str(path))
+        return FitReport(
+            fit=judged.fit,
+            share=share_on_cards(judged.plan, header),
+            plan=judged.plan,
+            exact=judged.buffers is not None,
+            last=last,
+            sentences=_sentences(judged, last),
+            why_not=judged.why_not,
+        )
+
+    def judge(
+        self,
+        path: Path,
+        header: GgufHeader,
+        load_options: LoadOptions,
+        drafter: DrafterFile | None,
+        cancel: CancelToken,
+        projector: ProjectorFile | None = None,
+        *,
+        sure: float = _SURE,
+    ) -> Judgement:
+        """Make the plan for this computer now, and say what it needs.
+
+        The formula makes a plan; the library is asked what that takes, and the plan is made again
+        with the difference, until it stays. sure: the library is not asked where the need by the
+        formula is less than this part of what is free; 0 to ask always.
+        Raises EngineError and Cancelled.
+        """
+        hardware = self._hardware()
+        its = drafter.header if drafter else None
+        buffers, why_not = None, ""
+        gap = 0, 0
+        for _ in range(_ROUNDS):
+            sizes = corrected(*gap)
+            plan, more = self._plan(path, header, hardware, load_options, drafter, projector, gap)
+            fit = check(header, hardware, plan, its, sizes, projector)
+            needed = sizes(header, plan, its)
+            if fit.need_bytes < sure * fit.have_bytes:
+                buffers = self._sizer.known(plan)
+            else:
+                buffers, why_not = self._asked(plan, cancel)
+            if buffers is None:
+                break
+            drafting = DraftNeed(plan.draft_max, its)
+            needed = need_by_library(
+                buffers,
+                header,
+                plan.context,
+                plan.kv_type,
+                plan.batch,
+                drafting,
+                plan.parallel,
+            )
+            formula = by_formula(header, plan, its)
+            exact = needed.ram.total - formula.ram.total, needed.gpu.total - formula.gpu.total
+            if exact == gap:
+                break
+            gap = exact
+        sizes = _fixed(needed, more)
+        fit = check(header, hardware, plan, its, sizes, projector)
+        return Judgement(
+            plan, header, its, projector, hardware, sizes, fit, needed, buffers, why_not
+        )
+
+    def record(self, judged: Judgement, loaded: LoadedModel) -> None:
+        """Remember what a load took, to learn from it."""
+        if loaded.buffers is None or (judged.plan.gpu_layers and loaded.device == "CPU"):
+            return  # nothing was told, or it came to lie elsewhere than was judged
+        plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
+        # Its memory is not among what llama.cpp tells, but is what the process grows by.
+        beside = judged.projector.size_bytes if judged.projector and plan.projector else 0
+        by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
+        load = LoadRecord(
+            model=str(plan.model),
+            device=judged.fit.device,
+            context=plan.context,
+            kv_type=plan.kv_type,
+            mmap=plan.mmap,
+            draft_max=plan.draft_max,
+            exact=judged.buffers is not None,
+            predicted_bytes=by_sum if judged.buffers is None else judged.buffers.total,
+            real_bytes=real,
+            need_bytes=need + beside,
+            # What the process grew by says nothing of a graphics card.
+            used_bytes=beside + real
+            if plan.gpu_layers
+            else max(beside + real, loaded.grown_bytes or 0),
+            when=time.time(),
+        )
+        try:
+            self._loads.add(load)
+        except UserError as error:
+            logger.warning("a load was not recorded: %s", error)
+
+    def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
+        """Judge by a file's size, at once, for lists.
+
+        sibling: the header of another quantisation of the same model, for its KV cache.
+        """
+        need = size_bytes + _BESIDE
+        if sibling is not None:
+            context = min(sibling.context_max, DEFAULT_CONTEXT)
+            split = need_by_formula(sibling, context, "f16", _BATCH, 0)
+            need = size_bytes + split.parts.total - split.parts.weights
+        return judge_roughly(need, self._recent_hardware())
+
+    def _recent_hardware(self) -> Hardware:
+        """Return the computer as it was a moment ago: a list asks many times."""
+        now = time.monotonic()
+        if self._seen is None or now - self._seen[0] > _MOMENT_S:
+            self._seen = now, self._hardware()
+        return self._seen[1]
+
+    def _plan(
+        self,
+        path: Path,
+        header: GgufHeader,
+        hardware: Hardware,
+        load_options: LoadOptions,
+        drafter: DrafterFile | None,
+        projector: ProjectorFile | None,
+        gap: tuple[int, int],
+    ) -> tuple[LoadPlan, int]:
+        """Make a plan, and say what past loads taught that it needs beyond all sums."""
+        its = drafter.header if drafter else None
+        sizes = corrected(*gap)
+        plan = make_plan(path, header, hardware, load_options, drafter, sizes, projector)
+        device = check(header, hardware, plan, its, sizes, projector).device
+        need = needed_by(header, plan, its, sizes, projector).parts.total
+        more = self._learnt(plan, device, need)
+        if not more:
+            return plan, 0
+        ram, card = gap
+        sizes = corrected(ram, card + more) if plan.gpu_layers else corrected(ram + more, card)
+        return make_plan(path, header, hardware, load_options, drafter, sizes, projector), more
+
+    def _learnt(self, plan: LoadPlan, device: str, need: int) -> int:
+        same = self._loads.last_of(plan)
+        if same is not None and same.device != device:
+            same = None
+        return learnt(self._loads.on_device(device, _REMEMBERED), same, need)
+
+    def _asked(self, plan: LoadPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
+        """Ask the library, or say why it cannot tell. A plan that cannot load fails in the load."""
+        try:
+            return self._sizer.buffers(plan, cancel), ""
+        except NotSized as error:
+            return None, f"{error.what} {error.why}"
+        except EngineError as error:
+            return None, f"{NOT_ASKED} {error.what}"
+
+
+def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, str]:
+    """Return the drafter, or why the model does without: it is never refused for that."""
+    if path is None:
+        return None, ""
+    try:
+        header = read_header(path)
+        require_pair(target, header)
+    except EngineError as error:
+        return None, f"The drafter cannot be used: {error.what} {error.why}"
+    return DrafterFile(path, header), ""
+
+
+def projector_file(path: Path | None) -> ProjectorFile | None:
+    """Describe a projector by its file; None where there is none, or it cannot be read.
+
+    Who loads it says what is wrong with it.
+    """
+    if path is None:
+        return None
+    try:
+        facts = read_projector(path)
+    except EngineError:
+        return None
+    return ProjectorFile(path, facts.memory_bytes, facts.picture_rows)
+
+
+def _fixed(needed: Split, more: int) -> Sizes:
+    """Return sizes that are this need and so much more, whatever is asked."""
+
+    def sizes(_header: GgufHeader, plan: LoadPlan, _drafter: GgufHeader | None) -> Split:
+        return with_more(needed, *((0, more) if plan.gpu_layers else (more, 0)))
+
+    return sizes
+
+
+def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
+    found = [judged.fit.reason]
+    if judged.fit.verdict == "no":
+        found.append("Loaded anyway, it is read from the disk again and again, and is very slow.")
+    if judged.plan.mtp_note and judged.fit.verdict != "no":
+        found.append(judged.plan.mtp_note)
+    if judged.plan.projector_note and judged.fit.verdict != "no":
+        found.append(judged.plan.projector_note)
+    if judged.why_not:
+        found.append(f"This is an estimate. {judged.why_not}")
+    if last is not None:
+        found.append(
+            f"When it was last loaded, {amount(last.predicted_bytes)} were expected and "
+            f"{amount(last.real_bytes)} were used."
+        )
+    return tuple(found)

@@ -1,0 +1,306 @@
+"""The list of every model here, with its id and the names that people may use."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import ModelAmbiguous, ModelUnknown
+from app.base.home import from_home
+from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.files import projector_beside
+from app.models.library.services.places.found import FoundModel, Inode, require_text
+from app.models.library.services.places.hashing import real
+from app.models.library.store.file_hashes import FileHash
+from app.models.library.store.known_models import Remembered
+from app.models.library.store.models import ModelStore
+from app.models.library.values.entry import RESERVED, ModelEntry
+from app.models.library.values.quantisations import quantisation_of, same_label
+from app.servers.values import short_name
+from engines.models.checkpoint import is_checkpoint
+from engines.models.formats import Formats
+
+_LONGEST: Final = 200
+"""Characters of an unknown name that are compared with those of the models."""
+
+
+class ModelIndex:
+    """The built-in guide, added models and found ones; each file once.
+
+    May be used from any thread. collection: None finds nothing. formats: of what lies
+    at a path. further: models that are neither
+    added nor found, such as those of servers, with ids that stay.
+    """
+
+    def __init__(
+        self,
+        store: ModelStore,
+        starter: ModelEntry,
+        collection: Collection | None,
+        formats: Formats,
+        further: Callable[[], Iterable[ModelEntry]],
+    ) -> None:
+        self._store = store
+        self._formats = formats
+        self._starter = starter
+        self._collection = collection
+        self._further = further
+        self._listed: list[ModelEntry] = []
+        self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
+
+    def everything(self) -> list[ModelEntry]:
+        """List models and added drafters. No header is read; folders only if they changed."""
+        found = self._found()
+        by_inode = {inode: entry for entry, inode in reversed(found)}
+        listed = [self._starter]
+        taken = {_inode(self._starter.path)}
+        for entry in self._store.models():
+            inode = _inode(entry.path)
+            taken.add(inode)
+            listed.append(self._joined(entry, by_inode.get(inode) if inode else None))
+        listed += [entry for entry, inode in found if inode not in taken]
+        listed += self._further()
+        self._listed = self._with_facts(listed)
+        return list(self._listed)
+
+    @property
+    def listed(self) -> Sequence[ModelEntry]:
+        """The list as it was last; nothing is looked for."""
+        return self._listed
+
+    def named(self, called: str) -> ModelEntry:
+        """Find a model by id, name, `owner/name[:QUANT]`, `owner/name/file.gguf`, or path.
+
+        The name of one is not taken for the id of another that has gone: what is asked of a model
+        never happens to another. Raises ModelUnknown, or ModelAmbiguous if it could be several.
+        """
+        if called == self._starter.id:
+            return self._with_facts([self._starter])[0]  # nothing is looked for
+        listed = self.everything()
+        for entry in listed:
+            if called == entry.id:
+                return entry
+        matching = [entry for entry in listed if called == entry.name]
+        if matching and self._store.known.has(called):
+            raise ModelUnknown(
+                f"The model “{called}” is no longer on this computer.",
+                f"{', '.join(entry.id for entry in matching)} has that name, but may be "
+                "a different model.",
+                "If you mean that one, use its id.",
+            )
+        matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
+        matching = matching or [entry for entry in listed if _is_of_server(entry, called)]
+        if len(matching) > 1:
+            raise ModelAmbiguous(
+                f"“{called}” could be one of {len(matching)} models on this computer.",
+                f"Their ids are {', '.join(entry.id for entry in matching)}.",
+                "Use one of these ids.",
+            )
+        if matching:
+            return matching[0]
+        if _may_be_of_server(called):
+            raise ModelUnknown(
+                f"There is no model “{called}”.",
+                "None of your servers offered it when last asked.",
+                "Test the server under Servers, or choose another model.",
+                terminal=f"`hearth servers test {called.partition(':')[0]}` asks anew; "
+                "`hearth models list` shows what is there.",
+            )
+        if called.lower().endswith(".gguf") or _is_checkpoint(called):
+            path = from_home(called).absolute()
+            theirs = [it for it in listed if path in (it.path, *it.files) and not it.builtin]
+            return theirs[0] if theirs else self._by_path(path)
+        raise self._unknown(called, listed)
+
+    def require_listed(self, called: str) -> None:
+        """Refuse a name that no model had when they were listed last: nothing is looked for.
+
+        Raises ModelUnknown.
+        """
+        listed = self._listed
+        known = any(
+            called in (it.id, it.name) or _is_of_repo(it, called) or _is_of_server(it, called)
+            for it in listed
+        )
+        if listed and not known and not from_home(called).exists():
+            raise self._unknown(called, listed)
+
+    def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
+        near = _near(called, listed)
+        return ModelUnknown(
+            f"There is no model “{called}”.",
+            "It is neither the name of a model on this computer nor a GGUF file. Similar names "
+            f"are: {', '.join(near)}."
+            if near
+            else "It is neither the name of a model on this computer nor a GGUF file.",
+            "Choose another model, or add its file.",
+            terminal="`hearth models list` shows what is there; `hearth models import FILE` adds a "
+            "file.",
+        )
+
+    def id_of(self, called: str) -> str:
+        """Return the id for an id or name, as listed last: nothing is looked for.
+
+        What was not listed is returned as it is.
+        """
+        named = (entry.id for entry in self._listed if called in (entry.id, entry.name))
+        return next(named, called)
+
+    def _by_path(self, path: Path) -> ModelEntry:
+        """A file or a folder that is on no list."""
+        require_text(path)
+        its = self._formats.at(path)
+        return ModelEntry(
+            str(path),
+            its.name(path),
+            path,
+            parts=its.parts(path),
+            engine=its.engine,
+            projector=projector_beside(path),
+        )
+
+    def _joined(self, added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
+        """Join an added model with what is known of the same file where it was found."""
+        its = self._formats.at(added.path)
+        parts = its.parts(added.path)
+        if twin is None:
+            return replace(
+                added,
+                engine=its.engine,
+                parts=parts,
+                size_bytes=sum(map(_size, parts)),
+                projector=projector_beside(added.path),
+            )
+        return replace(
+            twin,
+            id=added.id,
+            name=added.name,
+            path=added.path,
+            drafts=added.drafts,
+            source="added",
+            parts=parts,
+        )
+
+    def _with_facts(self, listed: list[ModelEntry]) -> list[ModelEntry]:
+        remembered, hashes = self._store.known.remembered(), self._store.hashes.all()
+        return [_with_facts(entry, remembered, hashes) for entry in listed]
+
+    def _found(self) -> tuple[tuple[ModelEntry, Inode], ...]:
+        if self._collection is None:
+            return ()
+        models = self._collection.models()
+        if self._named[0] is not models:
+            ids = self._store.known.ids(
+                [(model.identity, model.name) for model in models], RESERVED
+            )
+            entries = tuple((_entry(ids[it.identity], it), it.inode) for it in models)
+            self._named = (models, entries)
+        return self._named[1]
+
+
+def _entry(model_id: str, model: FoundModel) -> ModelEntry:
+    return ModelEntry(
+        id=model_id,
+        name=model.name,
+        path=model.path,
+        source=model.source,
+        repo=model.repo,
+        revision=model.revision,
+        sha256=model.sha256,
+        projector=model.projector,
+        file=model.file,
+        parts=model.files,
+        size_bytes=model.size_bytes,
+        engine=model.engine,
+    )
+
+
+def _near(called: str, listed: Sequence[ModelEntry]) -> list[str]:
+    """Return the ids of the models whose id or name is most like one, at most three."""
+    by_name = {name.lower(): it.id for it in reversed(listed) for name in (it.name, it.id)}
+    wanted = called.lower()[:_LONGEST]
+    near = difflib.get_close_matches(wanted, by_name, n=6, cutoff=0.5)
+    near += [name for name in by_name if len(wanted) > 2 and wanted in name]
+    return list(dict.fromkeys(by_name[name] for name in near))[:3]
+
+
+def _may_be_of_server(called: str) -> bool:
+    """Tell whether it reads as SERVER:MODEL.
+
+    A single letter is a drive of Windows, and a label follows `owner/name`.
+    """
+    server, _, model = called.partition(":")
+    return bool(model) and len(server) > 1 and "/" not in server and not Path(called).exists()
+
+
+def _with_facts(
+    entry: ModelEntry, remembered: Mapping[str, Remembered], hashes: Mapping[Path, FileHash]
+) -> ModelEntry:
+    known = remembered.get(entry.id, Remembered())
+    first = hashes.get(real(entry.path)) if hashes else None
+    return replace(
+        entry,
+        name=known.name or entry.name,
+        last_used=known.last_used,
+        sha256=entry.sha256 or (first.sha256 if first else None),
+        verified=_verified(entry, hashes),
+    )
+
+
+def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | None:
+    """Return when the last of its files was verified, if all were and none has changed."""
+    times: list[float] = []
+    for path in entry.files if hashes else ():
+        found = hashes.get(real(path))
+        if found is None:
+            return None
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        if not found.holds(facts.st_size, facts.st_mtime_ns):
+            return None
+        times.append(found.checked)
+    return max(times, default=None)
+
+
+def _is_checkpoint(called: str) -> bool:
+    folder = from_home(called)
+    try:
+        return folder.is_dir() and is_checkpoint([it.name for it in folder.iterdir()])
+    except (OSError, ValueError):
+        return False
+
+
+def _is_of_repo(entry: ModelEntry, called: str) -> bool:
+    if entry.repo is None:
+        return False
+    repo, asked = entry.repo.lower(), called.lower()
+    if asked == repo or asked == f"{repo}/{(entry.file or '').lower()}":
+        return True
+    label = quantisation_of(entry.file or entry.path.name, entry.repo).label
+    return asked.startswith(f"{repo}:") and same_label(label, called[len(repo) + 1 :])
+
+
+def _is_of_server(entry: ModelEntry, called: str) -> bool:
+    """Whether it is called by its server and the name that lists show, its id being a path."""
+    server = entry.id.removesuffix(entry.served)
+    return entry.on_server and called == server + short_name(entry.served)
+
+
+def _inode(path: Path) -> Inode | None:
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,287 @@
+"""The models that can be chosen: the guide, added files, and what lies here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from app.base.errors import ModelUnknown
+from app.base.home import from_home
+from app.models.library.services.index import ModelIndex
+from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.found import require_text
+from app.models.library.store.models import ModelStore
+from app.models.library.values.entry import RESERVED, STARTER, ModelEntry
+from app.settings.values.fields import Settings
+from app.settings.values.models import NAMING, effective, made_for, valid
+from engines.errors import EngineError, NotAModel, UserError
+from engines.models.format import FileDetails, ModelFacts
+from engines.models.formats import Formats
+from engines.models.gguf.format import GgufFormat
+from engines.models.gguf.header import GgufHeader
+from engines.types import EngineName
+
+AnyFacts = TypeVar("AnyFacts", bound=ModelFacts)
+
+
+class Library:
+    """Finds models by what users call them, and drafters by what files say.
+
+    May be used from any thread. collection: what lies on this computer without being added.
+    further: models that lie nowhere here, such as those of servers. formats: what reads the files.
+    shelf: the list itself. draft_model: the name of the one that drafts for models that have none
+    of their own set, "" for what was made for each.
+    """
+
+    def __init__(
+        self,
+        store: ModelStore,
+        starter: Path,
+        starter_drafter: Path,
+        collection: Collection | None = None,
+        further: Callable[[], Iterable[ModelEntry]] = tuple,
+        draft_model: Callable[[], str] = str,
+    ) -> None:
+        self._store = store
+        self._draft_model = draft_model
+        self._collection = collection
+        self._starter = ModelEntry(
+            STARTER,
+            "Starter guide",
+            starter,
+            builtin=True,
+            drafter=starter_drafter,
+            source="builtin",
+        )
+        self.formats = Formats(store.headers)
+        self.shelf = ModelIndex(store, self._starter, collection, self.formats, further)
+
+    @property
+    def starter(self) -> ModelEntry:
+        """The built-in guide, which is always there."""
+        return self._starter
+
+    def entries(self) -> list[ModelEntry]:
+        """List the models to chat with: the built-in guide, added ones, then found ones.
+
+        No header is read, and folders only where they have changed: a model comes without its
+        drafter here.
+        """
+        return [it for it in self.shelf.everything() if not it.drafts]
+
+    def drafters(self) -> list[ModelEntry]:
+        """List the drafters that were added."""
+        return [it for it in self.shelf.everything() if it.drafts]
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each thing that lies here and could not be listed."""
+        return self._collection.notes() if self._collection else []
+
+    def refresh(self) -> None:
+        """Look for models everywhere again."""
+        if self._collection is not None:
+            self._collection.refresh()
+
+    def settings_of(self, entry: ModelEntry) -> Mapping[str, object]:
+        """Return the settings that were made for this model alone."""
+        return valid(self._store.known.settings(entry.id))
+
+    def effective(self, entry: ModelEntry, settings: Settings) -> Settings:
+        """Resolve the settings where this model answers outside of chats."""
+        return effective(settings, made_for(entry), self.settings_of(entry))
+
+    def own(self, called: str) -> Mapping[str, object]:
+        """Return what a model has of its own, and is made for. Raises ModelUnknown."""
+        entry = self.shelf.named(called)
+        return {**made_for(entry), **self.settings_of(entry)}
+
+    def settings_naming(
+        self, settings: Settings, is_meant: Callable[[ModelEntry], bool]
+    ) -> tuple[str, ...]:
+        """Return the names of the settings that name one of the models that are meant."""
+
+        def names_one(setting: str) -> bool:
+            called = getattr(settings, setting).strip()
+            try:
+                return bool(called) and is_meant(self.shelf.named(called))
+            except UserError:
+                return False
+
+        return tuple(filter(names_one, NAMING))
+
+    def own_at_once(self, called: str) -> Mapping[str, object]:
+        """Return a model's own settings for a window, which cannot wait.
+
+        A model that is called by its name has its own settings here once it was listed.
+        """
+        model_id = self.shelf.id_of(called)
+        made = made_for(self._starter) if model_id in RESERVED else {}
+        return {**made, **valid(self._store.known.settings(model_id))}
+
+    def used(self, entry: ModelEntry) -> None:
+        """Note that a model has answered; a failure to keep that is not told."""
+        with contextlib.suppress(UserError):
+            if entry.id != str(entry.path):
+                self._store.known.used(entry.id)
+
+    def find(self, called: str) -> ModelEntry:
+        """Find the model with this id or name, or the GGUF file at this path; with its drafter.
+
+        Where none can draft, it comes with one that was added and cannot be read, if there is
+        one: who loads the two says what is wrong with it. A drafter is found as well. Raises
+        ModelUnknown.
+        """
+        entry = self.shelf.named(called)
+        if entry.builtin:
+            return entry
+        lost = self.formats.of(entry).lost_drafter
+        return replace(
+            entry, drafter=self.drafter_for(entry) or lost(entry, self._added_drafters())
+        )
+
+    def header(self, entry: ModelEntry) -> GgufHeader:
+        """Read a GGUF file's header. Raises EngineError, also for what is none."""
+        its = self.formats.of(entry)
+        if not isinstance(its, GgufFormat):
+            raise NotAModel(
+                f"“{entry.name}” has no GGUF file.",
+                f"It is {its.kind}, and llama.cpp reads GGUF files.",
+                "Choose a model's GGUF file for this.",
+            )
+        return its.header(entry.path)
+
+    def facts(self, entry: ModelEntry) -> ModelFacts:
+        """Return a header for lists, without tensors and template. Raises EngineError.
+
+        Remembered between runs, once `keep_facts` was called.
+        """
+        return self._with_drafter(entry, self.formats.of(entry).facts(entry))
+
+    def details(self, entry: ModelEntry) -> FileDetails:
+        """Describe a model by all its files, with its drafter. Raises EngineError."""
+        return self._with_drafter(entry, self.formats.of(entry).details(entry))
+
+    def keep_facts(self) -> None:
+        for each in self.formats:
+            each.keep()
+
+    def drafter_for(self, entry: ModelEntry) -> Path | None:
+        """Find the drafter of a model: one that was chosen or added, one beside it, or any here.
+
+        None if there is none, or the model's own files cannot be read. One that was chosen and is
+        gone is found as well: who loads the two says what is wrong with it.
+        """
+        if entry.builtin:
+            return entry.drafter
+        if entry.on_server:
+            return None
+        if (chosen := self._chosen(entry)) is not None:
+            return chosen
+        return self.formats.of(entry).drafter_for(
+            entry, self._added_drafters(), self._found_drafters()
+        )
+
+    def draft_models(self, entry: ModelEntry) -> list[ModelEntry]:
+        """List the smaller models here that could draft for one: of the same vocabulary."""
+        return self.formats.of(entry).draft_models(entry, self._of_engine(entry.engine))
+
+    def _chosen(self, entry: ModelEntry) -> Path | None:
+        """Return the draft model that was chosen; one for all models is not for other engines."""
+        own = self.settings_of(entry).get("draft_model")
+        called = str(self._draft_model() if own is None else own)
+        if not called:
+            return None
+        try:
+            named = self.shelf.named(called)
+        except ModelUnknown:
+            return Path(called)
+        return named.path if own is not None or named.engine == entry.engine else None
+
+    def add(self, path: Path) -> ModelEntry:
+        """Add a file or a folder where it lies; it is neither copied nor moved.
+
+        A drafter is added if there is a model here that it drafts for. Raises EngineError.
+        """
+        path = from_home(path).absolute()
+        for known in self.shelf.everything():
+            if path in (known.path, *known.files, known.drafter):
+                return self.find(known.id)
+        drafts = self.require_addable(path)
+        name = self.formats.at(path).name(path)
+        return self.find(self._store.add(name, path, drafts=drafts, reserved=RESERVED))
+
+    def require_addable(self, path: Path) -> bool:
+        """Refuse what is no chat model and no drafter for one. Raises EngineError.
+
+        Raises EngineError for what is neither that nor a chat model.
+        """
+        require_text(path)
+        its = self.formats.at(path)
+        return its.require_addable(path, self._of_engine(its.engine))
+
+    def drafts_for(self, entry: ModelEntry) -> list[ModelEntry]:
+        """List the models here that a drafter drafts for. Raises EngineError."""
+        return self.formats.of(entry).targets(entry.path, self._of_engine(entry.engine))
+
+    def served_by(self) -> dict[Path, tuple[str, ...]]:
+        """Return the drafters that lie here, each with the names of the models it drafts for."""
+        found = [it.path for it in self.drafters()]
+        if self._collection is not None:
+            found += self._collection.drafters()
+        return {path: self._served(path) for path in found}
+
+    def served_by_download(self, repo: str, file: str) -> tuple[str, ...] | None:
+        """Name the models that a downloaded drafter drafts for; None if the file is no drafter."""
+        folder = f"/models--{repo.replace('/', '--')}/"
+        for path in self._collection.drafters() if self._collection else ():
+            if folder in path.as_posix() and path.as_posix().endswith(f"/{file}"):
+                return self._served(path)
+        return None
+
+    def remove(self, called: str) -> ModelEntry:
+        """Take a model off the list; its file stays where it is. Raises ModelUnknown."""
+        entry = self.shelf.named(called)
+        if entry.builtin:
+            raise ModelUnknown(
+                "The starter guide cannot be removed.",
+                "It is part of Hearth, so that there is always something that answers.",
+                "Choose another model in the settings if you do not want to see it.",
+            )
+        if entry.source != "added":
+            raise ModelUnknown(
+                f"“{entry.name}” was not added by you.",
+                f"It is on the list because it is in {entry.path.parent}.",
+                "Move its file away, or delete the model.",
+            )
+        self._store.remove(entry.id)
+        self._store.known.forget(entry.id)
+        self._store.hashes.forget(entry.files)
+        return entry
+
+    def _served(self, drafter: Path) -> tuple[str, ...]:
+        its = self.formats.at(drafter)
+        try:
+            return tuple(it.name for it in its.targets(drafter, self._of_engine(its.engine)))
+        except EngineError:
+            return ()
+
+    def _with_drafter(self, entry: ModelEntry, facts: AnyFacts) -> AnyFacts:
+        drafter = self.drafter_for(entry)
+        return facts if drafter is None else replace(facts, mtp="drafter", drafter=drafter)
+
+    def _of_engine(self, engine: EngineName) -> list[ModelEntry]:
+        return [it for it in self.entries() if it.engine == engine]
+
+    def _added_drafters(self) -> Iterator[Path]:
+        """Looked for when the first is asked for, as most models have none."""
+        yield from (it.path for it in self._store.models() if it.drafts)
+
+    def _found_drafters(self) -> Iterator[Path]:
+        if self._starter.drafter is not None:
+            yield self._starter.drafter
+        if self._collection is not None:
+            yield from self._collection.drafters()
+            yield from self._collection.draft_checkpoints()

@@ -1,0 +1,305 @@
+"""Manages models: imports, verifies, renames, sets, measures and deletes them."""
+
+from __future__ import annotations
+
+import contextlib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import (
+    ModelAmbiguous,
+    ModelDiffers,
+    ModelNotOurs,
+    ModelUnknown,
+    SettingsInvalid,
+)
+from app.base.home import from_home
+from app.models.downloads.values.downloads import Download
+from app.models.library.services.library import Library
+from app.models.library.services.places.collection import Collection
+from app.models.library.services.places.copying import copy_model
+from app.models.library.services.places.found import Inode
+from app.models.library.services.places.hashing import Progress, Share, not_read, real, sha256_of
+from app.models.library.services.places.hub_cache import hash_in_name
+from app.models.library.services.places.removal import Removal, of_files, of_hub_files, remove
+from app.models.library.store.models import ModelStore
+from app.models.library.values.details import Checked
+from app.models.library.values.entry import ModelEntry, Source
+from app.settings.values.models import checked
+from engines.cancel import CancelToken
+
+_OWNERS: Final[Mapping[Source, str]] = {
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+    "jan": "Jan",
+    "gpt4all": "GPT4All",
+}
+
+
+_LONGEST_NAME: Final = 200
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A deleted model. frees: bytes that the disk gains once the trash is emptied."""
+
+    entry: ModelEntry
+    files: tuple[Path, ...]
+    frees: int
+
+
+@dataclass(frozen=True)
+class DiskUse:
+    """The disk space of models in bytes; `total` counts what is shared once. models: by id."""
+
+    total: int
+    models: Mapping[str, int]
+
+
+class ModelManager:
+    """Manages models; blocking, from any thread. Models are given by any name for them."""
+
+    def __init__(self, library: Library, store: ModelStore, collection: Collection) -> None:
+        self._library = library
+        self._store = store
+        self._collection = collection
+
+    def take_in(
+        self, path: Path, *, copy: bool, progress: Progress, cancel: CancelToken
+    ) -> ModelEntry:
+        """Add a file or a checkpoint's folder where it lies, or a copy in Hearth's own folder.
+
+        Raises EngineError for what is no model, and what `copy_model` raises.
+        """
+        path = from_home(path).absolute()
+        if not copy:
+            return self._library.add(path)
+        self._library.require_addable(path)
+        its = self._library.formats.at(path)
+        own = self._collection.own
+        copied = copy_model(its.files(path), own, progress, cancel, its.name(path))
+        for file in copied:
+            self._keep(file.path, file.sha256)
+        self._library.refresh()
+        return self._library.add(copied[0].path.parent if path.is_dir() else copied[0].path)
+
+    def downloaded(self, download: Download, paths: Sequence[Path]) -> None:
+        """Take in a download, whose files were compared with the Hub's hashes as they came.
+
+        paths: of the files, in their order.
+        """
+        for file, path in zip(download.wanted.files, paths, strict=True):
+            if file.sha256 is not None:
+                self._keep(path, file.sha256)
+        self._library.refresh()
+
+    def verify(self, called: str, progress: Progress, cancel: CancelToken) -> Checked:
+        """Compare every byte of a model with what it should be by the Hub or its import.
+
+        Raises ModelDiffers, ModelNotRead, ModelUnknown or Cancelled.
+        """
+        entry = self._library.find(called)
+        if entry.on_server:
+            raise _no_files(f"“{entry.name}” cannot be checked here.")
+        share = Share(entry.size_bytes, progress)
+        compared = True
+        hashes: list[str] = []
+        for path in entry.files:
+            kept = self._store.hashes.get(real(path))
+            expected = hash_in_name(path) or (kept.sha256 if kept else None)
+            found = sha256_of(path, share, cancel)
+            if expected is not None and found != expected:
+                self._store.hashes.doubt(real(path), expected)
+                raise _differs(entry, path)
+            compared = compared and expected is not None
+            self._keep(path, found)
+            hashes.append(found)
+        return Checked(self._library.find(called), hashes[0], compared)
+
+    def rename(self, called: str, name: str) -> ModelEntry:
+        """Call a model something else; its id and its file stay as they are."""
+        entry = self._listed(called)
+        name = " ".join(name.split())
+        why = _why_no_name(name)
+        if why:
+            raise SettingsInvalid(f"“{entry.name}” was not renamed.", why, "Choose another name.")
+        for other in self._library.entries():
+            if other.id != entry.id and name in (other.id, other.name):
+                raise ModelAmbiguous(
+                    f"“{entry.name}” was not renamed.",
+                    f"Another model on this computer is already called “{name}”.",
+                    "Choose another name.",
+                )
+        self._store.known.rename(entry.id, name)
+        return self._library.find(entry.id)
+
+    def settings(self, called: str) -> Mapping[str, object]:
+        """Return the settings of this model alone."""
+        return self._library.settings_of(self._library.find(called))
+
+    def set(self, called: str, name: str, value: object) -> Mapping[str, object]:
+        """Change one setting; None leaves it to the app's settings. Returns all of them.
+
+        Raises NoSuchSetting or SettingsInvalid.
+        """
+        entry = self._listed(called)
+        value = None if value is None else checked(name, value)
+        self._store.known.change_settings(entry.id, {name: value})
+        return self._library.settings_of(entry)
+
+    def disk_use(self) -> DiskUse:
+        seen: set[Inode] = set()
+        total = 0
+        models: dict[str, int] = {}
+        for entry in self._library.entries():
+            models[entry.id] = 0
+            sidecars = [it for it in (entry.projector,) if it is not None]
+            for path in (*entry.files, *sidecars):
+                try:
+                    facts = path.stat()
+                except OSError:
+                    continue  # a file that has gone takes no room
+                models[entry.id] += facts.st_size
+                if (facts.st_dev, facts.st_ino) not in seen:
+                    seen.add((facts.st_dev, facts.st_ino))
+                    total += facts.st_size
+        return DiskUse(total, models)
+
+    def removal(self, called: str, *, with_file: bool = False) -> Removal:
+        """Plan what `delete` would do. Raises ModelNotOurs with the reason why it may not."""
+        return self._removal(self._listed(called), with_file=with_file)
+
+    def delete(self, called: str, *, with_file: bool = False) -> Deleted:
+        """Move a model to the trash. One that was added where it lies only leaves the list.
+
+        with_file: its file goes to the trash as well, wherever it lies; never another program's.
+        Raises ModelNotOurs, TrashFailed or ModelUnknown.
+        """
+        entry = self._listed(called)
+        removal = self._removal(entry, with_file=with_file)
+        folder = entry.path if entry.path.is_dir() else entry.path.parent
+        remove(removal)
+        if entry.source == "added":
+            self._library.remove(entry.id)
+        self._store.hashes.forget(removal.trash)
+        _remove_if_empty(folder, self._collection.own)
+        self._library.refresh()
+        return Deleted(entry, removal.trash, removal.frees)
+
+    def _listed(self, called: str) -> ModelEntry:
+        """Find a model of the list, not just any file. Raises ModelUnknown."""
+        entry = self._library.find(called)
+        if entry.id == str(entry.path):
+            raise ModelUnknown(
+                f"“{entry.path.name}” is not on the list.",
+                "Only models on the list have names and settings in Hearth and can be deleted.",
+                "Add it to the list first.",
+                terminal="Add it first: `hearth models import FILE`.",
+            )
+        return entry
+
+    def _removal(self, entry: ModelEntry, *, with_file: bool) -> Removal:
+        own, hub = self._collection.own, self._collection.hub
+        if entry.builtin:
+            raise ModelNotOurs(
+                f"“{entry.name}” cannot be deleted.",
+                "It is part of Hearth, so that there is always something that answers.",
+                "Choose another model in the settings if you do not want to see it.",
+            )
+        if entry.on_server:
+            raise _no_files(f"“{entry.name}” cannot be deleted here.")
+        if entry.source == "added" and not (with_file or own in entry.path.parents):
+            return Removal(())
+        source = self._lies_with(entry)
+        if source in _OWNERS:
+            owner = _OWNERS[source]
+            raise ModelNotOurs(
+                f"“{entry.name}” cannot be deleted here.",
+                f"It belongs to {owner}, and Hearth changes nothing of other programs.",
+                f"Delete it in {owner}.",
+            )
+        if source == "hub":
+            return of_hub_files([*self._all_files(entry), *self._companions(entry)], hub)
+        if own in entry.path.parents or with_file:
+            return of_files(self._all_files(entry))
+        raise ModelNotOurs(
+            f"“{entry.name}” was not deleted.",
+            f"It is in {entry.path.parent}, a folder that Hearth only reads.",
+            "Delete the file there, or delete the model together with its file.",
+        )
+
+    def _lies_with(self, entry: ModelEntry) -> Source:
+        """Tell whose the file is, also if the user has added it where it lies."""
+        found = (it.source for it in self._collection.models() if it.path == entry.path)
+        return next(found, entry.source)
+
+    def _companions(self, entry: ModelEntry) -> list[Path]:
+        """Return drafter and projector, which go with the last model of a repository."""
+        others = [
+            it
+            for it in self._library.entries()
+            if it.source == "hub" and it.repo == entry.repo and it.id != entry.id
+        ]
+        if others:
+            return []
+        top = self._collection.hub / entry.path.relative_to(self._collection.hub).parts[0]
+        beside = [*self._collection.drafters(), *([entry.projector] if entry.projector else [])]
+        return [path for path in beside if top in path.parents]
+
+    def _all_files(self, entry: ModelEntry) -> tuple[Path, ...]:
+        """List a model's files, also what describes its tensors, unless it has gone."""
+        its = self._library.formats.of(entry)
+        beside = its.files(entry.path) if entry.path.exists() else ()
+        return tuple(dict.fromkeys((*entry.files, *beside)))
+
+    def _keep(self, path: Path, sha256: str) -> None:
+        try:
+            facts = path.stat()
+        except OSError as error:
+            raise not_read(path, error) from error
+        self._store.hashes.keep(real(path), facts.st_size, facts.st_mtime_ns, sha256)
+
+
+def _no_files(what: str) -> ModelNotOurs:
+    return ModelNotOurs(
+        what,
+        "It is on another server, and has no files on this computer.",
+        "Remove the server under Servers to remove its models.",
+        terminal="`hearth servers rm NAME` removes a server, with all its models.",
+    )
+
+
+def _remove_if_empty(folder: Path, own: Path) -> None:
+    """Remove the folder of a copy, unless it is gone or holds more."""
+    if own in folder.parents:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _why_no_name(name: str) -> str:
+    """Say why a model cannot be called that; empty if it can."""
+    if not name:
+        return "The new name is empty."
+    if len(name) > _LONGEST_NAME:
+        return f"The new name is longer than {_LONGEST_NAME} characters."
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
+        return "The new name contains invalid characters."
+    return ""
+
+
+def _differs(entry: ModelEntry, path: Path) -> ModelDiffers:
+    if entry.source == "hub":
+        do = "Delete the model and download it again."
+    else:
+        do = (
+            "Put the original file back. If you replaced it on purpose, remove the model "
+            "from the list and add it again."
+        )
+    return ModelDiffers(
+        f"“{entry.name}” is damaged or was changed.",
+        f"{path.name} has changed since it was downloaded or added.",
+        do,
+    )

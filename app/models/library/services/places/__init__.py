@@ -1,0 +1,1 @@
+"""The places where models lie: Hearth's folder, the Hub's cache, other programs."""

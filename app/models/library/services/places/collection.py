@@ -1,0 +1,164 @@
+"""Finds all models on this computer, again only where something has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from app.models.library.services.places.folders import scan_folder
+from app.models.library.services.places.found import (
+    NO_TEXT,
+    FoundModel,
+    Inode,
+    Scan,
+    changed,
+    is_text,
+    skipped,
+)
+from app.models.library.services.places.gpt4all import scan_gpt4all
+from app.models.library.services.places.hub_cache import scan_hub
+from app.models.library.services.places.jan import scan_jan
+from app.models.library.services.places.lm_studio import scan_lm_studio
+from app.models.library.services.places.ollama import scan_ollama
+from app.models.library.services.places.places import Places
+
+_SETTLED_NS: Final = 2_000_000_000
+"""A folder that changed less than this before it was looked at may change again unseen."""
+
+_NEVER: Final = -1
+"""The stamp of what is to be looked at again each time."""
+
+_Look = Callable[[], Scan]
+
+
+class Collection:
+    """The models found in all places; may be used from any thread.
+
+    own: Hearth's folder of models. further: the folders that the settings name at this moment.
+    """
+
+    def __init__(self, places: Places, own: Path, further: Callable[[], Sequence[Path]]) -> None:
+        self._places = places
+        self.own = own
+        self._further = further
+        self._lock = threading.Lock()
+        self._scans: dict[tuple[str, object], tuple[Scan, int]] = {}
+        self._models: tuple[FoundModel, ...] = ()
+
+    @property
+    def hub(self) -> Path:
+        """The Hub's cache."""
+        return self._places.hub
+
+    def models(self) -> tuple[FoundModel, ...]:
+        """Return each file once, whatever ways lead to it; the same tuple while nothing changes."""
+        with self._lock:
+            looks = self._looks()
+            stale = {key: look for key, look in looks.items() if not self._holds(key)}
+            gone = self._scans.keys() - looks.keys()
+            if stale or gone:
+                for key in gone:
+                    del self._scans[key]
+                for key, look in stale.items():
+                    self._scans[key] = (_looked(look), time.time_ns())
+                found = _once([model for key in looks for model in self._scans[key][0].models])
+                # Equal lists are one tuple, so that who keeps something by it can compare.
+                if found != self._models:
+                    self._models = found
+            return self._models
+
+    def drafters(self) -> list[Path]:
+        """Return files that draft for some model, as found when models were last asked for.
+
+        Asked for once a model, so that nothing is looked at again for it.
+        """
+        if not self._scans:
+            self.models()
+        with self._lock:
+            return [path for scan, _ in self._scans.values() for path in scan.drafters]
+
+    def draft_checkpoints(self) -> list[Path]:
+        """Return checkpoints that draft for others, as found when models were last asked for."""
+        if not self._scans:
+            self.models()
+        with self._lock:
+            return [path for scan, _ in self._scans.values() for path in scan.draft_checkpoints]
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each thing that was there and could not be listed."""
+        self.models()
+        with self._lock:
+            return [note for scan, _ in self._scans.values() for note in scan.notes]
+
+    def refresh(self) -> None:
+        """Look at everything again when models are asked for next."""
+        with self._lock:
+            self._scans.clear()
+
+    def _looks(self) -> dict[tuple[str, object], _Look]:
+        """Return the places to look, first the one that is preferred for a file in several."""
+        places = self._places
+        looks: dict[tuple[str, object], _Look] = {
+            # First, as it alone knows of every file where it comes from.
+            ("hub", places.hub): partial(scan_hub, places.hub),
+            ("own", self.own): partial(scan_folder, self.own),
+        }
+        for folder in self._further():
+            looks["further", folder] = partial(scan_folder, folder)
+        looks["lmstudio", None] = partial(scan_lm_studio, places.lm_studio)
+        looks["jan", None] = partial(scan_jan, places.jan)
+        looks["gpt4all", None] = partial(scan_gpt4all, places.gpt4all, places.gpt4all_settings)
+        for folder in places.ollama:
+            looks["ollama", folder] = partial(scan_ollama, folder)
+        return looks
+
+    def _holds(self, key: tuple[str, object]) -> bool:
+        if key not in self._scans:
+            return False
+        scan, looked = self._scans[key]
+        return all(
+            changed(folder) == stamp and (stamp is None or stamp < looked - _SETTLED_NS)
+            for folder, stamp in scan.seen.items()
+        )
+
+
+def _looked(look: _Look) -> Scan:
+    """Scan a place; one that changes meanwhile, or is forbidden, is left out with a note.
+
+    So is a file whose name is no text, as nothing could be kept of it.
+    """
+    try:
+        scan = look()
+    except OSError as error:
+        place = Path(str(error.filename))
+        return Scan(notes=[skipped(place, error)], seen={place: _NEVER})
+    nameless = [it for it in scan.models if not is_text(f"{it.identity} {it.files[0]}")]
+    return replace(
+        scan,
+        models=[it for it in scan.models if it not in nameless],
+        drafters=[path for path in scan.drafters if is_text(str(path))],
+        notes=scan.notes + [f"{it.files[0]} was skipped: {NO_TEXT}" for it in nameless],
+    )
+
+
+def _once(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
+    """Keep the first way to each file.
+
+    Repositories that hold the same bytes are two models all the same, as each is asked for.
+    """
+    repos: dict[Inode, set[str | None]] = {}
+    identities: set[str] = set()
+    kept: list[FoundModel] = []
+    for model in models:
+        before = repos.setdefault(model.inode, set())
+        another = model.source == "hub" and model.repo not in before
+        if (not before or another) and model.identity not in identities:
+            identities.add(model.identity)
+            kept.append(model)
+        before.add(model.repo)
+    return tuple(kept)

@@ -1,0 +1,138 @@
+"""Copies a model into Hearth's own folder: whole, checked, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import DiskFull, ModelDiffers
+from app.base.folder import explained
+from app.models.library.services.places.hashing import CHUNK, Progress, Share, not_read, sha256_of
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.private import private, replace_file
+from engines.regular import open_regular
+
+_SPARE: Final = 256 << 20
+"""Bytes that stay free on the disk beside a copy."""
+ABANDONED_S: Final = 3600.0
+"""An unfinished file that nobody has written to for so many seconds is nobody's any more."""
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A file of a copy. sha256: of the source, and of what was read back from the disk."""
+
+    path: Path
+    sha256: str
+
+
+def copy_model(
+    files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken, name: str
+) -> list[Copied]:
+    """Copy the parts of a model into a new folder in `own`. name: of that folder.
+
+    Raises DiskFull, DataFolderReadOnly, ModelNotRead, ModelDiffers or Cancelled; then nothing of
+    the copy is left.
+    """
+    _sweep(own)
+    sizes = _sizes(files)
+    _require_disk_space(sum(sizes), own)
+    share = Share(2 * sum(sizes), progress)
+    folder = new_folder(own, name)
+    try:
+        return [_copy(source, folder / source.name, share, cancel) for source in files]
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+
+
+def _sweep(own: Path) -> None:
+    """Remove the copies of killed processes; one that goes on writes all the time.
+
+    What lies behind a link is not Hearth's to remove.
+    """
+    for part in own.glob("*/*.part"):
+        if own.is_symlink() or part.parent.is_symlink():
+            continue
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > ABANDONED_S:
+                part.unlink()
+                part.parent.rmdir()
+
+
+def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copied:
+    part = target.with_name(f"{target.name}.part")
+    digest = _write(source, part, share, cancel)
+    if sha256_of(part, share, cancel) != digest:
+        raise ModelDiffers(
+            f"“{source.name}” was not copied.",
+            "What was read back from the disk is not what was written there.",
+            "Check the disk; then try again.",
+        )
+    with explained(target):
+        replace_file(part, target)
+    return Copied(target, digest)
+
+
+def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
+    import hashlib
+
+    digest = hashlib.sha256()
+    try:
+        reading = open_regular(source)
+    except OSError as error:
+        raise not_read(source, error) from error
+    with reading, explained(part), open(part, "wb", opener=private) as writing:
+        while True:
+            try:
+                piece = reading.read(CHUNK)
+            except OSError as error:
+                raise not_read(source, error) from error
+            if not piece:
+                break
+            if cancel.cancelled:
+                raise Cancelled
+            digest.update(piece)
+            writing.write(piece)
+            share.add(len(piece))
+        writing.flush()
+        os.fsync(writing.fileno())
+    return digest.hexdigest()
+
+
+def _sizes(files: tuple[Path, ...]) -> list[int]:
+    sizes: list[int] = []
+    for path in files:
+        try:
+            sizes.append(path.stat().st_size)
+        except OSError as error:
+            raise not_read(path, error) from error
+    return sizes
+
+
+def _require_disk_space(needed: int, own: Path) -> None:
+    free = shutil.disk_usage(own).free
+    if free < needed + _SPARE:
+        raise DiskFull(
+            "There is no room for a copy.",
+            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",
+            "Free some space, or add the file without copying it.",
+        )
+
+
+def new_folder(own: Path, stem: str) -> Path:
+    """Make a folder for a copy, so that nothing is overwritten, also by another process."""
+    with explained(own):
+        for number in count(1):
+            folder = own / (stem if number == 1 else f"{stem}-{number}")
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+                return folder
+    raise AssertionError("count() ends")

@@ -1,0 +1,211 @@
+"""Groups GGUF files below a folder into models: parts, and sidecars beside their model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from app.models.library.services.places.found import FoundModel, Inode, Scan, skipped
+from app.models.library.values.entry import Source
+from engines.models.checkpoint import is_checkpoint
+from engines.models.gguf.format import PART, first_part, parts_of
+from engines.models.gguf.glance import Glance, glance
+from engines.models.gguf.pieces import listed, pieces_of
+from engines.regular import require_regular
+
+_DEEPEST: Final = 8
+# What programs call a GGUF file that is still coming: GPT4All, and macOS' shadows of files.
+_CALLED_SO: Final = "mmproj"
+_NOT_YET: Final = ("incomplete-", "._", ".")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The files of one model. stem: their name without the part's number and the ending."""
+
+    stem: str
+    files: tuple[Path, ...]
+    size_bytes: int
+    inode: Inode
+    facts: Glance
+    projector: Path | None = None
+
+    def found(self, source: Source, identity: str) -> FoundModel:
+        """Make a found model of it; what its place knows besides is added with `replace`."""
+        return FoundModel(
+            identity=identity,
+            name=self.stem,
+            source=source,
+            files=self.files,
+            size_bytes=self.size_bytes,
+            inode=self.inode,
+            projector=self.projector,
+        )
+
+
+def groups_below(folder: Path, scan: Scan) -> list[Group]:
+    """Yield the chat models below `folder`; incomplete ones, and what is none, are noted.
+
+    A model has the projector that lies beside it, or in a folder above it up to `folder`.
+    Folders with a checkpoint are put into `scan.folders`.
+    """
+    inside: dict[Path, list[Group]] = {}
+    scan.folders.clear()
+    for here, names in _folders(folder, scan, _DEEPEST, set()):
+        inside[here] = list(_whole(here, names, scan))
+        if is_checkpoint(names):
+            scan.folders.append(here)
+    scan.drafters += [
+        group.files[0]
+        for groups in inside.values()
+        for group in groups
+        if group.facts.kind == "drafter"
+    ]
+    return [
+        replace(group, projector=_projector_for(group, here, folder, inside))
+        for here, groups in inside.items()
+        for group in groups
+        if group.facts.kind == "chat"
+    ]
+
+
+def is_complete_name(name: str) -> bool:
+    """Tell whether a file is named like a model that was downloaded whole."""
+    return name.lower().endswith(".gguf") and not name.lower().startswith(_NOT_YET)
+
+
+def group_of(path: Path, scan: Scan) -> Group | None:
+    """Return the model, drafter or projector of a first file; None, and a note, if it is none."""
+    return next(_whole(path.parent, [path.name], scan), None)
+
+
+def look(path: Path, scan: Scan) -> Glance | None:
+    """Glance at a file; None for what is no model, which is noted."""
+    try:
+        facts = path.stat()
+        found = _glance(path, facts.st_size, facts.st_mtime_ns)
+    except OSError as error:
+        scan.notes.append(skipped(path, error))
+        return None
+    if found is None:
+        scan.watch(path)  # it may still be on its way here
+        scan.notes.append(f"{path} was skipped: it is not a GGUF model.")
+    return found
+
+
+def inode_of(path: Path) -> Inode:
+    """Return a file's device and inode. Raises OSError."""
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino
+
+
+def projector_beside(path: Path) -> Path | None:
+    """Find the projector in the folder of a model that no search has come upon, by its name."""
+    scan = Scan()
+    try:
+        names = [it.name for it in path.parent.iterdir() if _CALLED_SO in it.name.lower()]
+    except OSError:
+        return None
+    if not names or (model := group_of(path, scan)) is None:
+        return None
+    beside = list(_whole(path.parent, names, scan))
+    return _projector_for(model, path.parent, path.parent, {path.parent: beside})
+
+
+def _projector_for(
+    model: Group, here: Path, top: Path, inside: dict[Path, list[Group]]
+) -> Path | None:
+    """Pick the nearest projector that fits: the smallest of several, F16 rather than BF16."""
+    while True:
+        fitting = [
+            it
+            for it in inside.get(here, [])
+            if it.facts.kind == "projector" and model.facts.sees_with(it.facts)
+        ]
+        if fitting:
+            fitting.sort(key=lambda it: it.stem, reverse=True)
+            return min(fitting, key=lambda it: it.size_bytes).files[0]
+        if here == top:
+            return None
+        here = here.parent
+
+
+def _folders(
+    folder: Path, scan: Scan, depth: int, passed: set[Inode]
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield `folder` and those below it with their names, each once, also where links circle."""
+    if not scan.watch(folder):
+        return
+    try:
+        number = inode_of(folder)
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        below = {it.name: it.path for it in entries if _is_folder(it)}
+    except NotADirectoryError:
+        scan.notes.append(f"{folder} was skipped: it is a file, not a folder.")
+        return
+    except OSError as error:
+        scan.notes.append(skipped(folder, error))
+        return
+    if number in passed:
+        return
+    passed.add(number)
+    yield folder, [entry.name for entry in entries if entry.name not in below]
+    for name, path in below.items() if depth else ():
+        if not name.startswith("."):
+            yield from _folders(Path(path), scan, depth - 1, passed)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads in a circle
+
+
+def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
+    """Return the models, drafters and projectors among the files of a folder.
+
+    Pieces that have to be joined, and parts without their first one, are noted.
+    """
+    cut: set[str] = set()
+    for name in names:
+        pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
+        if pieces is not None and pieces.whole not in cut:
+            cut.add(pieces.whole)
+            scan.notes.append(f"{folder / name} was skipped. {pieces.why} {pieces.advice}")
+    for name in filter(is_complete_name, names):
+        path = folder / name
+        part = PART.match(name)
+        if part is None:
+            yield from _group(path.stem, (path,), scan)
+        elif int(part["number"]) == 1:
+            yield from _group(part["stem"], parts_of(path), scan)
+        elif (first := first_part(path)).name not in names:
+            scan.notes.append(f"{path} was skipped. Not beside it: {first.name}.")
+
+
+def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
+    try:
+        size, inode = sum(require_regular(it).st_size for it in files), inode_of(files[0])
+    except FileNotFoundError as error:
+        missing = Path(error.filename)
+        scan.watch(missing)  # a link into a cache may be there before its blob
+        if missing != files[0]:
+            gone = tuple(it.name for it in files if not it.exists())
+            scan.notes.append(f"{files[0]} was skipped. Not beside it: {listed(gone)}.")
+        return
+    except OSError as error:
+        scan.notes.append(skipped(files[0], error))
+        return
+    facts = look(files[0], scan)
+    if facts is not None:
+        yield Group(stem, files, size, inode, facts)
+
+
+@cache
+def _glance(path: Path, _size: int, _mtime_ns: int) -> Glance | None:
+    return glance(path)

@@ -1,0 +1,22 @@
+"""The user's own folders: Hearth's folder of models, and those named in the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.models.library.services.places.checkpoints import checkpoints_of
+from app.models.library.services.places.files import groups_below
+from app.models.library.services.places.found import Scan
+
+
+def scan_folder(folder: Path) -> Scan:
+    """Find the models below a folder.
+
+    A model is told from others by where it lies: moving a file makes another of it.
+    """
+    scan = Scan()
+    for group in groups_below(folder, scan):
+        scan.models.append(group.found("folder", f"file:{group.files[0]}"))
+    for checkpoint in checkpoints_of(scan):
+        scan.models.append(checkpoint.found("folder", f"folder:{checkpoint.folder}"))
+    return scan

@@ -1,0 +1,43 @@
+"""The models of GPT4All, which are only read: GGUF files in one folder.
+
+Source: its mysettings.cpp (`modelPath` in GPT4All.ini, otherwise its data folder) and
+modellist.cpp ("incomplete-" before the names of files that are still coming).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.base.home import from_home
+from app.models.library.services.places.files import groups_below
+from app.models.library.services.places.found import Scan
+from engines.regular import read_regular_text
+
+
+def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
+    scan = Scan()
+    places = dict.fromkeys(folders)
+    if settings is not None and (chosen := _model_path(settings, scan)) is not None:
+        places[chosen] = None
+    for folder in places:
+        for group in groups_below(folder, scan):
+            scan.models.append(group.found("gpt4all", f"gpt4all:{group.files[0]}"))
+    return scan
+
+
+def _model_path(settings: Path, scan: Scan) -> Path | None:
+    scan.watch(settings)
+    if not settings.exists():
+        return None
+    import configparser
+
+    reader = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        reader.read_string(read_regular_text(settings))
+    except (OSError, ValueError, configparser.Error):
+        scan.notes.append(f"{settings} was skipped: it is damaged.")
+        return None
+    # Qt writes values without a group of their own into [General], and may quote them.
+    named = reader.get("General", "modelPath", fallback="").strip('" ')
+    return from_home(named) if named else None

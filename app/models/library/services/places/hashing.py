@@ -1,0 +1,60 @@
+"""Hashes files that may be many gigabytes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from app.base.errors import ModelNotRead
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.regular import open_regular
+
+Progress = Callable[[float], None]
+"""Called with the share that is done, 0.0 to 1.0."""
+
+CHUNK: Final = 4 << 20
+
+
+class Share:
+    """Tells the progress of work that is measured in bytes."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._total = max(1, total)
+        self._progress = progress
+        self._done = 0
+
+    def add(self, count: int) -> None:
+        self._done += count
+        self._progress(min(1.0, self._done / self._total))
+
+
+def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
+    """Return a file's SHA-256 in hexadecimal. Raises ModelNotRead, or Cancelled."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    try:
+        with open_regular(path) as file:
+            while piece := file.read(CHUNK):
+                if cancel.cancelled:
+                    raise Cancelled
+                digest.update(piece)
+                share.add(len(piece))
+    except OSError as error:
+        raise not_read(path, error) from error
+    return digest.hexdigest()
+
+
+def real(path: Path) -> Path:
+    """Return the file behind a link of the Hub's cache: the same in every snapshot."""
+    return path.resolve() if path.is_symlink() else path
+
+
+def not_read(path: Path, error: OSError) -> ModelNotRead:
+    return ModelNotRead(
+        f"“{path.name}” cannot be read.",
+        f"The system says of {path}: {error.strerror or error}.",
+        "Check that you may read the file and that its disk is connected.",
+    )

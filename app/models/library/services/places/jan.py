@@ -1,0 +1,93 @@
+"""The models of Jan, which are only read: llamacpp/models/ID/model.yml names a model's files.
+
+Source: Jan's llamacpp extension (model.yml: model_path, mmproj_path, name) and its app commands
+(settings.json: data_folder, otherwise "data" beside it). Before 0.6 they lay in models/ID.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.models.library.services.places.files import Group, group_of, groups_below
+from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
+from engines.regular import read_regular_text
+
+
+def scan_jan(homes: Iterable[Path]) -> Scan:
+    """Find Jan's models. homes: the folders that may hold its settings."""
+    scan = Scan()
+    folders: dict[Path, None] = {}
+    for home in homes:
+        scan.watch(home)
+        folders[home / "data"] = None
+        settings = read_json(home / "settings.json", scan)
+        named = settings.get("data_folder") if isinstance(settings, dict) else None
+        if isinstance(named, str) and Path(named).is_absolute():
+            folders[Path(named)] = None
+    for data in folders:
+        scan.models += _described(data, scan)
+        scan.models += map(_found, groups_below(data / "models", scan))
+    return scan
+
+
+def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
+    models = data / "llamacpp" / "models"
+    for card in _cards(models, scan):
+        values = _read_yaml(card, scan)
+        if values is None:
+            continue
+        model = _file(values.get("model_path"), data)
+        if model is None:
+            scan.notes.append(f"{card} was skipped: the model that it names is not there.")
+            continue
+        group = group_of(model, scan)
+        if group is None or group.facts.kind != "chat":
+            continue
+        id_ = card.parent.relative_to(models).as_posix()
+        name = values.get("name")
+        yield replace(
+            _found(group),
+            name=name if isinstance(name, str) and name else id_,
+            projector=_file(values.get("mmproj_path"), data),
+        )
+
+
+def _found(group: Group) -> FoundModel:
+    return group.found("jan", f"jan:{group.files[0]}")
+
+
+def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
+    """Yield the models' cards, some folders down, as ids may hold slashes."""
+    if not scan.watch(folder) or not folder.is_dir():
+        return
+    card = folder / "model.yml"
+    if card.is_file():
+        scan.watch(card)
+        yield card
+    elif depth:
+        for below in inside(folder, scan):
+            yield from _cards(below, scan, depth - 1)
+
+
+def _file(named: Any, data: Path) -> Path | None:
+    """Return a file that a card names, from the data folder on unless it is absolute."""
+    if not isinstance(named, str) or not named:
+        return None
+    path = data / named
+    return path if path.is_file() and path.name.lower().endswith(".gguf") else None
+
+
+def _read_yaml(path: Path, scan: Scan) -> dict[str, Any] | None:
+    import yaml
+
+    try:
+        values = yaml.safe_load(read_regular_text(path))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        values = None
+    if not isinstance(values, dict):
+        scan.notes.append(f"{path} was skipped: it is damaged.")
+        return None
+    return values

@@ -1,0 +1,86 @@
+"""The models of Ollama, which are only read: manifests that name blobs by their SHA-256.
+
+Source: Ollama's manifest/paths.go (manifests/HOST/NAMESPACE/MODEL/TAG, blobs/sha256-HEX) and the
+media types of its layers in server/create.go.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from app.models.library.services.places.files import inode_of, look
+from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
+from app.models.library.services.places.hub_cache import hash_in_name
+
+_MODEL: Final = "application/vnd.ollama.image.model"
+_PROJECTOR: Final = "application/vnd.ollama.image.projector"
+_USUAL: Final = ("registry.ollama.ai", "library")
+
+
+def scan_ollama(models: Path) -> Scan:
+    """Find the chat models in one of Ollama's folders."""
+    scan = Scan()
+    level = [models / "manifests"]
+    for _ in range(4):
+        level = [it for folder in level if scan.watch(folder) for it in inside(folder, scan)]
+    for manifest in level:
+        if manifest.is_file() and not manifest.name.startswith("."):
+            _add(manifest, models, scan)
+    return scan
+
+
+def called(manifest: Path) -> str:
+    """Return the name as `ollama list` shows it: what is usual is left out."""
+    *place, model, tag = manifest.parts[-4:]
+    shown = [part for part, usual in zip(place, _USUAL, strict=True) if part != usual]
+    return "/".join([*shown, f"{model}:{tag}"])
+
+
+def _add(manifest: Path, models: Path, scan: Scan) -> None:
+    content = read_json(manifest, scan)
+    if content is None:
+        return
+    blobs = _blobs(content, models)
+    if blobs is None:
+        scan.notes.append(f"{manifest} was skipped: it is not in Ollama’s format.")
+        return
+    model, projector = blobs.get(_MODEL), blobs.get(_PROJECTOR)
+    if model is None or not model.exists():
+        return  # a model of another kind, in the cloud, or one that is still coming
+    facts = look(model, scan)
+    if facts is None or facts.kind != "chat":
+        return
+    name, sha256 = called(manifest), hash_in_name(model)
+    scan.models.append(
+        FoundModel(
+            identity=f"ollama:{name}:{sha256}",
+            name=name,
+            source="ollama",
+            files=(model,),
+            size_bytes=model.stat().st_size,
+            inode=inode_of(model),
+            sha256=sha256,
+            projector=projector if projector and projector.exists() else None,
+        )
+    )
+
+
+def _blobs(content: Any, models: Path) -> dict[str, Path] | None:
+    """Return the first blob of each media type; None if this is no manifest."""
+    layers = content.get("layers") if isinstance(content, dict) else None
+    if not isinstance(layers, list):
+        return None
+    found: dict[str, Path] = {}
+    for layer in layers:
+        kind, digest = (
+            (layer.get("mediaType"), layer.get("digest"))
+            if isinstance(layer, dict)
+            else (None, None)
+        )
+        if not isinstance(kind, str) or not isinstance(digest, str):
+            return None
+        blob = models / "blobs" / digest.replace(":", "-")
+        if hash_in_name(Path(blob.name)) is not None:
+            found.setdefault(kind, blob)
+    return found

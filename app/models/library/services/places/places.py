@@ -1,0 +1,84 @@
+"""The folders in which programs keep their models, by what each documents or does: pure.
+
+Sources: Ollama's envconfig and its FAQ; LM Studio's documents on
+importing models; Jan's app commands (data folder, settings.json); GPT4All's mysettings.cpp.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.models.hub.cache_root import default_root
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places where models lie.
+
+    hub: the Hub's cache. ollama: its folders of models. lm_studio: its home folders. jan: its
+    folders of settings, each with the data folder "data" unless its settings name another. gpt4all:
+    folders of models. gpt4all_settings: its file, which may name another.
+    """
+
+    hub: Path
+    ollama: tuple[Path, ...] = ()
+    lm_studio: tuple[Path, ...] = ()
+    jan: tuple[Path, ...] = ()
+    gpt4all: tuple[Path, ...] = ()
+    gpt4all_settings: Path | None = None
+
+
+def places_here() -> Places:
+    """Return the places of this computer's user."""
+    return places_of(os.environ, home(), sys.platform, default_root())
+
+
+def home() -> Path:
+    """Return the user's home; tests replace it by an empty one, to see nobody's models."""
+    return Path.home()
+
+
+def places_of(environ: Mapping[str, str], home_folder: Path, platform: str, hub: Path) -> Places:
+    """Return the places for an environment.
+
+    environ: the process's environment. platform: as in `sys.platform`. hub: the Hub's cache.
+    """
+    data = _data_folder(environ, home_folder, platform)
+    config = _config_folder(environ, home_folder, platform)
+    local = data
+    if platform == "win32":
+        local = Path(environ.get("LOCALAPPDATA") or home_folder / "AppData" / "Local")
+    ollama = [Path(environ["OLLAMA_MODELS"])] if environ.get("OLLAMA_MODELS") else []
+    ollama.append(home_folder / ".ollama" / "models")
+    if platform.startswith("linux"):
+        ollama.append(Path("/usr/share/ollama/.ollama/models"))
+    jan = [data / "Jan", data / "jan.ai.app"]
+    if config != data:
+        jan.append(config / "Jan")
+    return Places(
+        hub=hub,
+        ollama=tuple(ollama),
+        lm_studio=(home_folder / ".lmstudio", home_folder / ".cache" / "lm-studio"),
+        jan=tuple(jan),
+        gpt4all=(local / "nomic.ai" / "GPT4All",),
+        gpt4all_settings=config / "nomic.ai" / "GPT4All.ini",
+    )
+
+
+def _data_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -> Path:
+    if platform == "win32":
+        return Path(environ.get("APPDATA") or home_folder / "AppData" / "Roaming")
+    if platform == "darwin":
+        return home_folder / "Library" / "Application Support"
+    return Path(environ.get("XDG_DATA_HOME") or home_folder / ".local" / "share")
+
+
+def _config_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -> Path:
+    """Return the folder of Qt's ini files: on Windows beside the data, else ~/.config."""
+    if platform == "win32":
+        return Path(environ.get("APPDATA") or home_folder / "AppData" / "Roaming")
+    return Path(environ.get("XDG_CONFIG_HOME") or home_folder / ".config")

@@ -1,0 +1,113 @@
+"""Deletes a model's files, after working out what that removes and frees."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.base.errors import TrashFailed
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The plan of a model's deletion.
+
+    trash: files that move to the trash. links: names that are taken off, with no bytes of their
+    own. frees: bytes that the disk gains once the trash is emptied. repository: its folder in the
+    Hub's cache, which goes when nothing is left in it.
+    """
+
+    trash: tuple[Path, ...]
+    links: tuple[Path, ...] = ()
+    frees: int = 0
+    repository: Path | None = None
+
+
+def of_files(files: Iterable[Path]) -> Removal:
+    """Plan the removal of files that lie by themselves."""
+    present = tuple(path for path in files if path.is_file())
+    return Removal(present, frees=sum(_freed(path) for path in present))
+
+
+def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
+    """Plan the removal from the Hub's cache: names in all snapshots, blobs of no other file.
+
+    files: as they are called in one snapshot.
+    """
+    trash: dict[Path, None] = {}
+    links: dict[Path, None] = {}
+    repository: Path | None = None
+    for file in files:
+        repository = cache / file.relative_to(cache).parts[0]
+        snapshots = repository / "snapshots"
+        name = Path(*file.relative_to(snapshots).parts[1:])
+        same = [commit / name for commit in snapshots.iterdir() if _same_file(commit / name, file)]
+        for link in same:
+            if link.is_symlink():
+                links[link] = None
+            else:
+                trash[link] = None  # a system without links keeps the bytes in the snapshot
+        if file.is_symlink():
+            blob = file.parent / file.readlink()
+            others = [it for it in snapshots.rglob("*") if it not in links and it.is_symlink()]
+            if not any(_same_file(other, blob) for other in others):
+                # A link among the blobs leads to bytes that repositories share: those stay.
+                (links if blob.is_symlink() else trash)[blob.parent.resolve() / blob.name] = None
+    frees = sum(_freed(path) for path in trash)
+    return Removal(tuple(trash), tuple(links), frees, repository)
+
+
+def remove(removal: Removal) -> None:
+    """Delete; names go only after the bytes are in the trash. Raises TrashFailed."""
+    from send2trash import send2trash
+
+    for path in removal.trash:
+        try:
+            send2trash(str(path))
+        except OSError as error:
+            raise TrashFailed(
+                f"“{path.name}” could not be moved to the trash.",
+                f"The system says: {error.strerror or error}.",
+                "Close what uses the file, or delete it by hand: it is in " + f"{path.parent}.",
+            ) from error
+    for link in removal.links:
+        link.unlink(missing_ok=True)
+    if removal.repository is not None:
+        with contextlib.suppress(FileNotFoundError):  # another program tidies it as well
+            _tidy(removal.repository)
+
+
+def _tidy(repository: Path) -> None:
+    """Remove empty snapshots that no branch leads to, and the repository if nothing is left."""
+    snapshots, blobs = repository / "snapshots", repository / "blobs"
+    for folder in sorted((it for it in snapshots.rglob("*") if it.is_dir()), reverse=True):
+        if folder.parent != snapshots and not any(folder.iterdir()):
+            folder.rmdir()
+    used = {_text(it) for it in (repository / "refs").rglob("*") if it.is_file()}
+    commits = [it for it in snapshots.iterdir() if it.is_dir()]
+    left = [it for it in commits if any(it.iterdir())]
+    if not left and not (blobs.exists() and any(blobs.iterdir())):
+        shutil.rmtree(repository)
+        return
+    for commit in commits:
+        if commit not in left and commit.name not in used:
+            commit.rmdir()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace").strip()
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return one.samefile(other)
+    return False
+
+
+def _freed(path: Path) -> int:
+    """Return the bytes that a file frees: 0 while another name has the same bytes."""
+    facts = path.lstat()
+    return facts.st_size if facts.st_nlink == 1 else 0

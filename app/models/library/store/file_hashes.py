@@ -1,0 +1,73 @@
+"""The SHA-256 of model files, as they were when they were last read whole."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.base.db import Database
+
+
+@dataclass(frozen=True)
+class FileHash:
+    """A file's SHA-256, with the size and time of change that it had then.
+
+    size in bytes, mtime_ns in nanoseconds, checked in seconds since 1970.
+    """
+
+    size: int
+    mtime_ns: int
+    sha256: str
+    checked: float
+
+    def holds(self, size: int, mtime_ns: int) -> bool:
+        """Whether a file is still as it was then, as far as that can be told unread."""
+        return (self.size, self.mtime_ns) == (size, mtime_ns)
+
+
+class FileHashes:
+    """The table of hashes. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> dict[Path, FileHash]:
+        with self._database.read() as db:
+            rows = db.execute("SELECT * FROM file_hashes").fetchall()
+        return {Path(row["path"]): _as_hash(row) for row in rows}
+
+    def get(self, path: Path) -> FileHash | None:
+        with self._database.read() as db:
+            row = db.execute("SELECT * FROM file_hashes WHERE path = ?", (str(path),)).fetchone()
+        return _as_hash(row) if row else None
+
+    def keep(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
+        """Keep the hash of a file that was read just now."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO file_hashes (path, size, mtime_ns, sha256, checked) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (str(path), size, mtime_ns, sha256, time.time()),
+            )
+
+    def doubt(self, path: Path, sha256: str) -> None:
+        """Note that a file no longer hashes to this, which it should."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO file_hashes (path, size, mtime_ns, sha256, checked) "
+                "VALUES (?, -1, -1, ?, 0) ON CONFLICT (path) DO UPDATE SET size = -1",
+                (str(path), sha256),
+            )
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        with self._database.write() as db:
+            db.executemany(
+                "DELETE FROM file_hashes WHERE path = ?", [(str(path),) for path in paths]
+            )
+
+
+def _as_hash(row: sqlite3.Row) -> FileHash:
+    return FileHash(row["size"], row["mtime_ns"], row["sha256"], row["checked"])

@@ -1,0 +1,138 @@
+"""The ids, names, last use and own settings of models, wherever they lie."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.base.db import Database
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The name and last use of a model.
+
+    name: as the user calls it, None as its file says. last_used: seconds since 1970.
+    """
+
+    name: str | None = None
+    last_used: float | None = None
+
+
+class KnownModels:
+    """Every model ever found. Each method is one transaction, for any thread and any process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ids(self, wanted: Sequence[tuple[str, str]], reserved: Iterable[str]) -> dict[str, str]:
+        """Return the id of each identity: the one that it has had before, or a new one.
+
+        wanted: identities, each with a name to make an id from. reserved: ids that are taken.
+        An identity keeps its id for good, so settings that name it stay true; ids of models that
+        have gone are not given to others.
+        """
+        identities = {identity for identity, _ in wanted}
+        known = self._known(identities)
+        if len(known) == len(identities):
+            return known
+        with self._database.write() as db:
+            # Another process may have named them while this one waited for the write lock.
+            known = self._known(identities)
+            taken = {*reserved, *taken_ids(db)}
+            for identity, name in wanted:
+                if identity not in known:
+                    known[identity] = free_id(name, taken)
+                    taken.add(known[identity])
+                    db.execute(
+                        "INSERT INTO known_models (id, identity) VALUES (?, ?)",
+                        (known[identity], identity),
+                    )
+        return known
+
+    def has(self, model_id: str) -> bool:
+        """Whether a model was ever found under this id."""
+        with self._database.read() as db:
+            query = "SELECT 1 FROM known_models WHERE id = ?"
+            return db.execute(query, (model_id,)).fetchone() is not None
+
+    def remembered(self) -> dict[str, Remembered]:
+        """Return the names and last uses of models, by id."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT id, name, last_used FROM known_models "
+                "WHERE name IS NOT NULL OR last_used IS NOT NULL"
+            ).fetchall()
+        return {row["id"]: Remembered(row["name"], row["last_used"]) for row in rows}
+
+    def rename(self, model_id: str, name: str) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO known_models (id, name) VALUES (?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET name = excluded.name",
+                (model_id, name),
+            )
+
+    def used(self, model_id: str) -> None:
+        """Note that a model has answered just now."""
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO known_models (id, last_used) VALUES (?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET last_used = excluded.last_used",
+                (model_id, time.time()),
+            )
+
+    def settings(self, model_id: str) -> dict[str, object]:
+        """Return the settings that were made for this model alone."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT name, value FROM model_settings WHERE model_id = ? ORDER BY name",
+                (model_id,),
+            ).fetchall()
+        return {row["name"]: json.loads(row["value"]) for row in rows}
+
+    def change_settings(self, model_id: str, values: Mapping[str, object]) -> None:
+        """Change settings of this model; a value of None takes one back."""
+        with self._database.write() as db:
+            for name, value in values.items():
+                if value is None:
+                    db.execute(
+                        "DELETE FROM model_settings WHERE model_id = ? AND name = ?",
+                        (model_id, name),
+                    )
+                else:
+                    db.execute(
+                        "INSERT OR REPLACE INTO model_settings (model_id, name, value) "
+                        "VALUES (?, ?, ?)",
+                        (model_id, name, json.dumps(value)),
+                    )
+
+    def forget(self, model_id: str) -> None:
+        """Forget all of a model that was added, so that another may have its id."""
+        with self._database.write() as db:
+            db.execute("DELETE FROM known_models WHERE id = ?", (model_id,))
+            db.execute("DELETE FROM model_settings WHERE model_id = ?", (model_id,))
+
+    def _known(self, identities: set[str]) -> dict[str, str]:
+        with self._database.read() as db:
+            rows = db.execute("SELECT id, identity FROM known_models").fetchall()
+        return {row["identity"]: row["id"] for row in rows if row["identity"] in identities}
+
+
+def taken_ids(db: sqlite3.Connection) -> set[str]:
+    """Return the ids of all models that were added or ever found."""
+    rows = db.execute("SELECT id FROM known_models UNION SELECT id FROM models")
+    return {row["id"] for row in rows}
+
+
+def free_id(name: str, taken: set[str]) -> str:
+    """Turn a name into an id that no other model has: small letters, digits, dots and hyphens."""
+    base = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "model"
+    candidate, number = base, 2
+    while candidate in taken:
+        candidate, number = f"{base}-{number}", number + 1
+    return candidate

@@ -1,0 +1,83 @@
+"""The overview of all models on this computer, and how it is filtered and sorted: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from app.models.library.values.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from engines.types import Ability
+
+Order = Literal["name", "size", "used", "unused"]
+ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
+"""The orders: by name, largest first, used lately first, unused the longest first."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The models on this computer, with the disk space that they take.
+
+    models, drafters: all of them. sizes: bytes on the disk by id, projectors included. total: of
+    all models, what they share counted once. free: on the disk with Hearth's folder. notes: what
+    lies here and could not be listed, one sentence each. served: the names of the models that each
+    drafter guesses ahead for, by its name, once that was looked for.
+    """
+
+    models: tuple[ModelEntry, ...] = ()
+    drafters: tuple[ModelEntry, ...] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    total: int = 0
+    free: int = 0
+    notes: tuple[str, ...] = ()
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ListedFacts:
+    """A row of the overview, as the model's file describes it.
+
+    mtp: "embedded", "drafter" or "none". can: what it can do; None where nobody
+    knows. problem: why it cannot be read, empty if it can.
+    """
+
+    id: str
+    quantisation: str
+    mtp: str = "none"
+    can: tuple[Ability, ...] | None = None
+    problem: str = ""
+
+
+def arranged(
+    overview: Overview, facts: Mapping[str, ListedFacts], words: str, order: Order
+) -> list[ModelEntry]:
+    """Return the models in which each of these words is found, sorted."""
+    wanted = words.lower().split()
+    found = [
+        entry
+        for entry in overview.models
+        if all(word in _searched(entry, facts.get(entry.id)) for word in wanted)
+    ]
+    return _sorted(found, overview.sizes, order)
+
+
+def _searched(entry: ModelEntry, facts: ListedFacts | None) -> str:
+    known = (facts.quantisation, facts.mtp) if facts else ()
+    return " ".join((entry.name, entry.source, entry.repo or "", entry.path.name, *known)).lower()
+
+
+def _sorted(
+    found: Sequence[ModelEntry], sizes: Mapping[str, int], order: Order
+) -> list[ModelEntry]:
+    by_name = sorted(found, key=lambda it: it.name.lower())
+    match order:
+        case "name":
+            return by_name
+        case "size":
+            return sorted(by_name, key=lambda it: -sizes.get(it.id, 0))
+        case "used":
+            return sorted(by_name, key=lambda it: -(it.last_used or 0))
+        case "unused":
+            return sorted(by_name, key=lambda it: it.last_used or 0)

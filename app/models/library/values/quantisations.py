@@ -1,0 +1,187 @@
+"""The quantisation of a model, told from its file name and put in plain words: pure.
+
+found = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
+print(found.label, found.bits, found.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
+
+Bits of a weight are what llama.cpp's own table gives for an 8B model (tools/quantize/README.md):
+a file mixes types, which the package `gguf` does not know. Where a type is not in the table, they
+are what its blocks take. tests/engines/models/gguf holds names and bits against the package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from app.models.hub.values.hub import Variant
+    from engines.memory.fit import Verdict
+
+    _Judged = tuple[Variant, "Quantisation", Verdict]
+
+_BITS: Final[dict[str, float]] = {
+    "F32": 32.0, "BF16": 16.0, "F16": 16.0,
+    "Q8_0": 8.5, "Q8_K": 9.0, "Q8_K_L": 9.0, "Q8_K_XL": 10.0, "Q8_1": 9.0,
+    "Q6_K": 6.56, "Q6_K_S": 6.56, "Q6_K_M": 6.56, "Q6_K_L": 6.7, "Q6_K_XL": 7.5, "Q6_0": 6.5,
+    "Q5_K": 5.7, "Q5_K_S": 5.57, "Q5_K_M": 5.7, "Q5_K_L": 5.85, "Q5_K_XL": 5.9,
+    "Q5_0": 5.5, "Q5_1": 6.0,
+    "Q4_K": 4.9, "Q4_K_S": 4.67, "Q4_K_M": 4.9, "Q4_K_L": 5.1, "Q4_K_XL": 5.0,
+    "Q4_0": 4.5, "Q4_1": 5.0, "IQ4_NL": 4.68, "IQ4_XS": 4.46, "MXFP4": 4.25, "NVFP4": 4.5,
+    "Q3_K": 4.0, "Q3_K_S": 3.64, "Q3_K_M": 4.0, "Q3_K_L": 4.3, "Q3_K_XL": 4.4,
+    "IQ3_M": 3.76, "IQ3_S": 3.66, "IQ3_XS": 3.5, "IQ3_XXS": 3.25,
+    "Q2_K": 3.16, "Q2_K_S": 2.97, "Q2_K_L": 3.3, "Q2_K_M": 3.16, "Q2_K_XL": 3.3, "Q2_0": 2.25,
+    "IQ2_M": 2.93, "IQ2_S": 2.74, "IQ2_XS": 2.59, "IQ2_XXS": 2.38,
+    "IQ1_M": 2.15, "IQ1_S": 2.0, "TQ2_0": 2.06, "TQ1_0": 1.69, "Q1_0": 1.13,
+}  # fmt: skip
+_ALSO: Final = {"FP32": "F32", "FP16": "F16", "MXFP4_MOE": "MXFP4"}
+_TYPES: Final = "|".join(sorted([*_BITS, *_ALSO], key=len, reverse=True))
+# After the type of old files for ARM processors come the rows and columns of its blocks.
+_TYPE: Final = re.compile(
+    rf"(?<![a-z0-9])(?:(?P<ud>ud)[-_])?(?P<type>{_TYPES})(?P<arm>_[48]_[48])?(?![a-z0-9])",
+    re.IGNORECASE,
+)
+_QAT: Final = re.compile(r"(?<![a-z0-9])qat(?![a-z0-9])", re.IGNORECASE)
+_PREFIX: Final = re.compile(r"^(?:QAT-)?(?:UD-)?")
+_OLD: Final = {"Q4_0", "Q4_1", "Q5_0", "Q5_1"}
+
+_TRAINED: Final = 0.6
+"""The worth of training for a quantisation, in bits: QAT Q4_0 ends between Q4_K_M and Q5_K_S."""
+_DYNAMIC: Final = 0.1
+_OLDER: Final = 0.3
+_FULL: Final = 16.0
+"""The bits from which on nothing is lost, and nothing is gained over 8 either."""
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """A way to store weights in fewer bits.
+
+    label: as the field calls it, in capitals; with "QAT-" before it if the model was trained for
+    it, and "UD-" if its maker chose the type of each tensor. bits: of a weight, about; 0 if it is
+    not known. depth: the digit in its name. order: more is nearer to the original.
+    """
+
+    label: str
+    bits: float = 0.0
+    depth: int = 0
+    order: float = 0.0
+
+    @property
+    def trained(self) -> bool:
+        return self.label.startswith("QAT-")
+
+    @property
+    def words(self) -> str:
+        """The quality in a few words for people; empty if it is not known."""
+        if self.trained and self.depth == 4:
+            return "Good balance, trained for this size"
+        for least, words in _WORDS:
+            if self.depth >= least:
+                return words
+        return ""
+
+
+_WORDS: Final = (
+    (16, "The original, very large"),
+    (8, "Nearly the original"),
+    (6, "Very close to the original"),
+    (5, "Close to the original"),
+    (4, "Good balance"),
+    (3, "Small and quick, some loss"),
+    (1, "Very small, clear loss"),
+)
+
+
+def quantisation_of(name: str, repo: str = "") -> Quantisation:
+    """Tell the quantisation from a file's name or a label; without label and bits if neither tells.
+
+    repo: its repository, which may say "qat" where the file does not.
+    """
+    found = None
+    for found in _TYPE.finditer(name):  # noqa: B007 - the last one counts: “f16.Q4_K_M”
+        pass
+    if found is None:
+        return Quantisation("")
+    type_ = found["type"].upper()
+    type_ = _ALSO.get(type_, type_)
+    bits = _BITS[type_]
+    trained = bits < _FULL and bool(_QAT.search(name) or _QAT.search(repo))
+    label = type_ + (found["arm"] or "")
+    if found["ud"]:
+        label = f"UD-{label}"
+    if trained:
+        label = f"QAT-{label}"
+    worse = _OLDER if type_ in _OLD and not trained else 0.0
+    order = bits - worse + _DYNAMIC * bool(found["ud"]) + _TRAINED * trained
+    return Quantisation(label, bits, _depth(type_), order)
+
+
+def without_quantisation(stem: str) -> str:
+    """Return a file's name without its quantisation: the model's name."""
+    bare = _QAT.sub("", _TYPE.sub("", stem))
+    return re.sub(r"[-_.]{2,}", "-", bare).strip("-_.")
+
+
+def same_label(label: str, asked: str) -> bool:
+    """Whether a label is what somebody asked for: “q4_k_m” is Q4_K_M, and UD-Q4_K_M if need be."""
+    asked = asked.upper()
+    return asked in (label.upper(), _PREFIX.sub("", label.upper()))
+
+
+def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -> Variant | None:
+    """Pick the variant to take on a computer; None if none of them runs there.
+
+    It is the best that fits comfortably. One that was trained for 4 bits is as good as a larger
+    one, and 16 bits are not worth twice the memory and half the speed. Where memory is tight it is
+    of 4 bits. Less than 3 bits lose so much that they come last.
+    """
+    every = [(it, quantisation_of(it.label), fits(it)) for it in variants]
+    usual = [it for it in every if it[1].depth >= 3 and it[1].bits < _FULL]
+    full = [it for it in every if it[1].bits >= _FULL]
+    unknown = [it for it in every if not it[1].bits]
+    tiny = [it for it in every if 0 < it[1].depth < 3]
+
+    def of(found: list[_Judged], *verdicts: Verdict) -> list[_Judged]:
+        return [it for it in found if it[2] in verdicts]
+
+    choices = (
+        (_best, [it for it in of(usual, "fits") if it[1].trained and it[1].depth == 4]),
+        (_best, of(usual, "fits")),
+        (_largest, of(unknown, "fits")),
+        (_smallest, of(full, "fits")),
+        (_near_four, of(usual, "tight")),
+        (_smallest, of(unknown + full, "tight")),
+        (_near_four, of(usual, "partial")),
+        (_smallest, of(unknown + full, "partial")),
+        (_best, of(tiny, "fits", "tight")),
+        (_smallest, of(tiny, "partial")),
+    )
+    for choose, among in choices:
+        if among:
+            return choose(among)[0]
+    return None
+
+
+def _best(among: list[_Judged]) -> _Judged:
+    return max(among, key=lambda it: (it[1].order, -it[0].size_bytes))
+
+
+def _largest(among: list[_Judged]) -> _Judged:
+    return max(among, key=lambda it: it[0].size_bytes)
+
+
+def _smallest(among: list[_Judged]) -> _Judged:
+    return min(among, key=lambda it: it[0].size_bytes)
+
+
+def _near_four(among: list[_Judged]) -> _Judged:
+    """Pick the best variant of up to 4 bits, or the smallest above."""
+    small = [it for it in among if it[1].depth <= 4]
+    return _best(small) if small else _smallest(among)
+
+
+def _depth(type_: str) -> int:
+    digits = re.search(r"\d+", type_)
+    return int(digits[0]) if digits else 0

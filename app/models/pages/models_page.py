@@ -1,0 +1,134 @@
+"""The page of models: those here, those to discover, and the downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+
+from app.connections.pages.going_online import GoingOnline
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import HeadAbove, PageHead
+from app.kit.widgets.segments import Segments
+from app.models.discover.pages.discover_page import DiscoverPage
+from app.models.downloads.pages.downloads_page import DownloadsPage
+from app.models.library.pages.chooser import ModelChooser
+from app.models.library.pages.here_page import HerePage
+
+if TYPE_CHECKING:
+    from app.window.presenters.window import WindowPresenters
+
+
+class ModelsPage(QWidget):
+    """Three parts under one head. turned(part): another part is shown."""
+
+    turned = Signal(str)
+
+    def __init__(
+        self,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+        chooser: ModelChooser,
+        online: GoingOnline,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelsPage")
+        self._presenters = presenters
+        self._navigation = navigation
+        self._chooser = chooser
+        self.here = HerePage(presenters, notifier)
+        self.discover = DiscoverPage(presenters, notifier)
+        self.downloads = DownloadsPage(presenters.downloads, presenters.settings, notifier)
+        self.downloads.discover.connect(lambda: self.show_part("discover"))
+        self._parts: dict[str, QWidget] = {
+            "here": self.here,
+            "discover": self.discover,
+            "downloads": self.downloads,
+        }
+        self._segments = Segments(
+            "modelsPart",
+            self.tr("Part of the page"),
+            (
+                ("here", self.tr("On this computer"), self.tr("Models on this computer")),
+                ("discover", self.tr("Discover"), self.tr("Discover models")),
+                ("downloads", self.tr("Downloads"), self.tr("Downloads")),
+            ),
+        )
+        self._segments.chosen.connect(self._turn)
+        self._stack = QStackedWidget()
+        for part in self._parts.values():
+            self._stack.addWidget(part)
+        self._head().lay_over(self._stack, self)
+        self._connect(online)
+        self._show_what_is_known()
+
+    @property
+    def part(self) -> str:
+        return self._segments.choice
+
+    def show_part(self, part: str) -> None:
+        """Show a part: "here", "discover" or "downloads"."""
+        if part != self.part:
+            self._segments.show_choice(part)
+            self._turn(part)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._presenters.system.check()
+
+    def _connect(self, online: GoingOnline) -> None:
+        presenters, chooser, here = self._presenters, self._chooser, self.here
+        go_to_chat = self._navigation.go_to_chat
+        here.use.connect(chooser.use_from_now_on)
+        here.details.use.connect(go_to_chat)
+        here.anyway.connect(presenters.generation.load_anyway)
+        here.anyway.connect(chooser.use_from_now_on)
+        here.anyway.connect(go_to_chat)
+        here.remove.connect(chooser.remove)
+        here.dropped.connect(chooser.take)
+        here.changed.connect(presenters.models.look)
+        chooser.shown.connect(here.show_models)
+        presenters.models.mtp_known.connect(here.list.mtp.show_model)
+        presenters.system.checked.connect(here.list.show_check)
+        # An answer that is asked for goes before a check.
+        presenters.generation.begun.connect(presenters.same_answer.stop)
+        presenters.downloads.changed.connect(self.discover.show_downloads)
+        for part in (self.downloads, self.discover):
+            part.go_online.connect(online.go_online)
+        online.changed.connect(self._set_offline)
+
+    def _show_what_is_known(self) -> None:
+        """Show what was told before there was this page."""
+        presenters, chooser = self._presenters, self._chooser
+        self._set_offline(presenters.is_offline)
+        self.here.show_models(chooser.entries(), chooser.current())
+        if presenters.models.mtp_told is not None:
+            self.here.list.mtp.show_model(*presenters.models.mtp_told)
+        if presenters.downloads.known is not None:
+            self.downloads.show_downloads(presenters.downloads.known)
+            self.discover.show_downloads(presenters.downloads.known)
+
+    def _set_offline(self, offline: bool) -> None:
+        self.downloads.set_offline(offline)
+        self.discover.set_offline(offline, for_good=self._presenters.stays_offline)
+
+    def _turn(self, part: str) -> None:
+        self._stack.setCurrentWidget(self._parts[part])
+        self.turned.emit(part)
+
+    def _head(self) -> HeadAbove:
+        add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
+        add.clicked.connect(self._chooser.add)
+        head = PageHead(self.tr("Models"), "backToChat", add)
+        head.back.connect(self._navigation.go_to_chat)
+        parts = QWidget()
+        across = QHBoxLayout(parts)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.addWidget(self._segments)
+        return HeadAbove(head, parts)

@@ -1,0 +1,46 @@
+"""The ledger: every connection that left this computer, or was kept from leaving it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.base.db import Database
+from app.net.values.connections import LoggedConnection
+
+KEPT = 20_000
+"""How many of the last connections are kept."""
+
+
+class Ledger:
+    """The table of connections. Each method is one transaction, safe from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, connection: LoggedConnection) -> None:
+        with self._database.write() as db:
+            db.execute(
+                "INSERT INTO connections (started, seconds, host, port, purpose, method, sent, "
+                "received, result, proxy) VALUES (:started, :seconds, :host, :port, :purpose, "
+                ":method, :sent, :received, :result, :proxy)",
+                asdict(connection),
+            )
+            db.execute(
+                "DELETE FROM connections WHERE id <= (SELECT max(id) FROM connections) - ?",
+                (KEPT,),
+            )
+
+    def connections(self, limit: int) -> list[LoggedConnection]:
+        """Return the last connections, the newest first."""
+        with self._database.read() as db:
+            rows = db.execute(
+                "SELECT started, seconds, host, port, purpose, method, sent, received, result, "
+                "proxy FROM connections ORDER BY id DESC LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [LoggedConnection(**dict(row)) for row in rows]
+
+    def clear(self) -> int:
+        """Delete all connections; returns how many there were."""
+        with self._database.write() as db:
+            return db.execute("DELETE FROM connections").rowcount

@@ -1,0 +1,178 @@
+"""How this Hearth's server listens: its address, who may call it, and the rules for both. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from app.base.errors import NotSafe, SettingsInvalid
+from app.net.values.hosts import is_loopback
+
+LOOPBACK: Final = "127.0.0.1"
+EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - asked for twice before it is used
+"""The address of all of this computer's networks."""
+
+USUAL_PORT: Final = 8117
+
+Reach = Literal["this_computer", "network", "network_unencrypted"]
+"""Who can connect: programs of this computer, or others with TLS or by a refusal of it."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address of this computer and a port; port 0 takes one that is free."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs of this computer reach it."""
+        return is_loopback(self.host)
+
+    def url(self, *, encrypted: bool = False) -> str:
+        """Return the address as a client writes it, without a path.
+
+        Of an address that stands for all networks, it is the one within this computer.
+        """
+        host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host)  # noqa: S104
+        host = f"[{host}]" if ":" in host else host
+        return f"{'https' if encrypted else 'http'}://{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """How the server is to run.
+
+    exposed: another interface than loopback was agreed to. certificate, key: for TLS, files in PEM
+    form. without_tls: encryption was refused, in so many words. needs_token: False lets every
+    program of this computer ask. sites: the origins whose pages may ask. names: further names by
+    which this computer is called. beside: the window
+    is open, whose own chats come first.
+    """
+
+    address: Address = Address(LOOPBACK, USUAL_PORT)
+    exposed: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
+    without_tls: bool = False
+    needs_token: bool = True
+    sites: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    beside: bool = True
+
+    @property
+    def encrypted(self) -> bool:
+        return self.certificate is not None
+
+    def require_safe(self) -> None:
+        """Refuse what would let others in without a second yes. Raises NotSafe."""
+        if (self.certificate is None) != (self.key is None):
+            raise NotSafe(
+                "The server was not started.",
+                "For encryption it needs a certificate and its key.",
+                "Choose both files, or none of them.",
+                terminal="Give both --tls-cert and --tls-key, or none of them.",
+            )
+        if self.address.is_loopback:
+            return
+        if not self.exposed:
+            raise NotSafe(
+                "The server was not started.",
+                f"At {self.address.host}, other computers could use your models.",
+                "Choose the network under Engines, if that is what you want.",
+                terminal="Add --expose if that is what you want, or leave --host out.",
+            )
+        if not self.needs_token:
+            raise NotSafe(
+                "The server was not started.",
+                "Other computers could use your models without a token.",
+                "Let the server ask for a token.",
+                terminal="Leave --no-token out, or --expose.",
+            )
+        if not self.encrypted and not self.without_tls:
+            raise NotSafe(
+                "The server was not started.",
+                "Without encryption, others on the network can read questions, answers and the "
+                "token.",
+                "Choose a certificate and its key, or choose the network without encryption.",
+                terminal="Give --tls-cert and --tls-key, or refuse encryption with --without-tls.",
+            )
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """The server as it is now. url: where it listens, "" while it does not.
+
+    elsewhere: the same for other computers, if they can reach it. failure: why it could not be
+    started, if it should run.
+    """
+
+    url: str = ""
+    elsewhere: tuple[str, ...] = ()
+    exposed: bool = False
+    encrypted: bool = False
+    failure: Exception | None = None
+
+    @property
+    def running(self) -> bool:
+        return bool(self.url)
+
+
+def sites_named(text: str) -> tuple[str, ...]:
+    """Parse the setting `server_sites`: an origin a line. Raises SettingsInvalid."""
+    return tuple(_site(line) for line in map(str.strip, text.splitlines()) if line)
+
+
+def names_named(text: str) -> tuple[str, ...]:
+    """Parse the setting `server_names`: a host's name a line. Raises SettingsInvalid."""
+    names = tuple(line.lower() for line in map(str.strip, text.splitlines()) if line)
+    for name in names:
+        if not name.isascii() or set(name) & set(" /:@?#[]"):
+            raise SettingsInvalid(
+                f"“{name}” is not the name of a computer.",
+                "A name has no spaces, no port and no http:// before it.",
+                "Write one name a line, such as: box.local",
+            )
+    return names
+
+
+def aliases_named(text: str) -> dict[str, str]:
+    """Parse the setting `server_aliases`: “alias = model” a line. Raises SettingsInvalid."""
+    found: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        alias, equals, model = (part.strip() for part in line.partition("="))
+        if not (alias and equals and model):
+            raise SettingsInvalid(
+                f"“{line}” names no model.",
+                "A line is a name, an equals sign and a model.",
+                "Write it like: gpt-4o = starter",
+            )
+        if alias in found:
+            raise SettingsInvalid(
+                f"“{alias}” is there twice.",
+                "A name stands for one model.",
+                "Remove one of the lines.",
+            )
+        found[alias] = model
+    return found
+
+
+def _site(text: str) -> str:
+    """Normalise an origin: scheme, host and port, as browsers write it."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        raise SettingsInvalid(
+            f"“{text}” is not the address of a site.",
+            "An address is http:// or https://, a host’s name and, if need be, a port.",
+            "Write it like: https://chat.example",
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, usual) else "")

@@ -1,1 +1,0 @@
-"""Python packages from the user's own indexes: finding and downloading them."""

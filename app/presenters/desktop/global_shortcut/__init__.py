@@ -1,1 +1,0 @@
-"""A shortcut that reaches Hearth from any program, by what each system offers."""

@@ -1,0 +1,213 @@
+"""`hearth engines`: lists the engines; installs, uses, stops, reverts and removes vLLM."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, get_args
+
+from app.base.errors import AppError, EngineHindered
+from app.kit.terminal.agreeing import agreed
+from app.kit.terminal.command import Command
+from app.kit.terminal.interrupt import interruptible
+from app.kit.terminal.output import Output, is_dumb, size, table
+from app.runtime.values.installation import Check, Step
+from engines.vllm.provision.lock import LockName
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+
+INSTALLED = "vllm"
+_NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
+_BAR = 24
+_OF_CARDS = ("driver", "cuda", "capability")
+"""What only the build for cards is refused for."""
+_SLOW_BUILD = (
+    "There is a build for processors, too, which is slow: `hearth engines install vllm --profile "
+    "cpu`."
+)
+
+
+def _use(app: App, args: argparse.Namespace, out: Output) -> int:
+    settings = app.choice.use(args.what)
+    out.value({"engine": settings.engine}, lambda: f"Engine: {settings.engine}")
+    return 0
+
+
+def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    now = app.installer.rollback()
+    out.value({"version": now.version}, lambda: f"vLLM {now.version} is in use again.")
+    return 0
+
+
+def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    ended = app.vllm.end_staying()
+    said = [f"vLLM with {name} has ended." for name in ended]
+    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or "No vLLM stays running.")
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    app.vllm.end_unused()
+    app.installer.remove()
+    out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
+    return 0
+
+
+def _require_ours(name: str) -> None:
+    if name != INSTALLED:
+        raise AppError(
+            f"There is nothing to install, stop, switch or remove for “{name}”.",
+            "llama.cpp comes with Hearth, and other servers are not Hearth's own.",
+            "The engine that can be installed is vllm.",
+        )
+
+
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    chosen = app.settings.read().engine
+    rows = [_row(app, asdict(state), chosen) for state in app.availability()]
+    out.value(rows, lambda: table([_cells(row) for row in rows]))
+    return 0
+
+
+def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
+    row = {**status, "chosen": status["name"] == chosen, "version": None, "previous": None}
+    if status["name"] != INSTALLED:
+        return row
+    installer = app.installer
+    state = installer.state()
+    row |= asdict(state)
+    row["running"] = [asdict(it) for it in app.vllm.staying()]
+    row["available"] = state.version is not None
+    row["why_not"] = None
+    if state.version is None:
+        finding = installer.check("cuda").hindrance
+        row["why_not"] = f"{finding.what} {finding.do}" if finding else _NOT_INSTALLED
+    return row
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    parts = [
+        row["why_not"],
+        f"Kept to go back to: {row['previous']}." if row["previous"] else "",
+        "Chosen in the settings." if row["chosen"] else "",
+    ]
+    if row.get("unfinished_bytes"):
+        parts.append(f"{size(row['unfinished_bytes'])} are here of an unfinished installation.")
+    parts += [_running(it) for it in row.get("running", ())]
+    words = " ".join(part for part in parts if part)
+    return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
+
+
+def _running(it: dict[str, Any]) -> str:
+    if it["left_s"] is None:
+        return f"Runs {it['model']}, which another command or the window uses."
+    minutes = max(1, round(it["left_s"] / 60))
+    return (
+        f"Runs {it['model']} for the next command, and ends in about {minutes} min; "
+        "`hearth engines stop vllm` ends it now."
+    )
+
+
+def _install(app: App, args: argparse.Namespace, out: Output) -> int:
+    _require_ours(args.what)
+    installer = app.installer
+    # Without a word on it, an update has Ray if what is in use has it.
+    name: LockName = args.profile or (
+        "cuda-ray" if installer.usual_lock() == "cuda-ray" else "cuda"
+    )
+    check = installer.check(name)
+    _show(check, out)
+    finding = check.hindrance
+    if finding is not None:
+        do = finding.do
+        if name in ("cuda", "cuda-ray") and finding.code in _OF_CARDS:
+            slow = installer.check("cpu").hindrance is None
+            do = f"{do} {_SLOW_BUILD}" if slow else do
+        raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
+    if not args.yes and not agreed(
+        out, "Install it?", "Nobody could be asked whether this may be installed."
+    ):
+        out.note("Nothing was changed.")
+        return 1
+    said = ""
+
+    def show(step: Step) -> None:
+        nonlocal said
+        bar = "#" * round(step.share * _BAR)
+        out.rewrite(f"{step.phase:8} [{bar:.<{_BAR}}] {step.share:4.0%}  {step.words[:60]}")
+        if step.phase != said:
+            said = step.phase
+            if not sys.stderr.isatty() or is_dumb():
+                out.note(f"{step.phase}: {step.words}")
+
+    try:
+        made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
+    except KeyboardInterrupt:
+        out.rewrite("")
+        out.note("What has come is kept; the same command goes on with it.")
+        raise
+    out.rewrite("")
+    out.value(
+        {"version": made[0].version, "profile": made[0].profile, "folder": str(made[0].folder)},
+        lambda: f"vLLM {made[0].version} is installed and in use.",
+    )
+    return 0
+
+
+def _show(check: Check, out: Output) -> None:
+    """Print the findings, a line each, and the price."""
+    for finding in check.findings:
+        mark = "ok" if finding.ok else "note" if finding.warning else "NO"
+        out.note(f"{mark:4}  {finding.what}")
+        if not finding.ok:
+            out.note(f"      {finding.why} {finding.do}")
+    price = check.price if check.hindrance is None else None
+    if price is not None and price.disk_bytes:
+        out.note(
+            f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
+            f"the disk while it goes on and {size(price.kept_bytes)} after, and lasts about "
+            f"{price.minutes} minutes on a usual connection. Files come from the package indexes "
+            "that pip and uv are set to here; for an NVIDIA card vLLM then gets compiled kernels "
+            "itself, from where its makers keep them."
+        )
+    if price is not None and check.linux:
+        out.note(
+            f"It goes into {check.linux}, the Linux inside Windows; of that only the folder "
+            "~/.local/share/hearth is touched."
+        )
+
+
+def _declare_install(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="agree beforehand")
+    parser.add_argument(
+        "--profile",
+        choices=get_args(LockName),
+        help="cuda, the default, for NVIDIA's cards; cuda-ray with Ray, too, for a model that "
+        "several computers share; cpu is a community's build, slow and meant for tests, and "
+        "cpu-plain the same with the torch of PyPI, a larger download",
+    )
+
+
+COMMAND = Command(
+    "engines",
+    "the engines and why one cannot run here",
+    verbs=(
+        Command("list", "all engines, with their versions and why one is not here", _list),
+        Command(
+            "install",
+            "look at this computer, say the price, ask, install",
+            _install,
+            "NAME",
+            declare=_declare_install,
+        ),
+        Command("use", "prefer an engine, for models that several can run: or auto", _use, "NAME"),
+        Command("stop", "end the one that a command has left running", _stop, "NAME"),
+        Command("rollback", "go back to the version before this one", _roll_back, "NAME"),
+        Command("remove", "remove all its versions", _remove, "NAME", aliases=("rm",)),
+    ),
+)

@@ -1,0 +1,1 @@
+"""The client of package indexes, for the installation of vLLM."""

@@ -1,0 +1,161 @@
+"""Brings locked files into a folder: finds, transfers and checks them; none comes twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.base.errors import WrongBytes
+from app.models.hub.checksum import hasher
+from app.models.hub.part import SUFFIX, PartFile, remove_part
+from app.models.hub.source import Source
+from app.models.hub.transfer import Checking, Receiving, Retrying, Terms, transfer
+from app.models.hub.transfer import Step as TransferStep
+from app.net import Gate
+from app.runtime.packages.links import Link
+from app.runtime.packages.lookup import Lookup, local
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.private import make_private_folder, replace_file
+from engines.regular import open_regular
+from engines.vllm.provision.lock import LockedFile
+
+_READ_BYTES = 1 << 20
+
+FoundFile = tuple[LockedFile, Link]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The progress of bringing files.
+
+    done, total: bytes of all files. name: of the one that comes. trouble: why it waits.
+    """
+
+    done: int
+    total: int
+    name: str
+    trouble: str = ""
+
+
+class PackageFetcher:
+    """Brings locked files from the user's indexes; blocking."""
+
+    def __init__(self, gate: Gate, terms: Terms) -> None:
+        self._gate = gate
+        self._terms = terms
+
+    def bring(
+        self,
+        files: Sequence[LockedFile],
+        lookup: Lookup,
+        folder: Path,
+        tell: Callable[[Progress], None],
+        cancel: CancelToken,
+    ) -> None:
+        """Bring files into the folder, under their names, with the right bytes.
+
+        Raises Cancelled, AppError and OSError; what has come is gone on with by the next call.
+        """
+        make_private_folder(folder)
+        counted = _Counted(files, tell)
+        for file in files:
+            if cancel.cancelled:
+                raise Cancelled
+            place = folder / file.name
+            if not _is_here(place, file, cancel):
+                self._bring(file, lookup, place, counted, cancel)
+            counted.finish(file, place.stat().st_size)
+
+    def _bring(
+        self,
+        file: LockedFile,
+        lookup: Lookup,
+        place: Path,
+        counted: _Counted,
+        cancel: CancelToken,
+    ) -> None:
+        link = lookup.find(file, cancel)
+        size = file.size or link.size or lookup.size(link, cancel)
+        part = place.with_name(place.name + SUFFIX)
+        path = local(link.address)
+        if path is not None:
+            _copy(path, part, file, counted, cancel)
+        else:
+            source = Source(link.address, "", file.name, size, file.sha256)
+            with self._gate.for_purpose("get an engine"):
+                transfer(
+                    self._gate.client,
+                    source,
+                    part,
+                    self._terms,
+                    lambda step: counted.hear(file, step),
+                    cancel,
+                )
+        replace_file(part, place)
+        remove_part(part)
+
+
+class _Counted:
+    """Counts how much of all files is here."""
+
+    def __init__(self, files: Sequence[LockedFile], tell: Callable[[Progress], None]) -> None:
+        self._total = sum(it.size for it in files)
+        self._done = 0
+        self._tell = tell
+
+    def hear(self, file: LockedFile, step: TransferStep) -> None:
+        match step:
+            case Receiving(done) | Checking(done):
+                self.at(file, done)
+            case Retrying(error, seconds):
+                trouble = f"{error.what} Trying again in {seconds:.0f} s."
+                self._tell(Progress(self._done, self._total, file.name, trouble))
+
+    def at(self, file: LockedFile, done: int) -> None:
+        now = self._done + done
+        self._tell(Progress(now, max(self._total, now), file.name))
+
+    def finish(self, file: LockedFile, size: int) -> None:
+        self._done += size
+        if not file.size:
+            self._total += size  # nobody had said how large it is
+        self._tell(Progress(self._done, max(self._total, self._done), file.name))
+
+
+def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
+    """Tell whether the file has come whole and was not changed since.
+
+    Raises Cancelled.
+    """
+    if not place.exists():
+        return False
+    read = hasher(file.sha256, 0)
+    with open_regular(place) as opened:
+        while piece := opened.read(_READ_BYTES):
+            if cancel.cancelled:
+                raise Cancelled
+            read.update(piece)
+    return read.hexdigest() == file.sha256
+
+
+def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
+    """Copy a file from a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
+    remove_part(part)
+    with (
+        PartFile(part, path.stat().st_size, file.sha256) as copied,
+        open_regular(path) as source,
+    ):
+        while piece := source.read(_READ_BYTES):
+            if cancel.cancelled:
+                raise Cancelled
+            copied.write(piece)
+            counted.at(file, copied.size)
+        if not copied.right:
+            raise WrongBytes(
+                f"{path.name} in {path.parent} is not the file that Hearth was made for.",
+                "Its checksum is not the one that Hearth expects.",
+                "Remove it, or replace it with the file that its makers have published.",
+            )
+        copied.sync()

@@ -1,0 +1,217 @@
+"""Looks a locked file up in the user's indexes, by its hash."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from app.base.errors import AppError, EngineFileMissing, HostFailed, NoConnection
+from app.base.home import from_home
+from app.models.hub.retry import is_transient
+from app.net import Gate, explained
+from app.runtime.packages.config import Indexes
+from app.runtime.packages.links import ACCEPT, Link, links_of
+from engines.cancel import CancelToken
+from engines.connection import Connection
+from engines.errors import Cancelled
+from engines.redaction import remember_address
+from engines.regular import read_regular_text
+from engines.vllm.provision.lock import LockedFile
+
+if TYPE_CHECKING:
+    import httpx2
+
+_ATTEMPTS = 3
+_MOST_PAGE = 16 << 20
+"""Bytes of an index's page; one of a project with thousands of files has some MB."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An index's response. address: where it came from, after redirects."""
+
+    status: int
+    headers: Mapping[str, str]
+    address: str
+    text: str
+
+
+class Lookup:
+    """Finds locked files; asks each place once for each project. Not for several threads."""
+
+    def __init__(self, gate: Gate, indexes: Indexes) -> None:
+        self._gate = gate
+        self._indexes = indexes
+        for address in (*indexes.indexes, *indexes.links):
+            remember_address(address)
+        self._pages: dict[str, list[Link]] = {}
+
+    def find(self, file: LockedFile, cancel: CancelToken) -> Link:
+        """Find a file's link: on this computer first. Raises Cancelled, AppError."""
+        troubles: list[AppError] = []
+        for place in self._places(file.project):
+            try:
+                links = self._links(place, cancel)
+            except AppError as error:
+                troubles.append(error)
+                continue
+            for link in links:
+                if is_it(link, file):
+                    return link
+        if troubles:
+            raise troubles[0]
+        raise self._missing(file)
+
+    def size(self, link: Link, cancel: CancelToken) -> int:
+        """Ask for a file's size in bytes, which nothing else tells. Raises Cancelled, AppError."""
+        path = local(link.address)
+        if path is not None:
+            return path.stat().st_size
+        length = self._asked("HEAD", link.address, cancel).headers.get("content-length", "")
+        if not length.isdigit():
+            raise HostFailed(
+                f"{_host(link.address)} does not say how large {link.name} is.",
+                "Without that, Hearth cannot tell when it is complete.",
+                "Try again later, or use another package index.",
+            )
+        return int(length)
+
+    def _places(self, project: str) -> list[str]:
+        """List where to look, local first: folders, pages of links, the project's pages."""
+        pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
+        return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
+
+    def _links(self, place: str, cancel: CancelToken) -> list[Link]:
+        if place not in self._pages:
+            path = local(place)
+            self._pages[place] = _listed(path) if path is not None else self._page(place, cancel)
+        return self._pages[place]
+
+    def _page(self, address: str, cancel: CancelToken) -> list[Link]:
+        response = self._asked("GET", address, cancel)
+        if response.status == 404:
+            return []  # the index does not have this project
+        kind = response.headers.get("content-type", "text/html")
+        try:
+            return links_of(response.text, kind, response.address)
+        except ValueError as error:
+            raise HostFailed(
+                f"{_host(address)} does not answer like a package index.",
+                f"Its page cannot be read: {error}.",
+                "Check the addresses of package indexes in pip's or uv's configuration.",
+            ) from error
+
+    def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
+        """Ask for a whole response: 200, or 404 to a GET; transient faults are retried.
+
+        Raises Cancelled, AppError.
+        """
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(NoConnection, _Passing):
+                return self._asked_once(method, address, cancel)
+        return self._asked_once(method, address, cancel)
+
+    def _asked_once(self, method: str, address: str, cancel: CancelToken) -> _Answer:
+        import httpx2
+
+        headers = {"Accept": ACCEPT} if method == "GET" else {"Accept-Encoding": "identity"}
+        host = _host(address)
+        try:
+            with (
+                self._gate.for_purpose("get an engine"),
+                Connection.ended_by(cancel) as connection,
+                self._gate.client.stream(
+                    method, address, headers=headers, extensions=connection.extensions
+                ) as response,
+            ):
+                answer = _Answer(
+                    response.status_code, response.headers, str(response.url), _text(response, host)
+                )
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            if cancel.cancelled:
+                raise Cancelled from error
+            raise explained(error, host) from error
+        if answer.status == 200 or (answer.status == 404 and method == "GET"):
+            return answer
+        raise _refused(host, answer.status)
+
+    def _missing(self, file: LockedFile) -> EngineFileMissing:
+        places = [_host(it) for it in self._places(file.project)]
+        where = ", ".join(dict.fromkeys(places)) or "nowhere, since no index is configured"
+        return EngineFileMissing(
+            f"{file.name} was not found.",
+            f"None of your package indexes has exactly this file. Hearth looked here: {where}.",
+            "Add an index that has it to pip's or uv's configuration, as extra-index-url or "
+            "find-links, then try again.",
+        )
+
+
+def is_it(link: Link, file: LockedFile) -> bool:
+    """Tell whether a link is the file by its hash, or by its name until the bytes decide."""
+    if link.sha256 is not None:
+        return link.sha256 == file.sha256
+    return link.name == file.name
+
+
+def local(address: str) -> Path | None:
+    """Return the path that an address means, if it lies on this computer."""
+    parts = urlsplit(address)
+    if parts.scheme == "file":
+        path = unquote(parts.path)
+        return Path(path.lstrip("/") if sys.platform == "win32" else path)
+    return None if parts.scheme in {"http", "https"} else from_home(address)
+
+
+def _listed(place: Path) -> list[Link]:
+    """List the files of a folder, or those that a page in it or at it names."""
+    page = place / "index.html" if place.is_dir() else place
+    if page.is_file():
+        text = read_regular_text(page, encoding="utf-8", errors="replace")
+        return links_of(text, "text/html", page.absolute().as_uri())
+    if not place.is_dir():
+        return []
+    return [Link(it.name, it.absolute().as_uri()) for it in sorted(place.iterdir())]
+
+
+def _host(address: str) -> str:
+    """Return the host alone: the whole address can hold a name and a password."""
+    return urlsplit(address).hostname or address
+
+
+def _text(response: httpx2.Response, host: str) -> str:
+    """Read a page. Raises HostFailed for one that is longer than any index has."""
+    read = bytearray()
+    for piece in response.iter_bytes():
+        read += piece
+        if len(read) > _MOST_PAGE:
+            raise HostFailed(
+                f"{host} does not answer like a package index.",
+                f"Its page is longer than {_MOST_PAGE >> 20} MB.",
+                "Check the addresses of package indexes in pip's or uv's configuration.",
+            )
+    return read.decode("utf-8", "replace")
+
+
+class _Passing(HostFailed):
+    """A host failed in a way that may pass at once."""
+
+
+def _refused(host: str, status: int) -> HostFailed:
+    why = f"It answers with the error {status}."
+    if status in (401, 403):
+        return HostFailed(
+            f"The package index {host} does not let Hearth in.",
+            why,
+            "Check the name and password in its address, in pip's or uv's configuration.",
+        )
+    kind = _Passing if is_transient(status) else HostFailed
+    return kind(
+        f"The package index {host} does not answer as it should.",
+        why,
+        "Try again later, or check its address in pip's or uv's configuration.",
+    )

@@ -1,0 +1,188 @@
+"""The page of the engines: which suits this computer, and looking after each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from app.kit.look.theme import GRID
+from app.kit.navigation import Navigation
+from app.kit.notify import Notifier
+from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.page_head import PageHead
+from app.models.library.presenters.models import Models
+from app.runtime.pages.advice_card import AdviceCard
+from app.runtime.pages.llama_card import LlamaCard
+from app.runtime.pages.remote_card import RemoteCard
+from app.runtime.pages.vllm_card import VllmCard
+from app.runtime.presenters.engine_list import EngineList
+from app.servers.presenters import ServerList
+from app.settings.presenters import SettingsService
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.runtime.values.installation import Device, InstallState
+
+_WIDTH = 840
+
+
+class EnginesPage(ColumnPage):
+    """A card for each engine, below the advice, and the card of Hearth's own server."""
+
+    def __init__(
+        self,
+        engines: EngineList,
+        servers: ServerList,
+        settings: SettingsService,
+        models: Models,
+        api: QWidget,
+        vllm_folder: Path,
+        notifier: Notifier,
+        navigation: Navigation,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__("enginesPage", width=_WIDTH, spacing=2 * GRID, parent=parent)
+        self._engines = engines
+        self._servers = servers
+        self._settings = settings
+        self._models = models
+        self._notifier = notifier
+        self._navigation = navigation
+        self._devices: tuple[Device, ...] = ()
+        self._state: InstallState | None = None
+        self.advice = AdviceCard()
+        self.llama = LlamaCard()
+        self.vllm = VllmCard(vllm_folder, engines.system)
+        self.remote = RemoteCard()
+        self.api = api
+        self.column.addWidget(self._head())
+        for card in (self.advice, self.llama, self.vllm, self.remote, self.api):
+            self.column.addWidget(card)
+        self.column.addStretch(1)
+        self._connect()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look()
+
+    def look(self) -> None:
+        self._engines.look()
+        self._servers.look()
+        self._show_servers()
+
+    def show_part(self, part: str) -> None:
+        """Go to a part: "vllm", which says at once what an installation takes, or "api"."""
+        if part == "vllm":
+            self.ensureWidgetVisible(self.vllm)
+            self._check()
+        elif part == "api":
+            self.ensureWidgetVisible(self.api)
+
+    def _head(self) -> PageHead:
+        activity = LabelledButton("clock", self.tr("Activity"), "enginesActivity")
+        activity.clicked.connect(lambda: self._navigation.go_to("activity"))
+        settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
+        settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
+        head = PageHead(self.tr("Engines"), "enginesBack", activity, settings)
+        head.back.connect(self._navigation.go_to_chat)
+        return head
+
+    def _connect(self) -> None:
+        engines, vllm = self._engines, self.vllm
+        engines.advised.connect(self.advice.show_advice)
+        engines.devices_known.connect(self._show_devices)
+        engines.devices_unknown.connect(self.llama.show_fault)
+        engines.stood.connect(self._show_state)
+        engines.stepped.connect(vllm.show_step)
+        engines.worker_seen.connect(vllm.show_worker)
+        engines.ended.connect(lambda: vllm.show_installing(False))
+        engines.failed.connect(self._failed)
+        self._servers.listed.connect(self._show_servers)
+        self.llama.chosen.connect(self._choose_devices)
+        self.llama.again.connect(lambda: engines.look_at_devices(again=True))
+        vllm.check.connect(self._check)
+        vllm.install.connect(self._install)
+        vllm.cancel.connect(engines.cancel)
+        vllm.roll_back.connect(self._ask_to_roll_back)
+        vllm.remove.connect(self._ask_to_remove)
+        vllm.worker.look.connect(engines.look_at_worker)
+        vllm.worker.stop.connect(lambda: engines.stop_worker(failed=self._failed))
+        for card in (vllm, self.remote):
+            card.servers.connect(lambda: self._navigation.go_to("servers"))
+
+    def _show_devices(self, devices: tuple[Device, ...]) -> None:
+        self._devices = devices
+        named = (name.strip() for name in self._settings.current.devices.split(","))
+        self.llama.show_devices(devices, [name for name in named if name])
+
+    def _show_state(self, state: InstallState) -> None:
+        before, self._state = self._state, state
+        if before is not None and before.version != state.version:
+            self._models.look()  # those that only vLLM runs come and go with it
+        self.vllm.show_state(state)
+
+    def _show_servers(self) -> None:
+        self.remote.show_servers([it.name for it in self._servers.profiles()])
+
+    def _choose_devices(self, names: tuple[str, ...]) -> None:
+        try:
+            self._settings.set("devices", ", ".join(names))
+        except UserError as error:
+            self._notifier.error(error)
+
+    def _check(self) -> None:
+        self._engines.check(self.vllm.show_check, self._failed)
+
+    def _install(self) -> None:
+        self.vllm.show_installing(True)
+        self._engines.install()
+
+    def _failed(self, error: Exception) -> None:
+        """Tell an error; all is as before."""
+        self._notifier.error(error)
+        self.vllm.show_checking(False)
+        if self._devices:
+            self._show_devices(self._devices)
+
+    def _ask_to_roll_back(self) -> None:
+        if self._state is None or self._state.previous is None:
+            return
+        lines = [
+            self.tr("Go back to vLLM {0}?").format(self._state.previous),
+            self.tr(
+                "Version {0} stays installed, so that you can switch back. Nothing is "
+                "downloaded; vLLM is stopped if it is running."
+            ).format(self._state.version),
+        ]
+        answers = [
+            ("keepVllm", self.tr("Keep it")),
+            ("confirmRollBack", self.tr("Roll back")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._engines.roll_back(self._failed) if it == "confirmRollBack" else None,
+        )
+
+    def _ask_to_remove(self) -> None:
+        lines = [
+            self.tr("Remove vLLM?"),
+            self.tr(
+                "This removes vLLM and its previous version, and stops it if it is "
+                "running. Models and chats stay. To use it again, you have to download "
+                "it again."
+            ),
+        ]
+        answers = [
+            ("keepVllm", self.tr("Keep it")),
+            ("confirmRemove", self.tr("Remove")),
+        ]
+        self._notifier.ask(
+            lines,
+            answers,
+            lambda it: self._engines.remove(self._failed) if it == "confirmRemove" else None,
+        )

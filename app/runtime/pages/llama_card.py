@@ -1,0 +1,168 @@
+"""The card of llama.cpp: the devices that it can compute on, and those it shall use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.kit.look.format import size
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID, Tone
+from app.kit.widgets.emptying import empty
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.picture import Picture
+from app.kit.widgets.switch import Switch
+from app.runtime.pages.engine_card import EngineCard
+
+if TYPE_CHECKING:
+    from app.runtime.values.installation import Device
+    from engines.errors import UserError
+
+
+class LlamaCard(EngineCard):
+    """chosen(names): the devices to compute on; empty: the usual ones. again(): try them anew."""
+
+    chosen = Signal(object)
+    again = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "llamaCard",
+            "flame",
+            "llama.cpp",
+            self.tr(
+                "Part of Hearth: runs everywhere, on the processor and on graphics cards of all "
+                "makers, and takes little memory."
+            ),
+            parent,
+        )
+        self._devices: tuple[Device, ...] = ()
+        self._chosen: tuple[str, ...] = ()
+        self._switches: dict[str, Switch] = {}
+        self._wait = Label(self.tr("Checking the devices…"), "muted", name="devicesWait")
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(GRID)
+        self._note = Label("", "small", name="devicesNote", wrap=True)
+        self._again = LabelledButton("again", self.tr("Try again"), "tryDevices")
+        self._again.clicked.connect(self._try)
+        row = QHBoxLayout()
+        row.setSpacing(2 * GRID)
+        row.addWidget(self._note, 1)
+        row.addWidget(self._again, 0, Qt.AlignmentFlag.AlignTop)
+        self._fault = Label("", "caution", name="llamaFault", wrap=True, selectable=True)
+        self._fault.hide()
+        self.body.addWidget(self._wait)
+        self.body.addWidget(self._fault)
+        self.body.addLayout(self._rows)
+        self.body.addLayout(row)
+        self._again.hide()
+
+    def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
+        """Show devices. chosen: those of the settings; none stands for the usual ones."""
+        self._devices, self._chosen = tuple(devices), tuple(chosen)
+        empty(self._rows)
+        self._switches = {}
+        for number, device in enumerate(self._devices, start=1):
+            self._rows.addWidget(self._row(number, device))
+        self._keep_one()
+        self._wait.setVisible(False)
+        self._fault.hide()
+        self.show_status(self.tr("Ready"), good=True)
+        refused = any(it.state == "refused" for it in self._devices)
+        self._again.setVisible(refused)
+        self._again.setEnabled(True)
+        self._again.redraw("again", self.tr("Try again"))
+        self._note.setText(self._said())
+        self._note.show()
+
+    def show_fault(self, error: UserError) -> None:
+        """Show why llama.cpp cannot be asked for its devices, and what to do."""
+        self.show_devices((), self._chosen)
+        self.show_status("")
+        self._note.hide()
+        self._fault.setText(f"{translated(error.why)}\n{translated(error.do)}")
+        self._fault.show()
+
+    def _said(self) -> str:
+        if not self._devices:
+            return self.tr(
+                "No graphics card that this build can use: answers run on the processor."
+            )
+        said = self.tr(
+            "What does not fit on the cards runs on the processor. To use only the "
+            "processor, set the layers on the graphics card to 0."
+        )
+        if len(self._devices) > 1:
+            several = self.tr("The first one is filled before the next.")
+            said = f"{several} {said}"
+        return said
+
+    def _row(self, number: int, device: Device) -> QWidget:
+        row = QWidget()
+        row.setObjectName(f"device{number}")
+        across = QHBoxLayout(row)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(12)
+        drawing, tone, said = self._sign(device)
+        across.addWidget(Picture(drawing, tone, 18), 0, Qt.AlignmentFlag.AlignTop)
+        texts = QVBoxLayout()
+        texts.setSpacing(1)
+        texts.addWidget(Label(device.title, "strong", wrap=True))
+        texts.addWidget(
+            Label(
+                f"{said}. {self._memory(device)}", "small", name=f"deviceState{number}", wrap=True
+            )
+        )
+        if device.why:
+            texts.addWidget(Label(translated(device.why), "caution", wrap=True, selectable=True))
+        across.addLayout(texts, 1)
+        switch = Switch()
+        switch.setObjectName(f"useDevice{number}")
+        switch.setAccessibleName(self.tr("Use {0}").format(device.title))
+        switch.setAccessibleDescription(said)
+        works = device.state != "refused"
+        wanted = device.name in self._chosen if self._chosen else device.usual
+        switch.setChecked(works and wanted)
+        switch.setEnabled(works)
+        switch.toggled.connect(self._tell)
+        self._switches[device.name] = switch
+        across.addWidget(switch, 0, Qt.AlignmentFlag.AlignVCenter)
+        return row
+
+    def _sign(self, device: Device) -> tuple[str, Tone, str]:
+        """The drawing, its colour, and the words that say the same."""
+        if device.state == "works":
+            return "check", "good", self.tr("Tested: gives the same answer as the processor")
+        if device.state == "refused":
+            return "warning", "danger", self.tr("Not used")
+        return "info", "muted", self.tr("Tested before its first use")
+
+    def _memory(self, device: Device) -> str:
+        if not device.total_bytes:
+            return ""
+        return self.tr("{0} of memory, {1} of it free now.").format(
+            size(device.total_bytes), size(device.free_bytes)
+        )
+
+    def _tell(self) -> None:
+        working = [it for it in self._devices if it.state != "refused"]
+        on = tuple(it.name for it in working if self._switches[it.name].isChecked())
+        usual = tuple(it.name for it in working if it.usual)
+        self._keep_one()
+        self.chosen.emit(() if on == usual else on)
+
+    def _keep_one(self) -> None:
+        """Keep the last device on: layers on the card are set for more than the processor."""
+        works = [it.name for it in self._devices if it.state != "refused"]
+        on = [name for name in works if self._switches[name].isChecked()]
+        for name in works:
+            self._switches[name].setEnabled(on != [name])
+
+    def _try(self) -> None:
+        self._again.setEnabled(False)
+        self._again.redraw("again", self.tr("Testing…"))
+        self.again.emit()

@@ -1,0 +1,174 @@
+"""Between window and engines: where a chat's text goes, and models on other engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.kit.engine_names import engine_called
+from app.kit.look.format import size
+from app.models.library.values.entry import ModelEntry
+
+if TYPE_CHECKING:
+    from app.chats.pages.chat_page import ChatPage
+    from app.chats.pages.header import Header
+    from app.kit.navigation import Navigation
+    from app.kit.notify import Notifier
+    from app.models.discover.values.counterparts import Counterpart
+    from app.models.library.pages.chooser import ModelChooser
+    from app.models.library.pages.model_button import ModelPicking
+    from app.runtime.values.installation import InstallState
+    from app.servers.presenters import Destination
+    from app.window.presenters.window import WindowPresenters
+
+
+class EngineSwitchController(QObject):
+    """Handles engines for the chat; nothing of them is imported before somebody asks."""
+
+    def __init__(
+        self,
+        header: Header,
+        picking: ModelPicking,
+        page: ChatPage,
+        chooser: ModelChooser,
+        presenters: WindowPresenters,
+        notifier: Notifier,
+        navigation: Navigation,
+    ) -> None:
+        super().__init__(page)
+        self._header = header
+        self._picking = picking
+        self._page = page
+        self._chooser = chooser
+        self._presenters = presenters
+        self._notifier = notifier
+        self._navigation = navigation
+        self._knows_vllm = self._knows_servers = False
+        self._vllm_is_here: bool | None = None
+        self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
+        chooser.shown.connect(self.show)
+        page.shown.connect(self.show)
+        picking.opening.connect(self._look_elsewhere)
+        picking.other_engine.connect(self._take)
+        page.fixes.wanted.connect(self.mend)
+
+    def place_of(self, model: str) -> Destination | None:
+        """Return where this model's answers come from; None: from Hearth. By id or name.
+
+        The servers are asked only where it could be one of theirs.
+        """
+        entry = self._entry(model)
+        is_here = not entry.on_server if entry is not None else ":" not in model
+        if is_here:
+            return None
+        servers = self._presenters.servers
+        if not self._knows_servers:
+            self._knows_servers = True
+            servers.listed.connect(self.show)
+        return servers.place_of(model, entry)
+
+    def show(self) -> None:
+        """Show it for the open chat."""
+        place = self.place_of(self._chooser.current())
+        self._header.show_place(place)
+        self._page.show_place(place)
+
+    def mend(self, kind: str, value: object, then: Callable[[], object]) -> None:
+        """Do what a failed answer's button offers; then: asks for the answer once more."""
+        match kind:
+            case "stop_worker":
+                self._presenters.engines.stop_worker(then, failed=self._notifier.error)
+            case "free_memory":
+                self._presenters.engines.free_memory(then, self._notifier.error)
+            case "install":
+                self._navigation.go_to("engines", "vllm")
+            case "open_settings":
+                self._navigation.show_settings(str(value))
+            case "get_projector":
+                if (entry := self._entry(str(value))) is not None:
+                    self._presenters.discover.get_projector(
+                        entry,
+                        lambda _: self._navigation.go_to("models", "downloads"),
+                        self._notifier.error,
+                    )
+            case "find_model":
+                self._navigation.go_to("models", "discover")
+            case "enter_key":
+                from app.servers.pages.key_dialog import ask_for_key
+
+                servers, window = self._presenters.servers, self._page.window()
+                ask_for_key(str(value), servers, self._notifier, window, then)
+
+    def _entry(self, model: str) -> ModelEntry | None:
+        entries = self._chooser.entries()
+        return next((it for it in entries if model in (it.id, it.name)), None)
+
+    def _stood(self, state: InstallState) -> None:
+        self._vllm_is_here = state.version is not None
+        self._show_elsewhere(*self._elsewhere)
+
+    def _look_elsewhere(self) -> None:
+        entry = self._chooser.current_entry()
+        self._elsewhere = ("", ())
+        if entry is None:
+            return
+        engines, failed, model = self._presenters.engines, self._notifier.error, entry.id
+        if not self._knows_vllm:
+            self._knows_vllm = True
+            engines.stood.connect(self._stood)
+        engines.look_at_vllm(failed)
+        engines.look_elsewhere(entry, lambda found: self._show_elsewhere(model, found), failed)
+
+    def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
+        """Show counterparts once it is known whether vLLM is here, on which choosing depends."""
+        self._elsewhere = (model, found)
+        entry = self._chooser.current_entry()
+        if self._vllm_is_here is not None and entry is not None and entry.id == model:
+            self._picking.show_elsewhere(found)
+
+    def _take(self, other: Counterpart) -> None:
+        """The chat goes on with it, or it is fetched first if its user agrees."""
+        if other.engine == "vllm" and not self._vllm_is_here:
+            self._ask_for_vllm()
+        elif other.entry is not None:
+            self._chooser.use(other.entry.id)
+        else:
+            self._ask_to_fetch(other)
+
+    def _ask_for_vllm(self) -> None:
+        lines = [
+            self.tr("vLLM is not installed yet"),
+            self.tr(
+                "Before anything is downloaded, the page “Engines” shows what it needs "
+                "and how large it is."
+            ),
+        ]
+        answers = [("cancel", self.tr("Cancel")), ("seeEngines", self.tr("See what it needs"))]
+
+        def answered(name: str) -> None:
+            if name == "seeEngines":
+                self.mend("install", "", lambda: None)
+
+        self._notifier.ask(lines, answers, answered)
+
+    def _ask_to_fetch(self, other: Counterpart) -> None:
+        name = engine_called(other.engine)
+        amount = size(other.bytes) if other.bytes else self.tr("its files")
+        lines = [
+            self.tr("Download {0} for {1}?").format(other.name, name),
+            self.tr(
+                "The two engines use different files. {0} will be downloaded from {1}. "
+                "This chat stays as it is; you can switch its model when they have "
+                "arrived."
+            ).format(amount, other.repo),
+        ]
+        answers = [("cancel", self.tr("Cancel")), ("fetch", self.tr("Download"))]
+
+        def answered(answer: str) -> None:
+            if answer == "fetch":
+                self._presenters.engines.fetch(other, self._notifier.error)
+                self._notifier.say(self.tr("The download has started."))
+
+        self._notifier.ask(lines, answers, answered)

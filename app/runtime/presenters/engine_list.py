@@ -1,0 +1,225 @@
+"""The engines, for the window: their state, managing them, and the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import ENGINE, SYSTEM, Failed, Task, Tasks
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.errors import Cancelled, EngineUnavailable
+
+if TYPE_CHECKING:
+    from app.models.discover.values.counterparts import Counterpart
+    from app.runtime.values.advice import Advice, System
+    from app.runtime.values.installation import (
+        Check,
+        Device,
+        InstallState,
+        LockName,
+        Step,
+        WorkerState,
+    )
+
+T = TypeVar("T")
+
+INSTALLATION = "installation"
+TRIALS = "device trials"
+"""Queues of their own: an installation, and trying a device, take minutes."""
+
+
+class Installer(Protocol):
+    """The part of `app.runtime.services.installer.EngineInstaller` that the window uses."""
+
+    def usual_lock(self) -> LockName: ...
+    def state(self) -> InstallState: ...
+    def check(self, name: LockName) -> Check: ...
+    def install(
+        self, name: LockName, tell: Callable[[Step], None], cancel: CancelToken
+    ) -> object: ...
+    def rollback(self) -> object: ...
+    def remove(self) -> object: ...
+
+
+class Manager(Protocol):
+    """The part of `app.runtime.services.manager.EngineManager` that the window uses."""
+
+    system: System
+
+    def devices(self, *, again: bool) -> tuple[Device, ...]: ...
+    def advise(self) -> Advice: ...
+    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]: ...
+    def fetch(self, other: Counterpart) -> None: ...
+    def worker(self) -> WorkerState: ...
+    def stop_worker(self) -> None: ...
+    def free_memory(self) -> None: ...
+
+
+class EngineList(QObject):
+    """The engines. Signals tell their state, also after a verb has changed it.
+
+    stood(InstallState): of vLLM. stepped(Step): how far its installation is; ended(): it is over,
+    well or not. devices_known(tuple of Device), or devices_unknown(error): llama.cpp cannot be
+    asked for them. advised(Advice). worker_seen(WorkerState).
+    failed(error): a look or the installation has; in three parts, or a bug of ours.
+    """
+
+    stood = Signal(object)
+    stepped = Signal(object)
+    ended = Signal()
+    devices_known = Signal(object)
+    devices_unknown = Signal(Exception)
+    advised = Signal(object)
+    worker_seen = Signal(object)
+    failed = Signal(Exception)
+    _told = Signal(object)
+
+    def __init__(
+        self,
+        installer: Installer,
+        manager: Manager,
+        stop_answers: Callable[[], object],
+        tasks: Tasks,
+        parent: QObject | None = None,
+    ) -> None:
+        """Begin. stop_answers: ends all answers, so that an engine can be stopped."""
+        super().__init__(parent)
+        self._installer = installer
+        self._manager = manager
+        self._stop_answers = stop_answers
+        self._tasks = tasks
+        self._installing: Task | None = None
+        self._looking = False
+        self._told.connect(self._pass_on)
+
+    @property
+    def system(self) -> System:
+        return self._manager.system
+
+    @property
+    def is_installing(self) -> bool:
+        return self._installing is not None
+
+    def look(self) -> None:
+        """Look at vLLM, the worker, the devices, and which engine suits."""
+        self.look_at_vllm()
+        self.look_at_worker()
+        self.look_at_devices()
+        self._ask(self._manager.advise, self.advised.emit, SYSTEM)
+
+    def look_at_vllm(self, failed: Failed | None = None) -> None:
+        """Read vLLM's state; during an installation its steps tell it."""
+        if not self.is_installing:
+            self._tasks.run(
+                self._installer.state, self.stood.emit, failed or self.failed.emit, on=INSTALLATION
+            )
+
+    def look_at_devices(self, *, again: bool = False) -> None:
+        def failed(error: Exception) -> None:
+            unknown = isinstance(error, EngineUnavailable)
+            (self.devices_unknown if unknown else self.failed).emit(error)
+
+        self._tasks.run(
+            lambda: self._manager.devices(again=again), self.devices_known.emit, failed, on=TRIALS
+        )
+
+    def look_at_worker(self) -> None:
+        """Look at the worker, once at a time: it may be asked more often than it answers."""
+        if self._looking:
+            return
+        self._looking = True
+
+        def seen(worker: WorkerState) -> None:
+            self._looking = False
+            self.worker_seen.emit(worker)
+
+        def failed(error: Exception) -> None:
+            self._looking = False
+            self.failed.emit(error)
+
+        self._tasks.run(self._manager.worker, seen, failed, on=SYSTEM)
+
+    def look_elsewhere(
+        self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
+    ) -> None:
+        """Look for the same model on other engines."""
+        self._tasks.run(lambda: self._manager.counterparts(entry), done, failed, on=SYSTEM)
+
+    def fetch(self, other: Counterpart, failed: Failed) -> None:
+        """Download a counterpart with its drafter."""
+        self._tasks.run(lambda: self._manager.fetch(other), lambda _: None, failed, on=INSTALLATION)
+
+    def check(self, done: Callable[[Check], object], failed: Failed) -> None:
+        """Check what an installation of vLLM needs and takes; nothing is changed."""
+        self._tasks.run(
+            lambda: self._installer.check(self._installer.usual_lock()),
+            done,
+            failed,
+            on=INSTALLATION,
+        )
+
+    def install(self) -> None:
+        """Install vLLM, or go on with it; `cancel` ends it."""
+        if self._installing is not None:
+            return
+
+        def work(cancel: CancelToken) -> Iterator[None]:
+            self._installer.install(self._installer.usual_lock(), self._told.emit, cancel)
+            yield None
+
+        def over() -> None:
+            self._installing = None
+            self.ended.emit()
+            self.look()
+
+        def broke(error: Exception) -> None:
+            over()
+            if not isinstance(error, Cancelled):
+                self.failed.emit(error)
+
+        self._installing = self._tasks.stream(work, lambda _: None, over, broke, on=INSTALLATION)
+
+    def cancel(self) -> None:
+        """End the installation; what has come stays, so that it can go on later."""
+        if self._installing is not None:
+            self._installing.cancel()
+
+    def roll_back(self, failed: Failed) -> None:
+        """Put the previous version in use, after stopping the worker that runs from this one."""
+        self._change(self._installer.rollback, failed)
+
+    def remove(self, failed: Failed) -> None:
+        self._change(self._installer.remove, failed)
+
+    def stop_worker(self, done: Callable[[], object] = lambda: None, *, failed: Failed) -> None:
+        """End all answers, then the worker."""
+        self._end(self._manager.stop_worker, done, failed)
+
+    def free_memory(self, done: Callable[[], object], failed: Failed) -> None:
+        """Unload whatever Hearth has loaded."""
+        self._end(self._manager.free_memory, done, failed)
+
+    def _end(self, work: Callable[[], None], done: Callable[[], object], failed: Failed) -> None:
+        def ended(_: None) -> None:
+            self.look_at_worker()
+            done()
+
+        self._stop_answers()
+        self._tasks.run(work, ended, failed, on=ENGINE)
+
+    def _change(self, work: Callable[[], object], failed: Failed) -> None:
+        def change() -> None:
+            self._tasks.run(work, lambda _: self.look(), failed, on=INSTALLATION)
+
+        self.stop_worker(change, failed=failed)
+
+    def _pass_on(self, step: Step) -> None:
+        """Pass a step on, unless the installation has ended: its end may overtake it."""
+        if self._installing is not None:
+            self.stepped.emit(step)
+
+    def _ask(self, work: Callable[[], T], told: Callable[[T], None], on: str) -> None:
+        self._tasks.run(work, told, self.failed.emit, on=on)

@@ -1,0 +1,109 @@
+"""The models that are in this computer's memory, for the window: loading and ejecting them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import ENGINE, Task, Tasks
+from app.models.library.services.library import Library
+from app.models.library.services.load_options import load_options_of
+from app.runtime.services.runtime import Runtime
+from app.settings.values.fields import Settings
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.types import EngineName
+
+_HERE: Final[tuple[EngineName, ...]] = ("llamacpp", "vllm")
+
+LoadState = Literal["", "loading", "loaded", "ejecting"]
+
+
+class LoadedModels(QObject):
+    """Loads and ejects models by themselves, without a question.
+
+    changed(): a model is being loaded or ejected now, or is no more. failed(error).
+    """
+
+    changed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(
+        self, library: Library, runtime: Runtime, tasks: Tasks, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._runtime = runtime
+        self._tasks = tasks
+        self._loading: dict[str, Task] = {}
+        self._shares: dict[str, float] = {}
+        self._ejecting: set[str] = set()
+
+    def states(self) -> dict[str, LoadState]:
+        """Return the state of each model, by its id, that is in memory or on its way."""
+        held = (self._runtime.held(engine) for engine in _HERE)
+        states: dict[str, LoadState] = {it.id: "loaded" for it in held if it is not None}
+        states |= dict.fromkeys(self._loading, "loading")
+        return {**states, **dict.fromkeys(self._ejecting & states.keys(), "ejecting")}
+
+    def shares(self) -> dict[str, float]:
+        """Return how far the loads from here are, by the id of the model: 0.0 to 1.0."""
+        return self._shares.copy()
+
+    def load(self, model: str, settings: Settings) -> None:
+        """Load a model as these settings want it, after the answers that are there."""
+        if model in self._loading:
+            return
+
+        def work(cancel: CancelToken) -> Iterator[None]:
+            entry = self._library.find(model)
+            options = load_options_of(settings, entry.engine)
+            self._runtime.lease(entry, options, progress, cancel).close()
+            yield None
+
+        def progress(share: float) -> None:
+            self._shares[model] = share
+
+        def over() -> None:
+            del self._loading[model]
+            self._shares.pop(model, None)
+            self.changed.emit()
+
+        def broke(error: Exception) -> None:
+            over()
+            if not isinstance(error, Cancelled):
+                self.failed.emit(error)
+
+        self._loading[model] = self._tasks.stream(work, lambda _: None, over, broke, on=ENGINE)
+        self.changed.emit()
+
+    def eject(self, model: str) -> None:
+        """Free the memory of a model, after the answers that are there; or end its loading."""
+        if model in self._loading:
+            self._loading[model].cancel()
+            return
+        engine = next((it for it in _HERE if self._holds(it, model)), None)
+        if engine is None or model in self._ejecting:
+            return
+
+        def work() -> None:
+            if self._holds(engine, model):
+                self._runtime.stop(engine)
+
+        def done(_: None) -> None:
+            self._ejecting.discard(model)
+            self.changed.emit()
+
+        def broke(error: Exception) -> None:
+            done(None)
+            self.failed.emit(error)
+
+        self._ejecting.add(model)
+        self._tasks.run(work, done, broke, on=ENGINE)
+        self.changed.emit()
+
+    def _holds(self, engine: EngineName, model: str) -> bool:
+        held = self._runtime.held(engine)
+        return held is not None and held.id == model

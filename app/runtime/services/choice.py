@@ -1,0 +1,281 @@
+"""The choice of an engine for a model, and the same model on another engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from app.base.engine_names import PROPER_NAMES
+from app.base.errors import CatalogueInvalid
+from app.models.discover.values.counterparts import (
+    Card,
+    Counterpart,
+    advised_depth,
+    best,
+    checkpoints_of,
+    counterparts,
+    size_of,
+    surely_same,
+)
+from app.models.library.services.library import Library
+from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.runtime.values.advice import Advice, MeasuredSpeed, Situation, System, advise
+from app.settings.store import SettingsFile
+from app.settings.values.fields import Settings
+from engines.errors import EngineUnavailable, UserError
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.models.discover.values.catalogue import Catalogue, Size
+
+Installable = Literal["installed", "possible", "impossible"]
+
+_SEVERAL: Final = 3
+"""As many answers that are wanted at once are several: a second one waits less for the first than
+for a start of vLLM."""
+
+NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
+
+
+class EngineChoice:
+    """Chooses engines; nothing is looked up before it is asked, the catalogue is read once.
+
+    Qt-free; may be used from any thread.
+
+    cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
+    sentence. profiles: how many servers are known. measured: speeds of this computer. loaded: the
+    model that vLLM has loaded now. fits: whether vLLM's card can hold a model, with its settings.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        catalogue: Callable[[], Catalogue],
+        settings: SettingsFile,
+        system: System,
+        cards: Callable[[], tuple[Card, ...]],
+        vllm: Callable[[], tuple[Installable, str]],
+        profiles: Callable[[], int],
+        measured: Callable[[], tuple[MeasuredSpeed, ...]],
+        loaded: Callable[[], ModelEntry | None] = lambda: None,
+        fits: Callable[[ModelEntry, Settings], bool] = lambda _entry, _settings: True,
+    ) -> None:
+        self._library = library
+        self._catalogue = cache(catalogue)
+        self._settings = settings
+        self._system = system
+        self._cards = cards
+        self._vllm = vllm
+        self._profiles = profiles
+        self._measured = measured
+        self._loaded = loaded
+        self._fits = fits
+
+    def advise(
+        self,
+        chats_at_once: int = 1,
+        *,
+        model: str = "",
+        context: int = 0,
+        loaded: bool = False,
+    ) -> Advice:
+        """Advise on the engine that suits. chats_at_once: answered side by side.
+
+        model, context, loaded: as of `Situation`.
+        """
+        here, why_not = self._vllm()
+        return advise(
+            Situation(
+                self._system,
+                self._cards(),
+                here,
+                why_not,
+                chats_at_once,
+                self._profiles(),
+                self._measured(),
+                model,
+                context,
+                loaded,
+            )
+        )
+
+    def counterparts(self, entry: ModelEntry, engine: EngineName) -> tuple[Counterpart, ...]:
+        """List the same model for another engine, local ones first. Raises CatalogueInvalid."""
+        card = next(iter(self._cards()), None) if engine == "vllm" else None
+        return counterparts(entry, engine, self._library.entries(), self._catalogue(), card)
+
+    def checkpoint_of(self, size: Size) -> Counterpart | None:
+        """Return the checkpoint of a catalogue's model that suits the card here."""
+        return best(checkpoints_of(size, next(iter(self._cards()), None)))
+
+    def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
+        """Return a model as this engine runs it, with its drafter. Raises EngineUnavailable.
+
+        Nothing is downloaded: where the counterpart is not here, the error says what it would cost.
+        """
+        if entry.engine == engine:
+            return entry
+        self._require_here(
+            engine,
+            "vLLM cannot answer on this computer.",
+            "Install it under Engines, or let llama.cpp answer.",
+            terminal="`hearth engines install vllm` says what it takes; leave out --engine to use "
+            "llama.cpp.",
+        )
+        found = self.counterparts(entry, engine)
+        chosen = best(found)
+        if chosen is not None and chosen.entry is not None:
+            return self._library.find(chosen.entry.id)
+        raise _none_here(entry, engine, found, chosen)
+
+    def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
+        """Return the model that answers where several engines have it, as the settings want.
+
+        Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
+        a checkpoint as it is: nobody has one that was not chosen. answers: wanted now, this one
+        included.
+        """
+        if self._vllm()[0] != "installed":
+            return called
+        try:
+            entry = self._library.find(called)
+            auto = settings.engine == "auto"
+            if entry.on_server or (auto and entry.engine == "vllm"):
+                return called
+            both = self._on_both(entry)
+            wanted = (
+                self._lane(both, settings, answers).engine if auto and both else settings.engine
+            )
+            return both[wanted].id if wanted in both else called
+        except UserError:
+            return called  # it is here for one engine only, or the answer says what is wrong
+
+    def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str:
+        """Say why this engine answers with a model that both have, in a sentence.
+
+        Empty where somebody has chosen it, or where there is only one. answers: as of `preferred`.
+        """
+        if settings.engine != "auto" or entry.on_server or self._vllm()[0] != "installed":
+            return ""
+        try:
+            both = self._on_both(entry)
+            if not both:
+                return ""
+            advice = self._lane(both, settings, answers)
+        except UserError:
+            return ""
+        return advice.sentence if advice.engine == entry.engine else ""
+
+    def _on_both(self, entry: ModelEntry) -> dict[str, ModelEntry]:
+        """Return a model by the engines that have it; empty where that may be another model.
+
+        Raises EngineUnavailable where one of them does not have it, or CatalogueInvalid.
+        """
+        file, checkpoint = self.on(entry, "llamacpp"), self.on(entry, "vllm")
+        same = surely_same(file, checkpoint, self._catalogue())
+        return {"llamacpp": file, "vllm": checkpoint} if same else {}
+
+    def _lane(self, both: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
+        """Choose between the two. Nobody is asked, so vLLM is chosen for no load that it refuses.
+
+        Raises SettingsInvalid.
+        """
+        loaded = self._loaded()
+        advice = self.advise(
+            answers if answers >= _SEVERAL else 1,
+            model=self.model_name(both["llamacpp"]),
+            context=settings.context,
+            loaded=loaded is not None and loaded.id == both["vllm"].id,
+        )
+        if advice.engine == "llamacpp" or self._fits(both["vllm"], settings):
+            return advice
+        words = "This model needs more graphics memory in vLLM than there is."
+        return Advice("llamacpp", words, (words,), advice.rows)
+
+    def use(self, engine: str) -> Settings:
+        """Set the engine for models that are here for several. Raises EngineUnavailable.
+
+        Also raises SettingsInvalid, DataFolderReadOnly or DiskFull.
+        """
+        self._require_here(
+            engine,
+            "vLLM was not chosen.",
+            "Install it first.",
+            terminal="Install it first: `hearth engines install vllm`.",
+        )
+        changed = self._settings.read().changed("engine", engine)
+        self._settings.write(changed)
+        return changed
+
+    def _require_here(self, engine: str, what: str, do: str, *, terminal: str) -> None:
+        """Refuse vLLM where it is not installed, with these words. Raises EngineUnavailable."""
+        state, why_not = self._vllm()
+        if engine == "vllm" and state != "installed":
+            raise EngineUnavailable(what, why_not or "It is not installed.", do, terminal=terminal)
+
+    def depth_for(self, entry: ModelEntry) -> int | None:
+        """Return the tokens that vLLM drafts ahead, as the model's makers advise."""
+        try:
+            return advised_depth(entry, self._catalogue())
+        except CatalogueInvalid:
+            return None  # Discover shows it, with what to do
+
+    def model_name(self, entry: ModelEntry) -> str:
+        """Name a model alike for all engines that have it, to compare them."""
+        if entry.id in (STARTER, STARTER_CHECKPOINT):
+            return STARTER
+        size = size_of(entry, self._catalogue())
+        return size.name if size else entry.name
+
+
+_ITS: Final[Mapping[EngineName, str]] = {
+    "vllm": "Its checkpoint is not on this computer.",
+    "llamacpp": "Its GGUF file is not on this computer.",
+}
+_NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
+    "remote": (
+        "None of your servers offers this model.",
+        "Choose one of a server’s models.",
+    ),
+    "vllm": (
+        "This computer has no checkpoint of this model, and Hearth’s list knows none.",
+        "Add a checkpoint of it, or choose another model.",
+    ),
+    "llamacpp": (
+        "This computer has no GGUF file of this model, and Hearth’s list knows none.",
+        "Add a GGUF file of it, or choose another model.",
+    ),
+}
+_NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
+    "remote": "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows "
+    "them.",
+    "vllm": "Import a checkpoint of it with `hearth models import`, or choose another model.",
+    "llamacpp": "Import a GGUF file of it with `hearth models import`, or choose another model.",
+}
+
+
+def _none_here(
+    entry: ModelEntry,
+    engine: EngineName,
+    found: tuple[Counterpart, ...],
+    chosen: Counterpart | None,
+) -> EngineUnavailable:
+    what = f"“{entry.name}” does not run on {NAMES[engine]}."
+    if chosen is not None:
+        label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
+        return EngineUnavailable(
+            what,
+            f"{_ITS[engine]} {chosen.price}",
+            "Download it first.",
+            terminal=f"Download it: `hearth models pull {label}`"
+            + (
+                f", and its drafter: `hearth models pull {chosen.drafter}`"
+                if chosen.drafter
+                else ""
+            )
+            + ".",
+        )
+    if found:
+        return EngineUnavailable(what, found[0].why_not, "Answer with llama.cpp.")
+    return EngineUnavailable(what, *_NOWHERE[engine], terminal=_NOWHERE_IN_TERMINAL[engine])

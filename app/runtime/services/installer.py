@@ -1,0 +1,193 @@
+"""Installs vLLM for its user: checks, installs, updates, reverts and removes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from app.base.errors import EngineHindered, EngineInUse, EngineNotInstalled
+from app.base.units import MB
+from app.runtime.services.installing import Installing, InstallSources, Tell, explained
+from app.runtime.values.installation import Check, InstallState, Phase, Price, Step
+from engines.cancel import CancelToken
+from engines.errors import Cancelled
+from engines.vllm.provision.alone import alone
+from engines.vllm.provision.home import EngineHome, Installed
+from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
+from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
+
+_UNKNOWN_BYTES = 500_000
+"""The bytes that a file of unknown size counts for in a price; the large ones have one."""
+
+_DOWNLOAD_RATE = 6 * MB
+_UNPACK_RATE = 25 * MB
+"""Bytes a second of a usual line and a usual disk, for a rough guess of minutes."""
+
+_TRY_MINUTES = 1
+
+
+class EngineInstaller:
+    """Looks after vLLM's environments; blocking, for several threads and processes.
+
+    home: where they lie. What an installation that was killed has left is gone on with by the next.
+    """
+
+    def __init__(self, home: EngineHome, ways: InstallSources) -> None:
+        self.home = home
+        self._ways = ways
+
+    def usual_lock(self) -> LockName:
+        """Return the lock of what is in use, or else the one for users."""
+        now = self.home.current()
+        return (now.lock or now.profile) if now is not None else "cuda"
+
+    def state(self) -> InstallState:
+        now, before = self.home.current(), self.home.previous()
+        lock = self._ways.lock(self.usual_lock())
+        found = self.home.found(lock)
+        return InstallState(
+            version=now.version if now else None,
+            profile=now.profile if now else None,
+            previous=before.version if before else None,
+            offered=lock.version,
+            unfinished_bytes=self.home.work_bytes,
+            kept_bytes=self.home.kept_bytes,
+            outdated=now is not None and (found is None or found.folder != now.folder),
+        )
+
+    def check(self, name: LockName) -> Check:
+        """Check this computer and what an installation takes; nothing is changed."""
+        return self._check(self._ways.lock(name))
+
+    def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
+        """Put the lock's version in use; the one before stays for `rollback`.
+
+        If its environment is whole already, only the compiled kernels for the card are fetched
+        again, except inside WSL2.
+
+        Killed or cancelled at any point, what is in use is as before, and the next call goes on.
+        Raises Cancelled, and AppError.
+        """
+        lock = self._ways.lock(name)
+        tell(Step("look", 0.0, "Checking this computer."))
+        with self._held("look", tell, cancel) as holding:
+            self.home.tidy()
+            found = self.home.found(lock)
+            if found is None:
+                found = self._made(lock, holding, tell, cancel)
+            elif lock.profile == "cuda" and not found.linux:
+                self._installing(lock, tell, cancel).fetch_kernels(holding)
+            tell(Step("switch", 0.0, f"Switching to vLLM {lock.version}."))
+            self.home.switch(found)
+            self.home.forget_work()
+        tell(Step("switch", 1.0, f"vLLM {lock.version} is now used."))
+        return found
+
+    def rollback(self) -> Installed:
+        """Put the version before this one in use. Raises AppError."""
+        with self._held("switch", _unheard, CancelToken()):
+            before = self.home.roll_back()
+        if before is None:
+            raise EngineNotInstalled(
+                "There is no earlier vLLM to go back to.",
+                "Only one version is installed, or none.",
+                "Continue with the current one, or install vLLM under Engines.",
+                terminal="`hearth engines list` shows what is there.",
+            )
+        return before
+
+    def remove(self) -> None:
+        """Remove all versions, downloaded files and workers' caches. Raises AppError."""
+        with self._held("switch", _unheard, CancelToken()):
+            for it in self.home.installed():
+                if self._ways.in_use(it):
+                    raise EngineInUse(
+                        f"vLLM {it.version} is running.",
+                        "Its files cannot be removed while a process works with them.",
+                        "Close Hearth's window or choose another engine, then try again.",
+                    )
+            self.home.remove()
+
+    def tidy(self) -> None:
+        """Remove what a killed installation left half made, unless somebody is at work there."""
+        if self.home.half_made:
+            with suppress(Cancelled), self._held("look", _unheard, _already()):
+                self.home.tidy()
+
+    def _check(self, lock: Lock) -> Check:
+        system = self._ways.look(lock.pythons)
+        if system.glibc is None:
+            return Check(preflight(system, lock.profile, 0, lock.pythons), None)
+        target = target_of(lock, system)
+        try:
+            files = (*lock.chosen(target), *self._ways.tools(target))
+        except LookupError as error:
+            findings = (*preflight(system, lock.profile, 0, lock.pythons), _no_file(system, error))
+            return Check(findings, None)
+        price = self._price(lock, files)
+        findings = preflight(system, lock.profile, price.disk_bytes, lock.pythons)
+        return Check(findings, price, system.wsl.name if system.wsl is not None else "")
+
+    def _price(self, lock: Lock, files: tuple[LockedFile, ...]) -> Price:
+        """Compute the price of what is not here yet; a file of unknown size counts a little."""
+        if self.home.found(lock) is not None:
+            return Price(0, 0, 0, 0)
+        folder = self.home.files(lock)
+        coming = [it for it in files if not (folder / it.name).exists()]
+        size = sum(it.size or _UNKNOWN_BYTES for it in coming)
+        seconds = size / _DOWNLOAD_RATE + lock.disk_bytes / _UNPACK_RATE
+        return Price(
+            download_bytes=size,
+            # The files lie beside the environment until it is whole.
+            disk_bytes=size + lock.disk_bytes,
+            kept_bytes=lock.disk_bytes,
+            minutes=round(seconds / 60) + _TRY_MINUTES,
+        )
+
+    def _made(self, lock: Lock, holding: int, tell: Tell, cancel: CancelToken) -> Installed:
+        """Make the environment. Raises EngineHindered for what forbids it, and as `install`."""
+        finding = self._check(lock).hindrance
+        if finding is not None:
+            raise EngineHindered(finding.what, finding.why, finding.do)
+        return self._installing(lock, tell, cancel).carry_out(holding)
+
+    def _installing(self, lock: Lock, tell: Tell, cancel: CancelToken) -> Installing:
+        target = target_of(lock, self._ways.look(lock.pythons))
+        return Installing(self.home, lock, target, self._ways, tell, cancel)
+
+    @contextmanager
+    def _held(self, phase: Phase, tell: Tell, cancel: CancelToken) -> Iterator[int]:
+        """Hold the lock of the home; errors of the system are turned into ours."""
+
+        def waiting() -> None:
+            tell(Step(phase, 0.0, "Waiting for another installation to finish."))
+
+        with explained(self.home.root), alone(self.home.root, waiting, cancel) as holding:
+            yield holding
+
+
+def _unheard(_: Step) -> None:
+    """Do nothing: the listener where nobody watches."""
+
+
+def _already() -> CancelToken:
+    """Return a token that is cancelled already, so that nobody waits."""
+    token = CancelToken()
+    token.cancel()
+    return token
+
+
+def target_of(lock: Lock, system: SystemInfo) -> TargetSystem:
+    python = next((it for it in lock.pythons if it in system.pythons), lock.pythons[0])
+    return TargetSystem(system.machine, system.glibc or (0, 0), python)
+
+
+def _no_file(system: SystemInfo, error: LookupError) -> Finding:
+    now = ".".join(map(str, system.glibc or ()))
+    return Finding(
+        False,
+        f"vLLM needs {error}, which is not available for this computer.",
+        f"There is no build of it for {system.machine}, this Python and glibc {now}.",
+        "Use a newer Linux, or connect to a vLLM on another computer.",
+        "files",
+    )

@@ -1,0 +1,195 @@
+"""One installation of an engine, from its files to a working environment."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.base.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
+from app.runtime.packages.config import Indexes
+from app.runtime.packages.fetch import PackageFetcher, Progress
+from app.runtime.packages.lookup import Lookup, local
+from app.runtime.values.installation import Phase, Step
+from engines.cancel import CancelToken
+from engines.vllm.provision.child import CommandFailed
+from engines.vllm.provision.environment import Maker, Making, uv
+from engines.vllm.provision.home import EngineHome, Installed
+from engines.vllm.provision.lock import Lock, LockedFile, LockName, Pythons, TargetSystem
+from engines.vllm.provision.preflight import SystemInfo
+from engines.vllm.provision.users import in_use
+
+Tell = Callable[[Step], None]
+
+_NO_ROOM = "No space left on device"
+
+
+@contextmanager
+def making_here(
+    home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
+) -> Iterator[Maker]:
+    """Begin an environment on this Linux."""
+    yield Making(home, lock, home.files(lock), uv(), holding, cancel)
+
+
+@dataclass(frozen=True)
+class InstallSources:
+    """The sources of an installation: real in the app, stand-ins in tests.
+
+    lock: by its name. look: at this computer, given the versions of Python that
+    count. indexes: the user's. offline: whether nothing may connect. in_use: whether a process runs
+    from an environment. making: the steps of making one, from files that have come, for a target;
+    the number is what `alone` gave. tools: files that this takes besides those of the lock.
+    """
+
+    lock: Callable[[LockName], Lock]
+    look: Callable[[Pythons], SystemInfo]
+    indexes: Callable[[], Indexes]
+    lookup: Callable[[Indexes], Lookup]
+    fetcher: PackageFetcher
+    offline: Callable[[], bool]
+    in_use: Callable[[Installed], bool] = lambda it: in_use(it.folder)
+    making: Callable[
+        [EngineHome, Lock, TargetSystem, int, CancelToken], AbstractContextManager[Maker]
+    ] = making_here
+    tools: Callable[[TargetSystem], tuple[LockedFile, ...]] = lambda _: ()
+
+
+class Installing:
+    """Carries out an installation, by whoever holds the lock of the home."""
+
+    def __init__(
+        self,
+        home: EngineHome,
+        lock: Lock,
+        target: TargetSystem,
+        ways: InstallSources,
+        tell: Tell,
+        cancel: CancelToken,
+    ) -> None:
+        self._home = home
+        self._lock = lock
+        self._target = target
+        self._ways = ways
+        self._tell = tell
+        self._cancel = cancel
+
+    def carry_out(self, holding: int) -> Installed:
+        """Make the environment and try it. holding: see `alone`. Raises Cancelled, AppError.
+
+        Files that have come stay for the next time.
+        """
+        with _explained_steps(self._lock, self._home.root):
+            self._download()
+            with self._ways.making(
+                self._home, self._lock, self._target, holding, self._cancel
+            ) as making:
+                self._fill(making)
+                self._fetch_kernels(making)
+                self._say("try", 0.0, "Testing vLLM.")
+                making.try_it()
+                self._say("try", 1.0, "vLLM works.")
+                return making.finish()
+
+    def fetch_kernels(self, holding: int) -> None:
+        """Fetch compiled kernels into the environment that is there. holding: see `alone`."""
+        with self._ways.making(
+            self._home, self._lock, self._target, holding, self._cancel
+        ) as making:
+            self._fetch_kernels(making)
+
+    def _download(self) -> None:
+        indexes = self._ways.indexes()
+        files = (*self._lock.chosen(self._target), *self._ways.tools(self._target))
+        folder = self._home.files(self._lock)
+        here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
+        if self._ways.offline() and not here:
+            raise Offline(
+                "vLLM cannot be installed while Hearth is offline.",
+                "“Stay offline” is on, and its files come from a package index.",
+                "Turn “Stay offline” off to install it.",
+            )
+
+        def hear(progress: Progress) -> None:
+            words = progress.trouble or f"Getting {progress.name}"
+            self._say("download", progress.done / max(1, progress.total), words)
+
+        self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
+
+    def _fill(self, making: Maker) -> None:
+        self._say("install", 0.0, "Creating the environment.")
+        making.create(self._target.python)
+        self._say("install", 0.1, "Unpacking the files.")
+        making.fill()
+        self._say("install", 1.0, "The environment is ready.")
+
+    def _fetch_kernels(self, making: Maker) -> None:
+        """Fetch compiled kernels; as they only shorten the first start, it may fail."""
+        if self._lock.profile != "cuda":
+            return
+        if self._ways.offline():
+            self._say("kernels", 1.0, "Offline: vLLM will compile kernels at its first start.")
+            return
+        self._say("kernels", 0.0, "Downloading compiled kernels for this card.")
+        try:
+            making.fetch_kernels(lambda line: self._say("kernels", 0.5, line.strip()))
+        except CommandFailed:
+            words = "There are none for this card: vLLM will compile them at its first start."
+        else:
+            words = "The kernels are ready."
+        self._say("kernels", 1.0, words)
+
+    def _say(self, phase: Phase, share: float, words: str) -> None:
+        self._tell(Step(phase, share, words))
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn the system's errors on writing into ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _full(folder) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise DataFolderReadOnly(
+                "Hearth cannot write to the folder of engines.",
+                f"The system does not allow writing to {error.filename or folder}.",
+                "Allow writing to that folder, or set HEARTH_DATA_DIR to another one.",
+            ) from error
+        raise AppError(
+            "Hearth cannot use the folder of engines.",
+            f"The system says: {error}.",
+            "Check the disk, then try again; what was downloaded is kept.",
+        ) from error
+
+
+@contextmanager
+def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
+    """Turn what ends a step into the errors that `carry_out` raises."""
+    try:
+        yield
+    except CommandFailed as error:
+        if any(_NO_ROOM in line for line in error.lines):
+            raise _full(folder) from error
+        raise EngineNotMade(
+            f"vLLM {lock.version} could not be installed.",
+            f"The last message was: {error.last or error.status}",
+            "Nothing else was changed. Try again; if it fails again, please report it.",
+        ) from error
+
+
+def _full(folder: Path) -> DiskFull:
+    return DiskFull(
+        "The disk filled up while vLLM was being installed.",
+        f"There is no room left where {folder} is; what was downloaded is kept.",
+        "Free some space, then install again, or remove vLLM to free its space.",
+        terminal="Free some space, then install again; or run `hearth engines remove vllm` to give "
+        "it back.",
+    )
+
+
+def _all_local(indexes: Indexes) -> bool:
+    return all(local(it) is not None for it in (*indexes.indexes, *indexes.links))

@@ -1,0 +1,108 @@
+"""A lease: the hold on a loaded model that an answer has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from engines.errors import EngineError
+from engines.repetition import without_circles
+
+if TYPE_CHECKING:
+    from app.models.library.values.entry import ModelEntry
+    from app.runtime.services.loaders import EngineLoader
+    from app.runtime.services.queue import Ticket
+    from app.runtime.services.request_log import Admission, RequestLog
+    from engines.cancel import CancelToken
+    from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
+
+
+class Lease:
+    """The hold on a model: nothing unloads it or takes its place until `close`.
+
+    entry: the model. loaded: as its engine reported it. As a context manager it closes at the end;
+    where that is an error of the engine's, others look whether the model is still there.
+    """
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        loaded: LoadedModel,
+        loads: EngineLoader,
+        turn: Ticket,
+        closed: Callable[[], None],
+        requests: RequestLog,
+        admission: Admission,
+    ) -> None:
+        """Begin. closed: called once the model is not used any more, before others take over.
+
+        requests: where its answers are noted, by its admission.
+        """
+        self.entry = entry
+        self.loaded = loaded
+        self._loads = loads
+        self._turn = turn
+        self._closed = closed
+        self._requests = requests
+        self._admission = admission
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, EngineError) and not self._loads.well():
+            self._turn.doubt()
+        self.close()
+
+    @property
+    def engine_name(self) -> str:
+        return self._loads.engine.name
+
+    def chat(
+        self, request: ChatRequest, cancel: CancelToken, *, stop_repetition: bool = True
+    ) -> Generator[Event, None, None]:
+        """Answer, as `Engine.chat`: who leaves early closes the answer before the lease.
+
+        stop_repetition: end an answer that turns in circles.
+        """
+        chat = self._loads.engine.chat
+        if stop_repetition:
+            chat = partial(without_circles, chat)
+        return self._requests.answered(chat(request, cancel), request, self._admission)
+
+    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
+        """Measure a request's context. Raises EngineError, Cancelled."""
+        return self._loads.engine.measure(request, cancel)
+
+    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
+        """Return a text's tokens, as `Engine.tokenize`."""
+        return self._loads.engine.tokenize(text, cancel, special=special)
+
+    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
+        """Return the tokens' text, as `Engine.detokenize`."""
+        return self._loads.engine.detokenize(tokens, cancel)
+
+    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
+        """Return the vectors of texts, as `Engine.embed`."""
+        look = partial(self._loads.engine.embed, texts, cancel)
+        return self._requests.looked_up("embeddings", look, self._admission)
+
+    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
+        """Judge documents, as `Engine.rerank`."""
+        look = partial(self._loads.engine.rerank, query, documents, cancel)
+        return self._requests.looked_up("rerank", look, self._admission)
+
+    def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
+        """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""
+        return self._loads.engine.check_mtp(request, depth, cancel)
+
+    def close(self) -> None:
+        self._closed()
+        self._turn.leave()

@@ -1,0 +1,178 @@
+"""Manages the engines: devices, advice, counterparts of a model, the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from app.base.errors import FileNotOnHub
+from app.models.discover.values.counterparts import shown
+from app.models.downloads.services.pulling import wanted_of
+from app.models.downloads.values.wanted import wanted_checkpoint
+from app.models.hub.values.names import hub_name
+from app.runtime.services.memory import memory_held
+from app.runtime.values.installation import Device, StayingWorker, WorkerState
+from engines.cancel import CancelToken
+from engines.memory.placement import chosen
+from engines.types import EngineName
+
+if TYPE_CHECKING:
+    from app.models.discover.values.counterparts import Counterpart
+    from app.models.downloads.services.queue import DownloadQueue
+    from app.models.downloads.values.downloads import Wanted
+    from app.models.hub.client import Hub
+    from app.models.hub.values.hub import Repository
+    from app.models.library.services.fitting import Fitting
+    from app.models.library.values.entry import ModelEntry
+    from app.runtime.services.choice import EngineChoice
+    from app.runtime.services.device_trials import DeviceState, DeviceTrials
+    from app.runtime.services.runtime import Runtime
+    from app.runtime.values.advice import Advice, System
+    from app.settings.store import SettingsFile
+    from engines.hardware import Hardware
+
+_LOG_LINES = 200
+
+
+class StayingWorkers(Protocol):
+    """The workers of vLLM's that commands have left, or that other Hearths use."""
+
+    def staying(self) -> tuple[StayingWorker, ...]: ...
+    def end_staying(self) -> tuple[str, ...]: ...
+    def end_unused(self) -> None: ...
+
+
+class EngineManager:
+    """Looks after the engines of this computer; from any thread, methods may take time."""
+
+    def __init__(
+        self,
+        system: System,
+        look: Callable[[], Hardware],
+        devices: DeviceTrials,
+        choice: EngineChoice,
+        runtime: Runtime,
+        settings: SettingsFile,
+        hub: Hub,
+        downloads: DownloadQueue,
+        fitting: Fitting,
+        workers: StayingWorkers,
+    ) -> None:
+        self.system = system
+        self._look = look
+        self._devices = devices
+        self._choice = choice
+        self._runtime = runtime
+        self._settings = settings
+        self._hub = hub
+        self._downloads = downloads
+        self._fitting = fitting
+        self._workers = workers
+
+    def devices(self, *, again: bool) -> tuple[Device, ...]:
+        """List the devices of llama.cpp. Raises EngineUnavailable where it cannot be asked.
+
+        The processor is left out: it needs no trial. again: try those anew that were refused.
+        """
+        found = [it for it in self._devices.list() if it.backend != "CPU"]
+        if again:
+            found = [self._tried(it) for it in found]
+        usual = {gpu.device for gpu in chosen(self._look())}
+        return tuple(_device(it, it.name in usual) for it in found)
+
+    def advise(self) -> Advice:
+        """Say which engine suits this computer."""
+        return self._choice.advise()
+
+    def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
+        """Find the same model for each other engine: local ones, what suits, or why nothing."""
+        engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
+        found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
+        return tuple(it for it in map(shown, found) if it is not None)
+
+    def fetch(self, other: Counterpart) -> None:
+        """Download a counterpart, with its drafter. Raises AppError."""
+        wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
+        for it in wanted(other):
+            self._downloads.add(it)
+        self._downloads.start()
+
+    def worker(self) -> WorkerState:
+        """Tell what vLLM's worker is doing; it is not started, and nothing is sent to it."""
+        status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
+        log = status.log[-_LOG_LINES:]
+        if status.state == "stopped":
+            others = self._workers.staying()
+            return _of_others(others[0]) if others else WorkerState("stopped", log=log)
+        if status.state == "loading" or model is None:
+            return WorkerState("loading", words=status.words, share=status.share, log=log)
+        minutes = self._settings.read().vllm_idle
+        memory, once = memory_held(status.process)
+        return WorkerState(
+            "ready",
+            model.name,
+            memory_bytes=memory,
+            memory_once=once,
+            idle_s=self._runtime.idle_s("vllm"),
+            stops_after_s=minutes * 60.0,
+            log=log,
+        )
+
+    def stop_worker(self) -> None:
+        """Unload vLLM's model, after the answers that are there; what others have goes, too."""
+        self._runtime.stop("vllm")
+        self._workers.end_staying()
+
+    def free_memory(self) -> None:
+        """Unload all models, after the answers that are there."""
+        self._runtime.unload()
+        self._workers.end_unused()
+
+    def _gguf(self, other: Counterpart) -> list[Wanted]:
+        repository = self._hub.repository(other.repo)
+        name = hub_name(f"{other.repo}:{other.label}")
+        return [wanted_of(repository, name, "main", self._fitting.quick)]
+
+    def _checkpoints(self, other: Counterpart) -> list[Wanted]:
+        repos = [it for it in (other.repo, other.drafter) if it]
+        return [_checkpoint(self._hub.repository(it)) for it in repos]
+
+    def _tried(self, device: DeviceState) -> DeviceState:
+        if device.ok:
+            return device
+        return self._devices.try_again(device.name, CancelToken())
+
+
+def _of_others(it: StayingWorker) -> WorkerState:
+    memory, once = memory_held(it.process)
+    return WorkerState(
+        "ready",
+        it.model,
+        memory_bytes=memory,
+        memory_once=once,
+        stops_after_s=it.left_s or 0.0,
+        others=it.users,
+    )
+
+
+def _device(it: DeviceState, usual: bool) -> Device:
+    return Device(
+        it.name,
+        f"{it.description} ({it.backend})",
+        it.total_bytes,
+        it.free_bytes,
+        "works" if it.ok else "refused" if it.tried else "untried",
+        it.why_not,
+        usual,
+    )
+
+
+def _checkpoint(repository: Repository) -> Wanted:
+    wanted = wanted_checkpoint(repository)
+    if wanted is None:
+        raise FileNotOnHub(
+            f"{repository.id} has no checkpoint.",
+            "It has no safetensors files with a config.json at the top level.",
+            "Look for another repository of this model on the Hub.",
+        )
+    return wanted

@@ -1,0 +1,167 @@
+"""Prepares a checkpoint's load by vLLM: reads it, and plans for the memory there is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from app import __version__
+from app.models.library.services.fitting import FitReport
+from app.models.library.values.entry import ModelEntry
+from engines.cancel import CancelToken
+from engines.errors import EngineError
+from engines.hardware import Hardware
+from engines.memory.checkpoint_plan import (
+    Room,
+    longest_context,
+    need_of,
+    plan_checkpoint,
+    require_memory,
+    room_for,
+    take_of,
+)
+from engines.memory.fit import Fit, Parts, Split, judge
+from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
+from engines.models.checkpoint import Checkpoint, read_checkpoint
+from engines.text import amount
+from engines.types import LoadedModel, LoadPlan
+from engines.vllm.provision.lock import Profile
+from engines.vllm.speculation import require_pair
+
+_PLANNED = "This is an estimate; the real figure is known once vLLM runs."
+
+
+class PreparedVllmLoad:
+    """A checkpoint that is read, to be planned for the memory there is."""
+
+    def __init__(
+        self,
+        entry: ModelEntry,
+        profile: Profile,
+        look: Callable[[], Hardware],
+        advised: int | None,
+    ) -> None:
+        self._checkpoint = read_checkpoint(entry.path)
+        self._drafter, self._trouble = drafter_of(self._checkpoint, entry)
+        self._profile = profile
+        self._look = look
+        self._advised = advised
+
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.cards)
+        plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
+        require_memory(self._checkpoint, self._drafter, plan, room)
+        return replace(plan, mtp_note=self._trouble) if self._trouble else plan
+
+    def learn(self, loaded: LoadedModel) -> None:
+        """Do nothing: vLLM takes a share of the card, which tells nothing of the model."""
+
+
+def judged(
+    entry: ModelEntry,
+    load_options: LoadOptions,
+    profile: Profile | None,
+    hardware: Hardware,
+    advised: int | None,
+) -> FitReport:
+    """Whether a checkpoint fits this computer in vLLM, and what it takes. Raises EngineError.
+
+    A context that Hearth chooses fills the card, so the verdict is that on the usual one.
+    """
+    checkpoint = read_checkpoint(entry.path)
+    drafter, _ = drafter_of(checkpoint, entry)
+    room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
+    plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
+    takes = take_of(checkpoint, drafter, plan, room)
+    have = room.may_take(plan.memory_share)
+    chosen = load_options.context is None
+    least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
+    verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
+    parts = Parts(takes.weights, takes.kv, takes.beside, takes.drafter)
+    need, free = amount(takes.total), amount(have)
+    fit = Fit(
+        verdict=verdict,
+        need_bytes=takes.total,
+        have_bytes=have,
+        split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
+        context=plan.context,
+        device=room.name,
+        reason=f"It fits and takes {need} of the {free} that may be taken on {room.name}."
+        if verdict != "no"
+        else f"It does not fit: it needs {need} of the {free} that may be taken on {room.name}.",
+    )
+    more = _of_chats(checkpoint, drafter, plan, room) if verdict != "no" else []
+    longest = longest_context(checkpoint, drafter, plan, room)
+    if longest and longest > plan.context:
+        more.append(f"A context of up to {longest:,} tokens fits.")
+    if takes.ram:
+        more.append(f"{amount(takes.ram)} of the weights stay in RAM: answers are much slower.")
+    if verdict != "no" and room.cards:
+        more.append(f"{amount(room.free - takes.total)} stay free for other programs.")
+    sentences = (fit.reason, *more, _PLANNED)
+    share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
+    return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
+
+
+def fits_alone(
+    entry: ModelEntry, load_options: LoadOptions, profile: Profile | None, hardware: Hardware
+) -> bool:
+    """Whether a checkpoint would fit if nothing else was on the cards: another model leaves."""
+    cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
+    try:
+        report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
+    except EngineError:
+        return False
+    return report.fit.verdict != "no"
+
+
+def _of_chats(
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+) -> list[str]:
+    """Say for how many chats at once a plan has room; nothing where only one is answered."""
+    if plan.parallel < 2:
+        return []
+    whole = need_of(checkpoint, drafter, plan, room, plan.parallel).kv
+    if take_of(checkpoint, drafter, plan, room).kv >= whole:
+        return [f"{plan.parallel} chats at once have room for {plan.context:,} tokens each."]
+    return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
+
+
+def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
+    """Tell a worker of this model with these options from all others; "" where nobody can.
+
+    Its files count as they are now: what was downloaded anew is another model. So does the version
+    of Hearth, which may start it in another way.
+    """
+    folders = (entry.path, entry.drafter, *(it.path for it in load_options.adapters))
+    try:
+        files = [
+            (str(it), it.stat().st_size, it.stat().st_mtime_ns)
+            for folder in folders
+            if folder is not None
+            for it in sorted(folder.iterdir())
+        ]
+    except OSError:
+        return ""  # told when it is loaded
+    options = asdict(replace(load_options, anyway=False))
+    wanted = json.dumps([__version__, files, str(entry.drafter), options], default=str)
+    return hashlib.sha256(wanted.encode()).hexdigest()
+
+
+def drafter_of(
+    checkpoint: Checkpoint,
+    entry: ModelEntry,
+    read: Callable[[Path], Checkpoint] = read_checkpoint,
+) -> tuple[Checkpoint | None, str]:
+    """Return the drafter, or why the model does without: it is never refused for that."""
+    if entry.drafter is None:
+        return None, ""
+    try:
+        drafter = read(entry.drafter)
+        require_pair(checkpoint, drafter)
+    except EngineError as error:
+        return None, f"The drafter cannot be used: {error.what} {error.why}"
+    return drafter, ""

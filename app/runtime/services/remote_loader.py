@@ -1,0 +1,106 @@
+"""Gets models on other servers ready: nothing is loaded here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.base.once import once
+from app.models.library.values.entry import ModelEntry
+from engines.base import Progress
+from engines.cancel import CancelToken
+from engines.errors import NotAModel
+from engines.memory.load_options import LoadOptions
+from engines.types import LoadedModel, LoadPlan
+
+if TYPE_CHECKING:
+    from app.models.library.services.fitting import FitReport
+    from app.runtime.services.loaders import PreparedLoad
+    from engines.remote.engine import RemoteEngine
+
+
+class RemoteLoads:
+    """Looks for models on servers.
+
+    make: the engine, called once and only when it is needed.
+
+    A server is others' as well, so one person does not ask it for more answers at a time than are
+    read.
+    """
+
+    local = False
+    at_once: int | None = 4
+
+    def __init__(self, make: Callable[[], RemoteEngine]) -> None:
+        self._make = make
+
+    @once
+    def engine(self) -> RemoteEngine:
+        return self._make()
+
+    def open(self, entry: ModelEntry) -> _RemoteLoad:
+        return _RemoteLoad(entry)
+
+    def load(
+        self,
+        _entry: ModelEntry,
+        load: PreparedLoad,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> LoadedModel:
+        return self.engine.load(load.plan(load_options, cancel), progress, cancel)
+
+    def judge(
+        self, entry: ModelEntry, _load_options: LoadOptions, _cancel: CancelToken
+    ) -> FitReport:
+        raise NotAModel(
+            f"“{entry.name}” needs no memory of this computer.",
+            "It runs on another server.",
+            "Ask whoever runs that server what fits there.",
+        )
+
+    def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        return load_options.context or entry.context
+
+    def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
+        return load_options
+
+    def adapt(
+        self, _entry: ModelEntry, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken
+    ) -> bool:
+        return False
+
+    def revive(self, progress: Progress, cancel: CancelToken) -> None:
+        """Do nothing: whether the server still answers shows when it is asked."""
+        self.engine.revive(progress, cancel)
+
+    def settle(self) -> None:
+        """Do nothing: it holds none of this computer's memory."""
+
+    def leave(self) -> None:
+        self.engine.close()
+
+    def well(self) -> bool:
+        return self.engine.well
+
+
+class _RemoteLoad:
+    def __init__(self, entry: ModelEntry) -> None:
+        self._entry = entry
+
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+        """Plan; a context of 0 is the server's own."""
+        return LoadPlan(
+            model=Path(self._entry.served),
+            context=load_options.context or 0,
+            threads=0,
+            batch_threads=0,
+            draft_max=0,
+            server=self._entry.server,
+            served=self._entry.served,
+        )
+
+    def learn(self, loaded: LoadedModel) -> None:
+        """Do nothing: it takes none of this computer's memory."""

@@ -1,0 +1,283 @@
+"""Notes what every request to an engine took, whoever asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from app.runtime.values.request_records import (
+    SPAN_S,
+    Histogram,
+    Operation,
+    RequestEnd,
+    RequestRecord,
+    SampledAs,
+    TokenCounts,
+    Totals,
+    WaitingRequest,
+    public_name,
+)
+from engines.errors import Cancelled, EngineError
+from engines.types import (
+    Done,
+    MtpReport,
+    PromptReady,
+    Ranking,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    ToolCallDelta,
+    Vectors,
+)
+
+if TYPE_CHECKING:
+    from app.models.library.values.entry import ModelEntry
+    from engines.types import ChatRequest, EngineName, Event
+
+_MOST_KEPT: Final = 5_000
+
+Found = TypeVar("Found", Vectors, Ranking)
+
+Ended = Callable[[RequestRecord], None]
+"""Called with each request that has ended, on the thread that asked; must not wait."""
+
+
+class RequestLog:
+    """Counts the requests of all who ask; may be used from any thread.
+
+    now, clock: seconds on a clock that only goes forward, and since 1970.
+    """
+
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.now = now
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: set[Admission] = set()
+        self._running: set[RunningRequest] = set()
+        self._ended: deque[RequestRecord] = deque(maxlen=_MOST_KEPT)
+        self._totals: dict[tuple[str, EngineName], Totals] = {}
+        self._told: dict[tuple[str, EngineName], TokenCounts] = {}
+        self._listeners: list[Ended] = []
+
+    def on_end(self, ended: Ended) -> None:
+        """Call this with each request that ends from now on."""
+        self._listeners.append(ended)
+
+    def admission(self, entry: ModelEntry, asked: float) -> Admission:
+        """Note that somebody waits for a model. asked: since when, by `now`."""
+        waiting = Admission(self, entry, asked)
+        with self._lock:
+            self._waiting.add(waiting)
+        return waiting
+
+    def waiting(self) -> tuple[WaitingRequest, ...]:
+        """List who waits now, the longest first."""
+        with self._lock:
+            found = [WaitingRequest(it.model, it.engine, it.asked) for it in self._waiting]
+        return tuple(sorted(found, key=lambda it: it.asked))
+
+    def requests(self) -> tuple[RequestRecord, ...]:
+        """List the requests that run, as they stand, and those that ended within `SPAN_S`.
+
+        Older ones are in the totals alone.
+        """
+        oldest = self.now() - SPAN_S
+        with self._lock:
+            ended = [it for it in self._ended if it.ended is not None and it.ended >= oldest]
+            return (*ended, *(it.record() for it in self._running))
+
+    def totals(self) -> dict[tuple[str, EngineName], Totals]:
+        """Return the totals of each model in each engine, with those of requests that run.
+
+        They are counters: what was told once is never less the next time, even where a request
+        that runs has counted more than its engine says at the end.
+        """
+        with self._lock:
+            found = deepcopy(self._totals)
+            for it in self._running:
+                found[it.key].tokens += it.record().tokens
+            for key, totals in found.items():
+                totals.tokens = totals.tokens.at_least(self._told.get(key, TokenCounts()))
+                self._told[key] = totals.tokens
+            return found
+
+    def answered(
+        self,
+        chat: Generator[Event, None, None],
+        request: ChatRequest,
+        admission: Admission,
+    ) -> Generator[Event, None, None]:
+        """Pass an engine's answer on, and note what it takes. Raises what the answer raises."""
+        sampling = request.sampling
+        sampled = SampledAs(
+            sampling.temperature, sampling.top_p, sampling.top_k, sampling.seed, request.max_tokens
+        )
+        operation: Operation = "chat" if request.prompt is None else "text_completion"
+        with self._noted(admission, operation, sampled) as running, closing(chat) as events:
+            for event in events:
+                running.take(event)
+                yield event
+
+    def looked_up(
+        self, operation: Operation, look: Callable[[], Found], admission: Admission
+    ) -> Found:
+        """Return what an engine finds out of texts, and note what it takes. Raises what it does."""
+        with self._noted(admission, operation, None) as running:
+            found = look()
+            running.have_read(found.tokens)
+        return found
+
+    @contextmanager
+    def _noted(
+        self, admission: Admission, operation: Operation, sampled: SampledAs | None
+    ) -> Iterator[RunningRequest]:
+        """Note a request from now until the block is left."""
+        now = self.now()
+        asked, begun = admission.take()
+        record = RequestRecord(
+            admission.model,
+            admission.engine,
+            self._clock() - (now - asked),
+            asked,
+            begun,
+            operation,
+            sampled,
+        )
+        with self._lock:
+            totals = self._totals.setdefault((record.model, record.engine), Totals())
+            running = RunningRequest(record, totals.gaps, self._lock, self.now)
+            self._running.add(running)
+        error = ""
+        try:
+            yield running
+        except (Cancelled, GeneratorExit):
+            raise
+        except BaseException as failed:
+            running.end = "error"
+            error = failed.code if isinstance(failed, EngineError) else type(failed).__name__
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(running)
+            self.note(replace(running.record(), ended=self.now(), end=running.end, error=error))
+
+    def note(self, record: RequestRecord) -> None:
+        """Count a request that has ended, and tell who listens."""
+        with self._lock:
+            self._totals.setdefault((record.model, record.engine), Totals()).add(record)
+            self._ended.append(record)
+        for listener in self._listeners:
+            listener(record)
+
+    def forget(self, admission: Admission) -> None:
+        """Note that it waits no more."""
+        with self._lock:
+            self._waiting.discard(admission)
+
+
+class Admission:
+    """The way of one who asks into an engine: it waits until it is `granted`, or leaves."""
+
+    def __init__(self, log: RequestLog, entry: ModelEntry, asked: float) -> None:
+        self.model = public_name(entry)
+        self.engine = entry.engine
+        self.asked = asked
+        self._log = log
+        self._begun: float | None = None
+
+    def granted(self) -> None:
+        """Note that its model is ready for it."""
+        self._begun = self._log.now()
+        self._log.forget(self)
+
+    def leave(self) -> None:
+        """Note that it gives up."""
+        self._log.forget(self)
+
+    def take(self) -> tuple[float, float]:
+        """Return when it asked and when it was granted; now, for its further requests."""
+        now = self._log.now()
+        begun, self._begun = self._begun, None
+        return (now, now) if begun is None else (self.asked, begun)
+
+
+class RunningRequest:
+    """A request that is answered now, on the thread that takes its events.
+
+    end: why it ends, if nothing else comes. gaps: takes the seconds between its pieces of text.
+    lock: is held while it changes, and by who reads its record.
+    """
+
+    def __init__(
+        self,
+        begun: RequestRecord,
+        gaps: Histogram,
+        lock: threading.Lock,
+        now: Callable[[], float],
+    ) -> None:
+        self.key = begun.model, begun.engine
+        self.end: RequestEnd = "cancelled"  # what leaving it early is
+        self._begun = begun
+        self._tokens = TokenCounts()
+        self._gaps = gaps
+        self._lock = lock
+        self._now = now
+        self._pieces = 0
+        self._first: float | None = None
+        self._last: float | None = None
+
+    def record(self) -> RequestRecord:
+        """Return the request as it stands; the tokens it has written are a guess until its end."""
+        tokens = self._tokens
+        tokens = tokens if tokens.generated else replace(tokens, generated=self._pieces)
+        return replace(self._begun, first=self._first, last=self._last, tokens=tokens)
+
+    def take(self, event: Event) -> None:
+        """Note what an event says of the request."""
+        if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
+            self._piece()
+        elif isinstance(event, PromptReady):
+            prompt, cached = event.prompt_tokens, event.cached_tokens
+            self._tell(replace(self._tokens, prompt=prompt, cached=cached))
+        elif isinstance(event, MtpReport):
+            self._tell(replace(self._tokens, drafted=event.drafted, accepted=event.accepted))
+        elif isinstance(event, Done):
+            self.end = event.finish_reason
+            it, mtp = event.usage, event.mtp
+            self._tell(
+                TokenCounts(
+                    it.prompt_tokens,
+                    it.cached_tokens,
+                    it.completion_tokens,
+                    it.reasoning_tokens,
+                    mtp.drafted,
+                    mtp.accepted,
+                )
+            )
+
+    def have_read(self, tokens: int) -> None:
+        """Note the tokens of texts of which nothing was to be written, and that all went well."""
+        self.end = "stop"
+        self._tell(TokenCounts(prompt=tokens))
+
+    def _piece(self) -> None:
+        now = self._now()
+        with self._lock:
+            if self._last is None:
+                self._first = now
+            else:
+                self._gaps.observe(now - self._last)
+            self._last = now
+            self._pieces += 1
+
+    def _tell(self, tokens: TokenCounts) -> None:
+        with self._lock:
+            self._tokens = tokens

@@ -1,0 +1,325 @@
+"""The models that are loaded in engines, and leases of them to those who answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from app.runtime.services.lease import Lease
+from app.runtime.services.queue import EngineQueue, QueueRequest, Ticket
+from app.runtime.services.request_log import Admission, RequestLog
+from engines.cancel import CancelToken
+from engines.errors import EngineFailed, EngineUnavailable
+from engines.types import EngineStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from app.models.library.services.fitting import FitReport
+    from app.models.library.values.entry import ModelEntry
+    from app.runtime.services.loaders import EngineLoader
+    from engines.base import Engine, Progress
+    from engines.memory.load_options import LoadOptions
+    from engines.types import ChatRequest, EngineName, LoadedModel, Measured
+
+T = TypeVar("T")
+
+_MEMORY = "memory"
+"""The room of all engines whose models lie in this computer's memory."""
+
+
+@dataclass(frozen=True)
+class HeldModel:
+    """A model that an engine has ready."""
+
+    entry: ModelEntry
+    load_options: LoadOptions
+    loaded: LoadedModel
+
+
+class Runtime:
+    """Owns the engines and leases their models. May be used from any thread.
+
+    Whoever answers, measures or compares takes a `lease` and works with that alone: it is on one
+    model in one engine, which stays loaded until the lease is closed. A lease waits on its own
+    thread for its turn in the queue of `app.runtime.services.queue`; with the turn come the right
+    to load (who finds the room empty has it alone until the model is ready) and then a place beside
+    others, as many as `LoadedModel.answers_at_once` and `EngineLoader.at_once` say. So
+    `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
+    one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
+    thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
+    `look_up`, `held`, `status` and `idle_s` take no turn: they look at what is there just then.
+
+    Engines whose models lie in this computer's memory hold one between them; a model on another
+    server takes none, and answers beside it. queue: to be joined before a lease is
+    asked for. clock: in seconds, for what is idle. requests: notes each answer of each lease.
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[EngineName, EngineLoader],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._engines = engines
+        self._clock = clock
+        self.requests = RequestLog()
+        self.queue = EngineQueue(
+            {name: _MEMORY if it.local else name for name, it in engines.items()}
+        )
+        self._held: dict[EngineName, HeldModel] = {}
+        self._opened: dict[EngineName, Engine] = {}
+        self._used: dict[EngineName, float] = {}
+        self._by_person: set[EngineName] = set()
+
+    def held(self, engine: EngineName) -> ModelEntry | None:
+        """Return the model that an engine has ready, whether it answers now or not."""
+        held = self._held.get(engine)
+        return held.entry if held else None
+
+    def held_options(self, entry: ModelEntry) -> LoadOptions | None:
+        """Return what a model was loaded with, None where it is not loaded."""
+        held = self._held.get(entry.engine)
+        return held.load_options if held is not None and held.entry == entry else None
+
+    def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
+        """Return the model that would have to leave for this one, and that a person has used."""
+        for name, held in list(self._held.items()):
+            same_room = self._engines[name].local and self._engines[entry.engine].local
+            if held.entry != entry and (same_room or name == entry.engine):
+                return held.entry if name in self._by_person else None
+        return None
+
+    def models(self) -> tuple[HeldModel, ...]:
+        """List the models that engines have ready."""
+        return tuple(self._held.values())
+
+    def status(self, engine: EngineName) -> EngineStatus:
+        """Return what an engine is doing; one that holds no model and loads none is stopped."""
+        opened = self._opened.get(engine)
+        return opened.status() if opened else EngineStatus()
+
+    def cache_used(self, engine: EngineName) -> float | None:
+        """Return how full an engine's KV cache is, see `Engine.cache_used`."""
+        opened = self._opened.get(engine)
+        return opened.cache_used() if opened else None
+
+    def judge(
+        self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
+    ) -> FitReport:
+        """Tell whether a model would fit this computer now; nothing is loaded, no turn is taken.
+
+        Raises EngineError, or Cancelled.
+        """
+        return self._loads(entry).judge(entry, load_options, cancel or CancelToken())
+
+    def context_of(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
+        """Tell the context that a model would be loaded with, see `EngineLoader.context`."""
+        loads = self._engines.get(entry.engine)
+        return loads.context(entry, load_options) if loads else None
+
+    def lease(
+        self,
+        entry: ModelEntry,
+        load_options: LoadOptions,
+        progress: Progress,
+        cancel: CancelToken,
+        turn: Ticket | None = None,
+        *,
+        alone: bool = False,
+        for_client: bool = False,
+    ) -> Lease:
+        """Lease a model, loaded if need be; at once if it is ready and has room.
+
+        turn: one that was joined before; it is left when the lease is closed, or not given.
+        alone: nobody else may be at work beside it. for_client: it is for another program.
+        Raises EngineError, or Cancelled. Memory is judged after the present model has left.
+        """
+        turn = turn or self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
+        try:
+            loads = self._loads(entry)
+            load_options = loads.relevant(entry, load_options)
+            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name, alone), cancel)
+            if turn.is_alone:
+                self._prepare(entry, load_options, progress, cancel)
+            if not for_client:
+                self._by_person.add(entry.engine)
+            return self._lent(entry, loads, turn, admission)
+        except BaseException:
+            admission.leave()
+            turn.leave()
+            raise
+
+    def spare(
+        self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken
+    ) -> Lease | None:
+        """Lease a model in its turn if it is loaded with these options; never loads it.
+
+        Raises Cancelled.
+        """
+        turn = self.queue.join()
+        admission = self.requests.admission(entry, turn.joined)
+        try:
+            loads = self._loads(entry)
+            load_options = loads.relevant(entry, load_options)
+            turn.come(QueueRequest(entry.engine, (entry, load_options), entry.name), cancel)
+            if turn.is_alone and not (self._holds(entry, load_options) and loads.well()):
+                admission.leave()
+                turn.leave()
+                return None
+            return self._lent(entry, loads, turn, admission)
+        except BaseException:
+            admission.leave()
+            turn.leave()
+            raise
+
+    def measure_for(
+        self, entry: ModelEntry, load_options: LoadOptions, request: ChatRequest
+    ) -> Measured | None:
+        """Measure a request; None where the model is not loaded with these options.
+
+        Raises EngineError, if the model's chat template refuses the messages.
+        """
+        return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
+
+    def look_up(
+        self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
+    ) -> T | None:
+        """Ask a loaded model for what needs no turn; None where it is not loaded with these.
+
+        look: calls what an engine lets others call during an answer. Raises EngineError.
+        """
+        if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
+            return None
+        try:
+            return look(self._engines[entry.engine].engine)
+        except EngineFailed:
+            return None  # it has just been unloaded
+
+    def idle_s(self, engine: EngineName) -> float:
+        """Return the seconds since an engine last worked; 0 where it does, or holds nothing."""
+        if engine not in self._held or self.queue.in_use(engine):
+            return 0.0
+        return self._clock() - self._used[engine]
+
+    def stop_idle(self, engine: EngineName, after_s: float) -> bool:
+        """Unload an engine that has not answered for so many seconds; returns whether it was.
+
+        One that is at work is not waited for.
+        """
+        if engine not in self._held or self.idle_s(engine) < after_s:
+            return False
+        with self._alone(engine):
+            # What was asked for meanwhile has been answered, and has started the time anew.
+            if engine not in self._held or self._clock() - self._used[engine] < after_s:
+                return False
+            self._close(engine)
+            return True
+
+    def stop_idle_of_clients(self, after_s: float) -> None:
+        """Unload what only other programs have used, and not for so many seconds."""
+        for name in [it for it in self._held if it not in self._by_person]:
+            self.stop_idle(name, after_s)
+
+    def stop(self, engine: EngineName) -> None:
+        """Unload an engine, after all who have asked for it before."""
+        with self._alone(engine):
+            if engine in self._opened:
+                self._close(engine)
+
+    def unload(self) -> None:
+        """Unload all of them, each after those who have asked for it before."""
+        for name in self._engines:
+            self.stop(name)
+
+    def leave(self) -> None:
+        """Unload all of them as Hearth ends; a worker may stay for the next one."""
+        for name, loads in self._engines.items():
+            with self._alone(name):
+                if name in self._opened:
+                    self._forget(name)
+                    loads.leave()
+
+    def _loads(self, entry: ModelEntry) -> EngineLoader:
+        if entry.engine not in self._engines:
+            raise EngineUnavailable(
+                f"“{entry.name}” cannot be loaded.",
+                f"It needs the engine {entry.engine}, which is not installed.",
+                "Choose another model.",
+            )
+        return self._engines[entry.engine]
+
+    def _holds(self, entry: ModelEntry, load_options: LoadOptions) -> bool:
+        held = self._held.get(entry.engine)
+        return held is not None and (held.entry, held.load_options) == (entry, load_options)
+
+    def _lent(
+        self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
+    ) -> Lease:
+        """Make a lease for one whose turn has come, with the model ready."""
+        name, loaded = entry.engine, self._held[entry.engine].loaded
+        if turn.is_alone:
+            most = loaded.answers_at_once
+            turn.ready(min(most, loads.at_once or most))
+
+        def closed() -> None:
+            self._used[name] = self._clock()
+
+        admission.granted()
+        return Lease(entry, loaded, loads, turn, closed, self.requests, admission)
+
+    def _prepare(
+        self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
+    ) -> None:
+        """Load the model, for one who has the engine alone."""
+        name = entry.engine
+        loads = self._engines[name]
+        if self._holds(entry, load_options):
+            try:
+                loads.revive(progress, cancel)
+            except BaseException:
+                self._close(name)  # so that the next try begins anew
+                raise
+            self._used[name] = self._clock()
+            return
+        held = self._held.get(name)
+        same = held is not None and held.entry == entry
+        if held and same and loads.adapt(entry, held.load_options, load_options, cancel):
+            self._held[name] = replace(held, load_options=load_options)
+            self._used[name] = self._clock()
+            return
+        load = loads.open(entry)
+        self._make_room(name)
+        self._opened[name] = loads.engine
+        loaded = loads.load(entry, load, load_options, progress, cancel)
+        self._used[name] = self._clock()  # before others can see that it is held
+        self._held[name] = HeldModel(entry, load_options, loaded)
+        load.learn(loaded)
+
+    @contextmanager
+    def _alone(self, engine: EngineName) -> Iterator[None]:
+        with self.queue.join() as turn:
+            turn.come(QueueRequest(engine, None, "", alone=True), CancelToken())
+            yield
+
+    def _make_room(self, name: EngineName) -> None:
+        """Unload what holds the memory that this engine needs."""
+        for other, loads in self._engines.items():
+            in_memory = loads.local and self._engines[name].local
+            if other in self._opened and (other == name or in_memory):
+                self._close(other)
+                loads.settle()
+            elif other != name and in_memory:
+                loads.settle()
+
+    def _close(self, name: EngineName) -> None:
+        self._forget(name).close()
+
+    def _forget(self, name: EngineName) -> Engine:
+        self._held.pop(name, None)
+        self._by_person.discard(name)
+        self.queue.emptied(name)
+        return self._opened.pop(name)

@@ -1,0 +1,204 @@
+"""Advice on which engine suits a computer and why, in the terms in which people compare them: pure.
+
+it = advise(Situation("linux", cards, vllm="installed"))
+print(it.engine, it.sentence)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.models.discover.values.counterparts import Card
+from engines.types import EngineName
+
+System = Literal["linux", "windows", "macos"]
+
+LEAST_CARD: Final = 15_500_000_000
+"""Bytes of a card of 16 GB, which tells a little less."""
+
+LEAST_CAPABILITY: Final = 7.5
+LONG: Final = 32_768
+"""From so many tokens a context counts as long."""
+_CLEARLY: Final = 1.1
+
+
+@dataclass(frozen=True)
+class MeasuredSpeed:
+    """One measurement on this computer.
+
+    at_once: answers side by side. tokens_per_s: of all of them together.
+    """
+
+    engine: EngineName
+    model: str
+    at_once: int
+    tokens_per_s: float
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The computer and its use, from which `advise` decides.
+
+    cards: NVIDIA's. vllm: whether it is installed or can be. why_not: why it cannot be installed, a
+    sentence. chats_at_once: that have to be answered side by side. profiles: servers that are
+    known. measured: measurements on this computer, of several models perhaps. model: the one that
+    is to answer, as it is named there. context: that is set for it, in tokens; 0 is automatic.
+    loaded: vLLM has it loaded.
+    """
+
+    system: System
+    cards: tuple[Card, ...] = ()
+    vllm: Literal["installed", "possible", "impossible"] = "possible"
+    why_not: str = ""
+    chats_at_once: int = 1
+    profiles: int = 0
+    measured: tuple[MeasuredSpeed, ...] = ()
+    model: str = ""
+    context: int = 0
+    loaded: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the comparison. measured: on this computer, not reported by others."""
+
+    topic: str
+    llamacpp: str
+    vllm: str
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The engine that suits a computer.
+
+    sentence: why, the most telling reason. reasons: all of them. rows: the comparison, as a table.
+    """
+
+    engine: EngineName
+    sentence: str
+    reasons: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def advise(it: Situation) -> Advice:
+    """Advise vLLM where it can run and does something better here; llama.cpp otherwise.
+
+    What was measured here comes first. Then one person is answered by llama.cpp; several at once,
+    or a long context, by vLLM, and by whichever has the model loaded already.
+    """
+    rows = (*_measured(it.measured), *_COMPARISON)
+    if against := _against(it):
+        return Advice("llamacpp", against[0], against, rows)
+    if shown := _shown_by(it):
+        engine, words = shown
+        return Advice(engine, words, (words,), rows)
+    card = it.cards[0]
+    if it.chats_at_once > 1:
+        reasons = (
+            f"{it.chats_at_once} chats at once: vLLM answers them together, llama.cpp in turn.",
+            f"{card.name} has the memory for it.",
+        )
+        return Advice("vllm", reasons[0], reasons, rows)
+    if it.context >= LONG:
+        words = f"A context of {it.context:,} tokens: vLLM is made for long ones on a card."
+        return Advice("vllm", words, (words,), rows)
+    if it.loaded:
+        words = "vLLM has this model loaded, so it answers at once."
+        return Advice("vllm", words, (words,), rows)
+    reasons = (
+        "One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
+        f"vLLM on {card.name} is faster for several chats or programs at once.",
+    )
+    return Advice("llamacpp", reasons[0], reasons, rows)
+
+
+def _against(it: Situation) -> tuple[str, ...]:
+    """Say why vLLM does not suit; empty if nothing speaks against it."""
+    found = []
+    if it.system == "macos":
+        found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
+    elif not it.cards:
+        found.append("This computer has no NVIDIA card; llama.cpp runs on any computer.")
+    elif it.cards[0].capability < LEAST_CAPABILITY:
+        found.append(f"{it.cards[0].name} is too old for vLLM; llama.cpp uses it.")
+    elif max(card.total_bytes for card in it.cards) < LEAST_CARD:
+        found.append(
+            f"{it.cards[0].name} has less than 16 GB, and vLLM needs a whole model on the card; "
+            "llama.cpp shares it with the processor."
+        )
+    if it.vllm == "impossible":
+        found.append(it.why_not or "vLLM cannot be installed on this computer.")
+    return tuple(found)
+
+
+def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
+    """Return the engine that is clearly faster for so many chats, if measurements here show it.
+
+    Those of the model itself count; where it was not measured on both, those of all others do.
+    """
+    several = it.chats_at_once > 1
+    ratios = _ratios([m for m in it.measured if (m.at_once > 1) is several])
+    mine = [ratio for model, ratio in ratios if model == it.model]
+    best = max(mine or [ratio for _, ratio in ratios], default=1.0)
+    if best >= _CLEARLY and several:
+        return "vllm", f"Measured on this computer: vLLM writes {best:.1f} times as much at once."
+    if best >= _CLEARLY:
+        words = f"Measured on this computer: vLLM writes {best:.1f} times as fast for one chat."
+        return "vllm", words
+    less = 1 / best
+    if less >= _CLEARLY and several:
+        words = f"Measured on this computer: llama.cpp writes {less:.1f} times as much at once."
+        return "llamacpp", words
+    if less >= _CLEARLY:
+        words = f"Measured on this computer: llama.cpp is {less:.1f} times as fast for one chat."
+        return "llamacpp", words
+    return None
+
+
+def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
+    """Return how many times as fast as llama.cpp vLLM is, for each model measured on both."""
+    speeds = {(m.engine, m.model, m.at_once): m.tokens_per_s for m in measured}
+    return [
+        (model, speed / other)
+        for (engine, model, at_once), speed in speeds.items()
+        if engine == "vllm" and speed and (other := speeds.get(("llamacpp", model, at_once)))
+    ]
+
+
+def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
+    """Make one row for each model and number of answers at once; servers are left out."""
+    speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
+    keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
+
+    def words(model: str, at_once: int, engine: EngineName) -> str:
+        speed = speeds.get((model, at_once, engine))
+        return f"{speed:,.0f} tokens a second" if speed else "not measured"
+
+    return tuple(
+        Row(
+            f"{model}, {at_once} at once" if at_once > 1 else f"{model}, one user",
+            words(model, at_once, "llamacpp"),
+            words(model, at_once, "vllm"),
+            measured=True,
+        )
+        for model, at_once in keys
+    )
+
+
+_COMPARISON: Final = (
+    Row("One user", "as fast or faster", "0.75 to 1 times as fast, others report"),
+    Row(
+        "16 users at once",
+        "side by side",
+        "1.5 to 2.6 times as much in all as llama.cpp's own server, others report",
+    ),
+    Row("Portability", "any computer, with or without a card", "Linux or WSL2, NVIDIA cards"),
+    Row("Memory", "shares a model between card and RAM", "the whole model on the card"),
+    Row(
+        "To get started", "included; a model is ready in seconds", "9 GB on disk; a minute or more"
+    ),
+    Row("Models", "GGUF, one file, 2 to 8 bits", "checkpoints, 4 to 16 bits, adapters"),
+)

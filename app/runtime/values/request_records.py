@@ -1,0 +1,182 @@
+"""Records of requests to the engines, and the totals over them. Pure.
+
+Times are seconds on a clock that only goes forward, counts are tokens.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Final, Literal
+
+from app.models.library.values.entry import ModelEntry
+from app.servers.values import short_name
+from engines.types import EngineName, FinishReason
+
+RequestEnd = FinishReason | Literal["error"]
+"""Why a request ended; "error" where its engine failed."""
+
+SPAN_S: Final = 600.0
+"""Seconds that the curves of the activity reach back."""
+
+Operation = Literal["chat", "text_completion", "embeddings", "rerank"]
+"""What was asked for, as OpenTelemetry calls it: an answer in a chat, text that goes on with a
+prompt, vectors of texts; "rerank" is not among its words."""
+
+LATENCIES: Final = (
+    0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 120.0, 240.0,
+    480.0, 960.0, 1920.0, 7680.0,
+)  # fmt: skip
+FIRST_TOKENS: Final = (
+    0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
+    20.0, 40.0, 80.0, 160.0, 640.0, 2560.0,
+)  # fmt: skip
+PER_TOKEN: Final = (
+    0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0,
+    40.0, 80.0,
+)  # fmt: skip
+LENGTHS: Final = tuple(
+    float(digit * 10**power) for power in range(6) for digit in (1, 2, 5) if digit * 10**power < 3e5
+)
+"""The upper bounds of the histograms' buckets are vLLM's (`vllm/v1/metrics/loggers.py`), so that
+panels made for it read the same here."""
+
+
+@dataclass(frozen=True)
+class SampledAs:
+    """What a request asked of the sampler, as far as traces tell it."""
+
+    temperature: float
+    top_p: float
+    top_k: int
+    seed: int | None
+    max_tokens: int | None
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """Tokens of requests. cached: of the prompts, those that needed no reading.
+
+    reasoning: of the generated ones. drafted, accepted: of multi-token prediction.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    generated: int = 0
+    reasoning: int = 0
+    drafted: int = 0
+    accepted: int = 0
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        return TokenCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+
+    def at_least(self, other: TokenCounts) -> TokenCounts:
+        """Return the larger of each count."""
+        return TokenCounts(*map(max, astuple(self), astuple(other)))
+
+
+@dataclass(frozen=True)
+class RequestRecord:
+    """A request to an engine as it stands, or as it ended.
+
+    model: the name by which clients ask for it, never a path. asked: when it joined the queue, by
+    the clock of all times here; asked_at: the same in seconds since 1970. begun: when the model was
+    ready for it. sampled: None where nothing was to be written. first, last: its first and its last
+    piece of text or of a call. ended, end: when and why it ended, None while it runs. tokens: what
+    is generated is counted by pieces until it ends. error: the code of the engine's error that
+    ended it, or the class of another one.
+    """
+
+    model: str
+    engine: EngineName
+    asked_at: float
+    asked: float
+    begun: float
+    operation: Operation
+    sampled: SampledAs | None
+    first: float | None = None
+    last: float | None = None
+    ended: float | None = None
+    end: RequestEnd | None = None
+    tokens: TokenCounts = TokenCounts()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class WaitingRequest:
+    """A request that waits for its turn, or for its model. asked: since when."""
+
+    model: str
+    engine: EngineName
+    asked: float
+
+
+class Histogram:
+    """Counts values by the buckets that they fall into. bounds: their upper limits, inclusive."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = tuple(bounds)
+        self.counts = [0] * (len(self.bounds) + 1)
+        self.sum = 0.0
+
+    def observe(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.sum += value
+
+    def cumulated(self) -> Iterator[tuple[float, int]]:
+        """Yield each upper limit with the number of values up to it; the last is infinite."""
+        so_far = 0
+        for bound, count in zip((*self.bounds, float("inf")), self.counts, strict=True):
+            so_far += count
+            yield bound, so_far
+
+
+@dataclass
+class Totals:
+    """The sums over all ended requests to a model.
+
+    gaps: seconds between pieces of text, also of requests that run.
+    """
+
+    tokens: TokenCounts = TokenCounts()
+    ends: Counter[RequestEnd] = field(default_factory=Counter)
+    gaps: Histogram = field(default_factory=lambda: Histogram(PER_TOKEN))
+    to_first: Histogram = field(default_factory=lambda: Histogram(FIRST_TOKENS))
+    per_token: Histogram = field(default_factory=lambda: Histogram(PER_TOKEN))
+    whole: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
+    queued: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
+    running: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
+    reading: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
+    writing: Histogram = field(default_factory=lambda: Histogram(LATENCIES))
+    prompts: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
+    computed: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
+    answers: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
+
+    def add(self, it: RequestRecord) -> None:
+        """Add a request that has ended."""
+        if it.ended is None or it.end is None:
+            raise ValueError("it has not ended")
+        self.tokens += it.tokens
+        self.ends[it.end] += 1
+        self.whole.observe(it.ended - it.asked)
+        self.queued.observe(it.begun - it.asked)
+        self.running.observe(it.ended - it.begun)
+        self.prompts.observe(it.tokens.prompt)
+        self.computed.observe(it.tokens.prompt - it.tokens.cached)
+        if it.sampled is not None:
+            self.answers.observe(it.tokens.generated)
+        if it.first is not None and it.last is not None:
+            self.to_first.observe(it.first - it.asked)
+            self.reading.observe(it.first - it.begun)
+            self.writing.observe(it.last - it.first)
+            if it.tokens.generated > 1:
+                self.per_token.observe((it.last - it.first) / (it.tokens.generated - 1))
+
+
+def public_name(entry: ModelEntry) -> str:
+    """Return the name by which clients ask for a model; of a path, its last part."""
+    if entry.on_server:
+        return entry.id.removesuffix(entry.served) + short_name(entry.served)
+    return short_name(entry.id)

@@ -1,0 +1,226 @@
+"""The words by which passages of documents are found, and the words of a question for them.
+
+A passage is found by some of a question's words, the rarest first; `words.py` reads a query of
+which all words must be found. Both cut scripts without spaces into the same pairs of letters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Final
+
+from app.search.common import COMMON
+from app.search.folding import UNSPACED, fold, fold_each
+from app.search.words import SIGNS, in_pairs
+
+_HANGUL: Final = "\uac00-\ud7a3"
+"""Korean has spaces, but its words end in particles, so they are cut into pairs as well."""
+
+_HAN: Final = re.compile(
+    "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_ALPHABETIC: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Burmese and Khmer: they have few letters, so that a pair alone tells little."""
+
+_PAIRED: Final = f"{UNSPACED}{_HANGUL}"
+_PAIRS: Final = re.compile(rf"[{_PAIRED}]+")
+_WORD: Final = re.compile(rf"[^{SIGNS}]+")
+_ASKED: Final = re.compile(rf"(?P<pairs>[{_PAIRED}]+)|(?:_|[^{SIGNS}{_PAIRED}])+")
+"""The runs of a question: names with underscores stay whole."""
+
+_BROKEN: Final = re.compile(rf"(?<=[{_PAIRED}])[ \t]*\r?\n[ \t]*(?=[{_PAIRED}])")
+"""The end of a line within a run: such lines end anywhere in a word."""
+
+_CODE: Final = re.compile(r"\b([A-Z]{1,2})([-\s]\d+)")
+"""A code that begins as a common word does: A-4, DO-178."""
+
+_PIECE: Final = re.compile(r"\d+|\D+")
+_CLOSE: Final = re.compile(r"[-\s./_\u2010-\u2015]?")
+"""Signs that may stand within a code or not: QX-77, QX 77, QX77."""
+
+_MOST_PIECES: Final = 4
+_LONGEST: Final = 128
+"""Characters of a word of a question that is looked for as a whole."""
+
+_PART: Final = 4
+"""Letters of a run by which a quote is sought; a letter tells as much as so many of an alphabet."""
+
+
+@dataclass(frozen=True)
+class AskedWord:
+    """A word of a question.
+
+    forms: the ways in which it may be written, each as words that follow each other. paired: it is
+    a pair of letters of a script without spaces, or one such letter. begins: the form is the
+    beginning of a word. names: it looks like a code or a name. within: the pairs that a letter is
+    part of; where one of them is found, the letter alone is not sought.
+    """
+
+    forms: tuple[tuple[str, ...], ...]
+    paired: bool = False
+    begins: bool = False
+    names: bool = False
+    within: tuple[str, ...] = ()
+
+    @property
+    def common(self) -> bool:
+        """Whether it says nothing of what the question is about.
+
+        Two letters of Chinese that are both common words, such as 我的, say nothing.
+        """
+        first = self.forms[0][0]
+        if len(self.forms[0]) > 1:
+            return False
+        return first in COMMON or (
+            self.paired and all(it in COMMON and _HAN.match(it) for it in first)
+        )
+
+
+def words_in(text: str) -> list[str]:
+    """Return all words of a passage in their order; runs without spaces are cut into pairs."""
+    folded = fold(_composed(_CODE.sub(_with_code, text)))
+    if folded.isascii() or not _PAIRS.search(folded):
+        return _WORD.findall(folded)
+    folded = _PAIRS.sub(lambda run: f" {in_pairs(run[0])} ", _BROKEN.sub("", folded))
+    return _WORD.findall(folded)
+
+
+def telling_words_in(text: str) -> list[str]:
+    """Return the words of a passage that say something: the others would fill an index."""
+    return [word for word in words_in(text) if word not in COMMON]
+
+
+def quoted_words(quote: str) -> list[str]:
+    """Return what a passage with a quote has, the rarest first: longest words, parts of runs.
+
+    A part of a run is written as its pairs, which follow each other.
+    """
+    folded = fold(_composed(quote))
+    found: dict[str, int] = {}
+    for run in _ASKED.finditer(_BROKEN.sub("", folded)):
+        if run["pairs"]:
+            for start in range(0, max(1, len(run[0]) - 1), _PART):
+                part = run[0][start : start + _PART]
+                pairs = in_pairs(part).split()[: max(1, len(part) - 1)]
+                if pairs[0] not in COMMON:
+                    found[" ".join(pairs)] = _PART * len(part)
+        else:
+            found |= {word: len(word) for word in _WORD.findall(run[0]) if word not in COMMON}
+    return sorted(found, key=lambda it: (-found[it], it))
+
+
+def asked_words(question: str) -> list[AskedWord]:
+    """Return the words of a question, each once; those that say nothing only if all are such."""
+    words = list(dict.fromkeys(_asked(_composed(question))))
+    return [it for it in words if not it.common] or words
+
+
+def _composed(text: str) -> str:
+    """Return a text whose letters have the form in which they are compared.
+
+    Half a width, or accents and syllables in parts, as in the names of files, are only another way
+    of writing.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _with_code(found: re.Match[str]) -> str:
+    """Add a code in one word where its beginning would be left out as a common word."""
+    letters, number = found[1], found[2][1:]
+    return f"{found[0]} {letters}{number}" if letters.lower() in COMMON else found[0]
+
+
+def _asked(question: str) -> Iterator[AskedWord]:
+    folded, places = fold_each(question)
+    runs = list(_ASKED.finditer(folded))
+    joined = _joined(folded, runs)
+    for run in runs:
+        if run["pairs"]:
+            yield from _asked_pairs(run[0])
+            continue
+        word = run[0].strip("_")
+        if word:
+            written = question[places[run.start()] : places[run.end() - 1] + 1]
+            forms = dict.fromkeys((*_forms(word), *joined.get(run.start(), ())))
+            yield AskedWord(tuple(forms), names=_is_name(written))
+
+
+def _is_name(word: str) -> bool:
+    """Tell whether a word looks like a name: 4711, E42, MwSt, DISK_FULL, DiskFull, but not Disk."""
+    return any(it.isdigit() or it == "_" for it in word) or word[1:] != word[1:].lower()
+
+
+def _forms(word: str) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to write a word: as it is, then with and without spaces before numbers."""
+    parts = [it for it in word[:_LONGEST].split("_") if it]
+    yield tuple(parts)
+    if len(word) > _LONGEST:
+        return  # data, such as base64, and no code
+    pieces = [_PIECE.findall(part) for part in parts]
+    borders = [len(it) - 1 for it in pieces]
+    if not 0 < sum(borders) < _MOST_PIECES:
+        if sum(borders):
+            yield tuple(piece for part in pieces for piece in part)
+        return
+    for cuts in product((False, True), repeat=sum(borders)):
+        cut = iter(cuts)
+        form: list[str] = []
+        for part in pieces:
+            form.append(part[0])
+            for piece in part[1:]:
+                if next(cut):
+                    form.append(piece)
+                else:
+                    form[-1] += piece
+        yield tuple(form)
+
+
+def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str, ...]]]:
+    """Return, by where a run begins, the codes that it makes with its neighbours.
+
+    In QX-77 and QX 77 both parts may stand as QX77; together they tell more than apart.
+    """
+    codes: dict[int, list[tuple[str, ...]]] = {}
+    chain: list[re.Match[str]] = []
+    for before, run in pairwise([None, *runs, None]):
+        joins = before is not None and run is not None and _makes_a_code(folded, before, run)
+        if not joins:
+            chain = []
+        if run is None or run["pairs"]:
+            chain = []
+            continue
+        chain = [*chain, run][-_MOST_PIECES:]
+        for first in range(len(chain) - 1):
+            members = chain[first:]
+            parts = tuple(it[0] for it in members)
+            for it in members:
+                codes.setdefault(it.start(), []).extend((("".join(parts),), parts))
+    return codes
+
+
+def _makes_a_code(folded: str, before: re.Match[str], run: re.Match[str]) -> bool:
+    """Tell whether two runs, of which one ends in a letter and one begins with a number, adjoin."""
+    between = folded[before.end() : run.start()]
+    kinds = {before[0][-1].isdigit(), run[0][0].isdigit()}
+    return bool(_CLOSE.fullmatch(between)) and len(kinds) == 2
+
+
+def _asked_pairs(run: str) -> Iterator[AskedWord]:
+    """Yield the pairs of a run, and its letters of Chinese, each of which may be a word."""
+    pairs = in_pairs(run).split()
+    if len(pairs) == 1:
+        yield AskedWord((tuple(pairs),), paired=True, begins=True)
+        return
+    for pair, following in pairwise(pairs):
+        forms: tuple[tuple[str, ...], ...] = ((pair,),)
+        if _ALPHABETIC.match(pair) and len(following) == 2:
+            forms = (*forms, (pair, following))
+        yield AskedWord(forms, paired=True)
+    for place, letter in enumerate(run):
+        if _HAN.match(letter):
+            within = tuple(it for it in pairs[max(0, place - 1) : place + 1] if len(it) == 2)
+            yield AskedWord(((letter,),), paired=True, begins=True, within=within)

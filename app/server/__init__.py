@@ -1,1 +1,0 @@
-"""The HTTP API for other programs, over the services that window and terminal use."""

@@ -1,0 +1,1 @@
+"""Other servers whose models answer here."""

@@ -1,0 +1,52 @@
+"""Words for what a server was found to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.kit.look.format import figure
+
+if TYPE_CHECKING:
+    from app.servers.values import ServerInfo
+
+_tr = QCoreApplication.translate
+_KINDS = {
+    "vllm": "vLLM",
+    "llama-server": "llama-server",
+    "lmstudio": "LM Studio",
+    "ollama": "Ollama",
+    "sglang": "SGLang",
+}
+
+
+def found(info: ServerInfo) -> str:
+    """Describe a server in one line: kind, number of models, and whether it drafts ahead."""
+    kind = _KINDS.get(info.kind) or _tr("servers", "OpenAI-compatible server")
+    parts = [f"{kind} {info.version or ''}".strip()]
+    count = len(info.models)
+    if count == 1:
+        parts.append(_tr("servers", "one model"))
+    else:
+        parts.append(_tr("servers", "{0} models").format(count))
+    if info.mtp is not None:
+        on = _tr("servers", "MTP on")
+        parts.append(on if info.mtp else _tr("servers", "MTP off"))
+    return " · ".join(parts)
+
+
+def models(info: ServerInfo, most: int = 8) -> list[str]:
+    """A line for each model; after `most` of them, how many more."""
+    from app.servers.values import short_name
+
+    lines = []
+    for model in info.models[:most]:
+        if model.context:
+            words = _tr("servers", "{0}, context of {1} tokens")
+            lines.append(words.format(short_name(model.id), figure(model.context)))
+        else:
+            lines.append(short_name(model.id))
+    if len(info.models) > most:
+        lines.append(_tr("servers", "and {0} more").format(len(info.models) - most))
+    return lines

@@ -1,0 +1,152 @@
+"""Other servers whose models answer here, for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.tasks.tasks import STORE, Failed, Tasks
+
+if TYPE_CHECKING:
+    from app.base.secret import SecretStatus
+    from app.models.library.values.entry import ModelEntry
+    from app.servers.values import ServerInfo, ServerProfile
+
+T = TypeVar("T")
+
+SERVERS = "servers"
+"""A queue of its own: a server, or a keyring that asks its user, may take its time."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The place that a chat's text goes to. leaves: to another computer. server: its name."""
+
+    server: str
+    host: str
+    leaves: bool
+
+
+class Profiles(Protocol):
+    """The part of `app.servers.services.Servers` that the window uses."""
+
+    def list(self) -> Sequence[ServerProfile]: ...
+    def save(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerProfile: ...
+    def parts_from_key(self, profile: ServerProfile) -> str: ...
+    def remove(self, profile_id: str) -> None: ...
+    def test(
+        self, profile: ServerProfile, key: str | None, *, take_key: bool = False
+    ) -> ServerInfo: ...
+    def key_variable(self, name: str) -> str: ...
+    def key_status(self, profile: ServerProfile) -> SecretStatus: ...
+
+
+class ServerList(QObject):
+    """The servers, and changes to them.
+
+    listed(): the profiles are others. failed(error): the list could not be read.
+
+    A verb calls `done` with what has come of it, or `failed` with what went wrong.
+    """
+
+    listed = Signal()
+    failed = Signal(Exception)
+
+    def __init__(self, servers: Profiles, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._servers = servers
+        self._tasks = tasks
+        self._known: tuple[ServerProfile, ...] | None = None
+
+    def profiles(self) -> tuple[ServerProfile, ...]:
+        """Return the profiles, read at once first: what leaves this computer is said before."""
+        if self._known is None:
+            self._known = tuple(self._servers.list())
+        return self._known
+
+    def look(self) -> None:
+        """Read the profiles again: they may have been changed in a terminal."""
+        self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
+
+    def place_of(self, model: str, entry: ModelEntry | None) -> Destination | None:
+        """Return where a model's answers come from, None for Hearth. entry: None if not listed."""
+        if entry is not None and not entry.on_server:
+            return None
+        named = model.partition(":")[0] if ":" in model else ""
+        for profile in self.profiles() if entry is not None or named else ():
+            if profile.id == entry.server if entry is not None else profile.name == named:
+                return self.where(profile)
+        if entry is None:
+            return None
+        # A server that is not known is another computer, until it is known not to be.
+        return Destination(named or entry.server, named or entry.server, leaves=True)
+
+    def where(self, profile: ServerProfile) -> Destination:
+        from app.net.hosts import is_loopback
+
+        return Destination(profile.name, profile.host, leaves=not is_loopback(profile.host))
+
+    def key_variable(self, name: str) -> str:
+        """Return the variable of the environment with the key of a server so named, or ""."""
+        return self._servers.key_variable(name)
+
+    def save(
+        self,
+        profile: ServerProfile,
+        key: str | None,
+        take_key: bool,
+        done: Callable[[ServerProfile, str], object],
+        failed: Failed,
+    ) -> None:
+        """Keep a profile, new or changed. key, take_key: as in `Servers.save`.
+
+        done: is given the profile as it is kept, and what its owner should know of where the key
+        is kept, "" if it is kept well.
+        """
+
+        def work() -> tuple[ServerProfile, str]:
+            parted = "" if key is not None or take_key else self._servers.parts_from_key(profile)
+            before = next((it for it in self._servers.list() if it.id == profile.id), None)
+            kept = self._servers.save(profile, key, take_key=take_key)
+            if parted:
+                return kept, f"Its key was for {parted} only and was removed: enter it again."
+            moved = before is not None and before.origin != kept.origin
+            status = self._servers.key_status(kept) if key or moved else None
+            if status is not None and moved and status.place == "environment":
+                return kept, f"The key from the environment is now sent to {kept.origin}."
+            return kept, (status.warning or "") if status is not None and key else ""
+
+        def saved(found: tuple[ServerProfile, str]) -> None:
+            self.look()
+            done(*found)
+
+        self._tasks.run(work, saved, failed, on=SERVERS)
+
+    def test(
+        self,
+        profile: ServerProfile,
+        key: str | None,
+        take_key: bool,
+        done: Callable[[ServerInfo], object],
+        failed: Failed,
+    ) -> None:
+        """Ask a server what it is; it does not have to be kept."""
+        work = partial(self._servers.test, profile, key, take_key=take_key)
+        self._tasks.run(work, done, failed, on=SERVERS)
+
+    def remove(self, profile: ServerProfile, failed: Failed) -> None:
+        """Remove a server with its key; the chats stay."""
+        self._tasks.run(
+            lambda: self._servers.remove(profile.id), lambda _: self.look(), failed, on=SERVERS
+        )
+
+    def _have(self, found: tuple[ServerProfile, ...]) -> None:
+        before, self._known = self._known, found
+        if found != before:
+            self.listed.emit()

@@ -1,0 +1,128 @@
+"""Other servers with models, as their user has described them: values and their rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from app.base.errors import AddressInvalid, ServerInvalid
+from app.net.values.connections import Trust
+from engines.openai.values import ServedModel, ServerInfo
+
+__all__ = [
+    "ServedModel",
+    "ServerInfo",
+    "ServerProfile",
+    "key_variable",
+    "normalised_address",
+    "origin_of",
+    "short_name",
+]
+
+_ENDINGS = ("/v1/chat/completions", "/v1/models", "/v1")
+_PORTS = {"http": 80, "https": 443}
+_PATH = re.compile(r"^(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ServerProfile:
+    """A server by its user's name for it. Its key is a secret, which is kept by the id.
+
+    id: "" for one that is not kept yet. address: the part before “/v1”.
+    ca, certificate: as in `Trust`.
+    """
+
+    id: str
+    name: str
+    address: str
+    ca: Path | None = None
+    certificate: Path | None = None
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).hostname or self.address
+
+    @property
+    def trust(self) -> Trust:
+        return Trust(self.ca, self.certificate)
+
+    @property
+    def encrypted(self) -> bool:
+        return self.address.startswith("https:")
+
+    @property
+    def origin(self) -> str:
+        """The origin to which alone its key may be sent."""
+        return origin_of(self.address)
+
+    @property
+    def secret(self) -> str:
+        """The name under which its key is kept: another for each origin, so that it goes to one."""
+        return f"server/{self.id} {self.origin}"
+
+
+def normalised_address(text: str) -> str:
+    """Normalise an address: without “/v1” and what follows. Raises AddressInvalid."""
+    address = text.strip()
+    if "://" not in address:
+        address = f"http://{address}"
+    scheme, _, rest = address.rstrip("/").partition("://")
+    address = f"{scheme.lower()}://{rest}"
+    for ending in _ENDINGS:
+        address = address.removesuffix(ending)
+    try:
+        parts = urlsplit(address)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or parts.query or parts.fragment or " " in address or not address.isprintable():
+        raise AddressInvalid(
+            f"“{_shown(text)}” is not the address of a server.",
+            "An address is http:// or https://, a host’s name and, if need be, a port.",
+            "Write it like http://192.168.1.20:8000.",
+        )
+    if parts.username or parts.password:
+        raise AddressInvalid(
+            "The address contains a name or a password.",
+            "Addresses are kept in a file and shown, so nothing secret belongs there.",
+            "Write the address without it; the key is entered separately.",
+        )
+    return address
+
+
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of a normalised address."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, 0)}"
+
+
+def normalised_name(text: str) -> str:
+    """Normalise a name. Raises ServerInvalid."""
+    name = " ".join(text.split())
+    if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
+        raise ServerInvalid(
+            f"“{_shown(text)}” cannot be the name of a server.",
+            "A name needs a letter or a digit, and cannot have invisible characters or a "
+            "colon, which separates it from a model.",
+            "Choose another name, such as “team”.",
+        )
+    return name
+
+
+def _shown(text: str) -> str:
+    return "".join(it if it.isprintable() else "\ufffd" for it in text.strip())
+
+
+def short_name(model: str) -> str:
+    """Shorten a model's name for lists; of a path, which llama-server gives, keep the file."""
+    if not _PATH.search(model):
+        return model
+    last = re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+    return re.sub(r"\.gguf$", "", last, flags=re.IGNORECASE) or model
+
+
+def key_variable(name: str) -> str:
+    """Name the environment variable that may hold the key of the server with this name."""
+    return "HEARTH_KEY_" + re.sub(r"\W", "_", name).upper()

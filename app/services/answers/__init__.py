@@ -1,1 +1,0 @@
-"""Answers: from a stored question to a stored answer."""

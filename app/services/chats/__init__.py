@@ -1,1 +1,0 @@
-"""Services for all chats: their search index and their trash."""

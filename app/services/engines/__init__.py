@@ -1,1 +1,0 @@
-"""The engines in use: installed, queued for, loaded and lent."""

@@ -1,1 +1,0 @@
-"""Exporting chats as files, and importing those of other programs."""

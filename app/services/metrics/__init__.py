@@ -1,1 +1,0 @@
-"""Metrics: what the engines' requests took, counted and handed out."""

@@ -1,1 +1,0 @@
-"""The models that can be chosen: found, described, judged and managed."""

@@ -1,0 +1,1 @@
+"""Every setting: its field, its file, and its form."""

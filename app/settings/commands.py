@@ -1,0 +1,203 @@
+"""The commands `hearth hardware`, `hearth settings` and `hearth open`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from app.base.errors import SettingsInvalid
+from app.kit.terminal.command import Command
+from app.kit.terminal.output import Output, size, table
+from app.settings.services import require_usable
+from app.settings.values.fields import fields, section_of
+from engines.cancel import CancelToken
+from engines.errors import EngineUnavailable, UserError
+
+if TYPE_CHECKING:
+    from app.runtime.services.device_trials import DeviceState
+    from app.wiring.app import App
+
+_STATES = {"works": "works", "untried": "is tried before its first use", "off": "switched off"}
+
+
+def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
+    if args.tried is not None:
+        out.note(f"Trying {args.tried}; a driver can take minutes the first time.")
+        app.devices.try_again(args.tried, CancelToken())
+    elif args.off is not None:
+        app.devices.switch_off(args.off)
+    found = app.look()
+    states = app.availability()
+    devices, fault = _devices(app)
+    value = {
+        **asdict(found),
+        "devices": [asdict(it) | {"tried": it.tried, "ok": it.ok} for it in devices],
+        "engines": [asdict(state) for state in states],
+    }
+
+    def human() -> str:
+        cpu, memory = found.cpu, found.memory
+        limit = f", limited to {size(memory.limit_bytes)}" if memory.limit_bytes else ""
+        cores = (
+            f"{cpu.physical_cores} physical, {cpu.logical_cores} logical, "
+            f"{cpu.usable_threads} for Hearth"
+        )
+        rows = [
+            ("System", found.os),
+            ("Processor", cpu.name),
+            ("Cores", cores),
+            ("Features", " ".join(cpu.features)),
+            ("Memory", f"{size(memory.available_bytes)} free of {size(memory.total_bytes)}{limit}"),
+        ]
+        for gpu in found.gpus:
+            note = "" if gpu.usable else f": {gpu.why_not}"
+            rows.append(("Graphics", f"{gpu.name}, {size(gpu.total_bytes)}{note}"))
+        if not found.gpus:
+            rows.append(("Graphics", "no graphics processor found; models run on the processor"))
+        for it in devices:
+            memory_there = f"{size(it.free_bytes)} free of {size(it.total_bytes)}"
+            known = _STATES.get(it.state, it.why_not)
+            rows.append((f"Device {it.name}", f"{it.description}, {memory_there}: {known}"))
+        rows += [("Note", note) for note in found.notes]
+        for state in states:
+            why_not = state.why_not or (fault if state.name == "llamacpp" else "")
+            rows.append((f"Engine {state.name}", why_not or "ready"))
+        return table(rows)
+
+    out.value(value, human)
+    return 0
+
+
+def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
+    """List llama.cpp's graphics devices and its processor; none, and why, where it cannot load."""
+    try:
+        return app.devices.list(), ""
+    except EngineUnavailable as error:
+        return (), error.why
+
+
+def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
+    settings = app.settings.read()
+    if args.verb == "set":
+        settings = settings.changed(args.what, args.value)
+        require_usable(
+            args.what,
+            getattr(settings, args.what),
+            lambda: [it.name for it in _devices(app)[0]],
+            partial(_require_model, app, args.what),
+            settings,
+        )
+        app.settings.write(settings)
+    values = settings.values()
+    if args.verb == "list":
+        described = [
+            {
+                "name": name,
+                "value": values[name],
+                "default": field.default,
+                "section": section_of(field),
+                "description": field.description,
+            }
+            for name, field in fields().items()
+        ]
+        rows = [(str(d["name"]), cell(d["value"]), str(d["description"])) for d in described]
+        out.value(described, lambda: table(rows))
+        return 0
+    value = getattr(settings.changed(args.what, values.get(args.what)), args.what)
+    out.value({"name": args.what, "value": value}, lambda: cell(value))
+    return 0
+
+
+def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, object]:
+    """Change several settings in one step; returns them."""
+    settings = app.settings.read()
+    for name, value in values.items():
+        settings = settings.changed(name, value)
+    if values:
+        app.settings.write(settings)
+    return values
+
+
+def _require_model(app: App, setting: str, called: str) -> None:
+    """Refuse a model that is not here, or cannot do what the setting is for.
+
+    Raises ModelUnknown, ModelAmbiguous, SettingsInvalid or EngineError.
+    """
+    entry = app.library.find(called)
+    if entry.on_server:
+        return
+    can = app.library.facts(entry).can or ()  # so its file can be read
+    if setting == "embedding_model" and "embeds" not in can:
+        raise SettingsInvalid(
+            f"“{entry.name}” is not an embedding model.",
+            "It writes answers and turns no texts into vectors.",
+            "Choose an embedding model, or leave the value empty for the best one here.",
+        )
+
+
+def cell(value: Any) -> str:
+    """Show a value as a cell of a table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {cell(part)}" for key, part in value.items())
+    return str(value)
+
+
+def _declare_hardware(parser: argparse.ArgumentParser) -> None:
+    device = parser.add_mutually_exclusive_group()
+    device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
+    device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
+
+
+def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
+    """Say that files open in a window only; with one, they have gone to it."""
+    raise UserError(
+        "The files were not opened.",
+        "There is no display for a window here.",
+        "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
+    )
+
+
+OPEN = Command(
+    "open",
+    "open files in the window: models, texts, exported chats; or a link that begins with hearth:",
+    not_opened,
+    declare=lambda parser: parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="a file, or a link"
+    ),
+)
+HARDWARE = Command(
+    "hardware",
+    "what this computer has, and what Hearth makes of it",
+    show_hardware,
+    declare=_declare_hardware,
+)
+SETTINGS = Command(
+    "settings",
+    "every setting of the window",
+    verbs=(
+        Command("list", "all settings", manage_settings),
+        Command("get", "one setting", manage_settings, "NAME"),
+        Command(
+            "set",
+            "change a setting",
+            manage_settings,
+            "NAME",
+            declare=lambda parser: parser.add_argument("value", metavar="VALUE"),
+        ),
+    ),
+)
+
+
+def reset_in_words(settings: Mapping[str, object]) -> list[str]:
+    """Say which settings named something that was removed, and what they are now."""
+    return [
+        f"The setting {name} named it, and is {value or 'empty'} now."
+        for name, value in settings.items()
+    ]

@@ -1,0 +1,67 @@
+"""Puts theme, contrast and zoom onto the application, and follows the system's wishes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.kit.look.fonts import text_font
+from app.kit.look.scale import set_zoom, zoom
+from app.kit.look.stylesheet import stylesheet
+from app.kit.look.theme import BASE, Theme, chosen_theme, palette_of
+from app.settings.values.fields import Settings
+
+if TYPE_CHECKING:
+    from app.kit.look.zoom import Zoom
+
+
+class Appearance(QObject):
+    """Widgets learn of a change by Qt's own PaletteChange event."""
+
+    def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._app = app
+        self._wanted = Settings()
+        self._shown: tuple[Theme, float] | None = None
+        self._zoom: Zoom | None = None
+        set_zoom(app, 1.0)
+        hints = app.styleHints()
+        hints.colorSchemeChanged.connect(self._follow)
+        hints.accessibility().contrastPreferenceChanged.connect(self._follow)
+
+    def apply(self, settings: Settings) -> None:
+        self._wanted = settings
+        self._show(self._theme(), settings.zoom / 100)
+
+    def _follow(self) -> None:
+        self._show(self._theme(), zoom())
+
+    def _theme(self) -> Theme:
+        hints = self._app.styleHints()
+        dark = self._wanted.theme == "dark"
+        if self._wanted.theme == "system":
+            dark = hints.colorScheme() is Qt.ColorScheme.Dark
+        high = self._wanted.contrast == "high"
+        if self._wanted.contrast == "system":
+            wish = hints.accessibility().contrastPreference()
+            high = wish is Qt.ContrastPreference.HighContrast
+        return chosen_theme(dark=dark, high=high)
+
+    def _show(self, theme: Theme, size: float) -> None:
+        if self._shown == (theme, size):
+            return
+        self._shown = (theme, size)
+        self._app.setPalette(palette_of(theme))
+        self._app.setFont(text_font(max(1, round(BASE * size))))
+        self._app.setStyleSheet(stylesheet(theme, size))
+        self._set_zoom(size)
+
+    def _set_zoom(self, size: float) -> None:
+        if self._zoom is None and size != 1.0:
+            from app.kit.look.zoom import Zoom
+
+            self._zoom = Zoom(self._app, self)
+        if self._zoom is not None:
+            self._zoom.set(size)

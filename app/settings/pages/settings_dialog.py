@@ -1,0 +1,225 @@
+"""The settings: sections on the left, their form on the right, saved as they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.settings.pages.setting_row import Maker, SettingRow
+from app.settings.presenters import SettingsService
+from app.settings.values.declared import SECTIONS
+from app.settings.values.fields import Settings, fields, section_of
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.help.pages.about_page import AboutPage
+
+_BESIDE = 640
+"""Pixels from which on the sections have room beside the form; else they are above it."""
+
+
+class SettingsDialog(QDialog):
+    """Knows no setting by name: all of it follows from the settings model."""
+
+    def __init__(
+        self,
+        settings: SettingsService,
+        notes: Mapping[str, str],
+        ways: Mapping[str, tuple[str, Callable[[], object]]],
+        editors: Mapping[str, Maker],
+        about: AboutPage,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Build the dialog from the settings.
+
+        notes: by the name of a setting, why it cannot be as it says here; "" if it can.
+
+        ways: by the name of a section, what its button says and does, which leads to its page.
+
+        editors: by the name of a setting, what makes its editor where its type does not say enough.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("settingsDialog")
+        self.setWindowTitle(self.tr("Settings"))
+        self.resize(800, 560)
+        self._settings = settings
+        self._notes = notes
+        self._ways = ways
+        self._editors = editors
+        self._rows: dict[str, SettingRow] = {}
+        self._about = about
+        self._area = QScrollArea()
+        self._parts: list[QWidget] = []
+        self._make_side()
+        self._make_form()
+        self._side = Panel("side", "settingsSide", margins=(1.5, 2, 1.5, 2))
+        for part in (self._search, self._sections, self._menu):
+            self._side.box.addWidget(part)
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._across.setContentsMargins(0, 0, 0, 0)
+        self._across.setSpacing(0)
+        self._across.addWidget(self._side)
+        self._across.addWidget(self._area, 1)
+        self._sections.currentRowChanged.connect(self._go)
+        self._menu.activated.connect(self._sections.setCurrentRow)
+        self._sections.setCurrentRow(0)
+        self._arrange()
+        self._search.setFocus()
+        settings.changed.connect(self._show_values)
+
+    def go_to(self, name: str) -> None:
+        """Show one setting, ready to be changed."""
+        row = self._rows[name]
+        self._search.clear()
+        self._sections.setCurrentRow(SECTIONS.index(section_of(fields()[name])))
+        row.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._area.ensureWidgetVisible(row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button that has the focus, and none else."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            focused = self.focusWidget()
+            if isinstance(focused, QAbstractButton):
+                focused.click()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _make_side(self) -> None:
+        titles = [*map(translated, SECTIONS), self.tr("About")]
+        self._sections = QListWidget()
+        self._sections.setObjectName("sections")
+        self._sections.setAccessibleName(self.tr("Sections"))
+        self._sections.setFixedWidth(184)
+        self._sections.addItems(titles)
+        self._menu = ComboBox()
+        self._menu.setObjectName("sectionsMenu")
+        self._menu.setAccessibleName(self.tr("Sections"))
+        self._menu.addItems(titles)
+        self._search = QLineEdit()
+        self._search.setObjectName("searchSettings")
+        self._search.setAccessibleName(self.tr("Search settings"))
+        self._search.setPlaceholderText(self.tr("Search"))
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self._filter)
+
+    def _make_form(self) -> None:
+        page = QWidget()
+        page.setProperty("look", "page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(4 * GRID, 3 * GRID, 4 * GRID, 3 * GRID)
+        column.setSpacing(3 * GRID)
+        values = self._settings.current.values()
+        self._parts = [*(self._part(section, values) for section in SECTIONS), self._about]
+        for part in self._parts:
+            column.addWidget(part)
+        self._nothing = Label(
+            self.tr("No setting matches. Try another word."), "muted", name="noSetting", wrap=True
+        )
+        column.addWidget(self._nothing)
+        column.addStretch(1)
+        area = self._area
+        area.setObjectName("settingsArea")
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+
+    def _part(self, section: str, values: Mapping[str, object]) -> QWidget:
+        part = QWidget()
+        part.setObjectName(f"section-{section.lower()}")
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3 * GRID)
+        column.addWidget(self._head(section))
+        for name, field in fields().items():
+            if section_of(field) == section and field.in_form:
+                make = self._editors.get(name)
+                row = SettingRow(name, field, values[name], make=make, resets=True)
+                row.changed.connect(self._change)
+                row.show_note(self._notes.get(name, ""))
+                self._rows[name] = row
+                column.addWidget(row)
+        return part
+
+    def _head(self, section: str) -> QWidget:
+        head = FlowRow(Label(translated(section), "title"))
+        if section in self._ways:
+            words, go = self._ways[section]
+            way = LabelledButton("forward", words, f"way-{section.lower()}")
+            way.clicked.connect(self.accept)
+            way.clicked.connect(lambda: go())  # noqa: PLW0108 - not told that it is pressed in
+            head.add(way)
+        return head
+
+    def _change(self, name: str, value: object) -> None:
+        try:
+            self._settings.set(name, value)
+        except UserError as error:
+            self._rows[name].show_problem(f"{translated(error.why)} {translated(error.do)}")
+        else:
+            self._rows[name].show_problem("")
+            self._show_values(self._settings.current)
+
+    def _show_values(self, settings: Settings) -> None:
+        values = settings.values()
+        for name, row in self._rows.items():
+            row.show_value(values[name])
+
+    def _go(self, number: int) -> None:
+        self._menu.setCurrentIndex(number)
+        if self._search.text():
+            self._search.clear()
+        else:
+            self._filter("")
+        self._area.verticalScrollBar().setValue(0)
+
+    def _filter(self, words: str) -> None:
+        """Show the section that was chosen, or, of all sections, the rows with all the words."""
+        wanted = words.lower().split()
+        found = {
+            name for name, row in self._rows.items() if all(word in row.words for word in wanted)
+        }
+        for name, row in self._rows.items():
+            row.setVisible(name in found)
+        sections = {section_of(fields()[name]) for name in found}
+        about = all(word in self._about.words for word in wanted)
+        for number, part in enumerate(self._parts):
+            its = sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about
+            part.setVisible(its if wanted else number == self._sections.currentRow())
+        self._nothing.setVisible(bool(wanted) and not found and not about)
+
+    def _arrange(self) -> None:
+        """Put the sections beside the form, or above it where there is no room."""
+        beside = self.width() >= scaled(_BESIDE)
+        direction = QBoxLayout.Direction
+        first, second = direction.LeftToRight, direction.TopToBottom
+        self._across.setDirection(first if beside else second)
+        self._side.box.setDirection(second if beside else first)
+        self._sections.setVisible(beside)
+        self._menu.setVisible(not beside)

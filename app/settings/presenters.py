@@ -1,0 +1,52 @@
+"""The settings in use, and changes to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.settings.store import SettingsFile
+from app.settings.values.fields import Settings
+
+if TYPE_CHECKING:
+    from app.settings.services import RequireModel
+
+
+class SettingsService(QObject):
+    """The settings. `changed` is emitted after the new ones are on disk.
+
+    faults: what of their file could not be used at the start.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, file: SettingsFile, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = file
+        found = file.find()
+        self._current, self.faults = found.settings, found.faults
+        self._require_model: RequireModel = lambda _: None
+
+    @property
+    def current(self) -> Settings:
+        return self._current
+
+    def know_models(self, require_model: RequireModel) -> None:
+        """Refuse names of models that are not here from now on, without looking for any."""
+        self._require_model = require_model
+
+    def set(self, name: str, value: object) -> None:
+        """Change a setting.
+
+        Raises NoSuchSetting, ModelUnknown, SettingsInvalid, DataFolderReadOnly or DiskFull.
+        """
+        changed = self._current.changed(name, value)
+        if changed == self._current:
+            return
+        from app.settings.services import require_usable
+
+        require_usable(name, getattr(changed, name), None, self._require_model, settings=changed)
+        self._file.write(changed)
+        self._current = changed
+        self.changed.emit(changed)

@@ -1,0 +1,169 @@
+"""Checks values of settings beyond their type and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from app.base.errors import SettingsInvalid
+from app.base.home import from_home
+from app.net.values.serving import aliases_named, names_named, sites_named
+from app.settings.values.fields import Settings
+from app.settings.values.models import NAMING
+from app.settings.values.named import adapters_named, folders_named, in_one_file
+
+_ADAPTER: Final = "adapter_config.json"
+Devices = Callable[[], Collection[str]]
+RequireModel = Callable[[str], object]
+"""Raises ModelUnknown or ModelAmbiguous where a name is not that of one model here."""
+
+_EMBEDS_NOTHING: Final = "off"
+
+
+def require_usable(
+    name: str,
+    value: object,
+    devices: Devices | None = None,
+    require_model: RequireModel = lambda _: None,
+    settings: Settings | None = None,
+) -> None:
+    """Check a value that is about to be set.
+
+    devices: the names of those that llama.cpp lists, where they can be asked for.
+    settings: those that are to hold then, for a value that depends on another.
+    Raises SettingsInvalid, and what `require_model` raises.
+    """
+    text = str(value)
+    if name == "model":
+        _require_model(text)
+    if name == "devices":
+        _require_devices(text, devices)
+    elif name == "adapter" and settings is not None:
+        require_adapter(text.strip(), settings)
+    elif name in _PARSED:
+        _PARSED[name](text)
+    for called in _models_named(name, text):
+        require_model(called)
+
+
+def _models_named(name: str, text: str) -> Collection[str]:
+    """Return the models that a value names."""
+    called = text.strip()
+    if name == "server_aliases":
+        return aliases_named(text).values()
+    if name not in NAMING or not called or (name, called) == ("embedding_model", _EMBEDS_NOTHING):
+        return ()
+    return (called,)
+
+
+def require_adapter(called: str, settings: Settings) -> None:
+    """Refuse an adapter that the settings do not list. Raises SettingsInvalid."""
+    known = [it.name for it in adapters_named(settings.vllm_adapters)]
+    if called and called not in known:
+        raise SettingsInvalid(
+            f"There is no adapter “{called}”.",
+            f"The adapters of the settings are: {', '.join(known)}."
+            if known
+            else "No adapter is listed in the settings.",
+            "List it in the settings first, under Engines.",
+            terminal="List it first: `hearth settings set vllm_adapters 'NAME = PATH'`.",
+        )
+
+
+def _require_folders(text: str) -> None:
+    for folder in folders_named(text):
+        if not folder.is_dir():
+            raise SettingsInvalid(
+                f"There is no folder {folder}.",
+                "Models can only be looked for in folders that are there.",
+                "Check the path, and that its disk is connected.",
+            )
+
+
+def _require_file(text: str) -> None:
+    if text.strip() and not from_home(text.strip()).is_file():
+        raise SettingsInvalid(
+            f"There is no file {text.strip()}.",
+            "Encrypted connections need a certificate and its key, each in a file.",
+            "Check the path.",
+        )
+
+
+def _require_model(called: str) -> None:
+    if not called.strip():
+        raise SettingsInvalid(
+            "A model has to be named.",
+            "The value is empty.",
+            "Choose one of the models on this computer.",
+            terminal="`hearth models list` shows those that are here; starter is the one of "
+            "Hearth’s own.",
+        )
+
+
+def _require_adapters(text: str) -> None:
+    for adapter in adapters_named(text):
+        if in_one_file(adapter) and not adapter.path.is_file():
+            raise SettingsInvalid(
+                f"There is no file {adapter.path}.",
+                "For llama.cpp an adapter is a GGUF file.",
+                "Name that file, such as: style = /home/me/adapters/style.gguf.",
+            )
+        if not in_one_file(adapter) and not (adapter.path / _ADAPTER).is_file():
+            raise SettingsInvalid(
+                f"There is no LoRA adapter in {adapter.path}.",
+                f"For vLLM an adapter is a folder with a file {_ADAPTER}.",
+                "Name the folder that contains it, such as: style = /home/me/adapters/style.",
+            )
+
+
+def _require_endpoint(text: str) -> None:
+    address = text.strip()
+    if not address:
+        return
+    try:
+        found = urlsplit(address)
+        is_address = found.scheme in {"http", "https"} and bool(found.hostname)
+        is_address = is_address and found.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or found.username is not None or found.query or found.fragment:
+        raise SettingsInvalid(
+            f"“{address}” is not the address of a collector.",
+            "It needs http or https and a host, and no name, password or question mark.",
+            "Write it like: http://127.0.0.1:4318.",
+        )
+
+
+def _require_devices(text: str, devices: Devices | None) -> None:
+    if not text.strip():
+        return
+    names = [part.strip() for part in text.split(",")]
+    twice = len(set(names)) < len(names)
+    if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
+        raise SettingsInvalid(
+            f"“{text.strip()}” is not a list of devices.",
+            "One is named twice." if twice and all(names) else "Separate names with single commas.",
+            "Write it like: CUDA0, CUDA1. Their names are under Engines.",
+            terminal="Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
+        )
+    known = set(devices()) if devices is not None else set()
+    if known and (unknown := [name for name in names if name not in known]):
+        raise SettingsInvalid(
+            f"There is no device “{unknown[0]}”.",
+            f"llama.cpp lists here: {', '.join(sorted(known))}.",
+            "Their names are under Engines.",
+            terminal="`hearth hardware` shows the devices and what is known of each.",
+        )
+
+
+_PARSED: Final[Mapping[str, Callable[[str], object]]] = {
+    "server_names": names_named,
+    "server_sites": sites_named,
+    "server_certificate": _require_file,
+    "server_key": _require_file,
+    "model_folders": _require_folders,
+    "vllm_adapters": _require_adapters,
+    "traces_endpoint": _require_endpoint,
+}
+"""Checks that need nothing but the value."""

@@ -1,0 +1,170 @@
+"""The settings as a file a person can read and edit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from app.base.errors import SettingsInvalid
+from app.base.folder import explained, read_file, write_whole
+from app.settings.values.fields import RENAMED, Settings
+
+_MOST_BYTES: Final = 4_000_000
+"""More than any settings take; a system prompt may be long."""
+
+_MOST_NAMED: Final = 3
+_LONGEST: Final = 80
+
+
+@dataclass(frozen=True)
+class FoundSettings:
+    """The settings file as it was read.
+
+    unknown: settings of another version of Hearth. faults: what cannot be used, to be told; nothing
+    is raised for it. is_damaged: the file itself or a value in it, so that writing would lose
+    something.
+    """
+
+    settings: Settings
+    unknown: Mapping[str, object]
+    faults: tuple[SettingsInvalid, ...]
+    is_damaged: bool
+
+
+class SettingsFile:
+    """The file of what differs from the defaults; written whole and renamed into place.
+
+    A file that is damaged, in whole or in part, never keeps Hearth from starting: what can be read
+    of it holds, and else the default, or what is on the safe side. Names that only another version
+    knows are kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Settings:
+        """Read the settings; the defaults where there is no file."""
+        return self.find().settings
+
+    def find(self) -> FoundSettings:
+        """Read the settings, with what is wrong with their file."""
+        try:
+            values, twice = _values(self._path)
+            understood = Settings.of(values)
+            _text(understood.unknown)  # what is nested too deeply to be kept is damage, too
+        except FileNotFoundError:
+            return FoundSettings(Settings(), {}, (), is_damaged=False)
+        except (OSError, ValueError, RecursionError) as error:
+            return FoundSettings(Settings.lost(), {}, (self._lost(error),), is_damaged=True)
+        wrong = [*understood.faults, *(f"{name}: It is there twice" for name in twice)]
+        faults = []
+        if wrong:
+            faults.append(self._wrong(wrong))
+        if understood.unknown:
+            faults.append(self._other_version(list(understood.unknown)))
+        return FoundSettings(
+            understood.settings, understood.unknown, tuple(faults), is_damaged=bool(wrong)
+        )
+
+    def write(self, settings: Settings) -> None:
+        """Write the settings; a damaged file is kept beside. Raises DataFolderReadOnly or DiskFull.
+
+        With an error the old file is still there.
+        """
+        found = self.find()
+        text = _text({**found.unknown, **settings.changes()})
+        if not found.is_damaged:
+            write_whole(self._path, text)
+            return
+        aside = self._free_place()
+        with explained(self._path.parent):
+            self._path.rename(aside)
+        try:
+            write_whole(self._path, text)
+        except BaseException:
+            aside.rename(self._path)
+            raise
+
+    def _free_place(self) -> Path:
+        names = (f"{self._path.name}.damaged{f'-{n}' if n > 1 else ''}" for n in count(1))
+        return next(it for it in map(self._path.with_name, names) if not os.path.lexists(it))
+
+    def _lost(self, error: Exception) -> SettingsInvalid:
+        return SettingsInvalid(
+            "The settings file cannot be read.",
+            f"{self._path}: {_reason(error)}",
+            "The default settings apply, and Hearth stays offline. Repair the file, or "
+            "change a setting: then a new file is written, and the old one is kept.",
+        )
+
+    def _wrong(self, faults: Sequence[str]) -> SettingsInvalid:
+        return SettingsInvalid(
+            "A part of the settings file cannot be used.",
+            f"{self._path}: {_some(faults)}.",
+            "The defaults apply there. Repair the file, or change a setting: then a new "
+            "file is written, and the old one is kept.",
+        )
+
+    def _other_version(self, names: Sequence[str]) -> SettingsInvalid:
+        return SettingsInvalid(
+            "The settings file has names that this version of Hearth does not know.",
+            f"{self._path}: {_some(names)}.",
+            "They are kept but have no effect. If you wrote them, check their spelling.",
+        )
+
+
+def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the values by name, and the names that are there twice.
+
+    Raises OSError, ValueError or RecursionError.
+    """
+    text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
+    if not text.strip():
+        raise ValueError("it is empty")
+    twice: list[str] = []
+
+    def named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                twice.append(name)
+            found[name] = value
+        return found
+
+    values: Any = json.loads(text, object_pairs_hook=named, parse_int=_whole)
+    if not isinstance(values, dict):
+        raise ValueError("it does not hold a list of names and values")
+    return {RENAMED.get(str(name), str(name)): value for name, value in values.items()}, twice
+
+
+def _whole(digits: str) -> float:
+    """Read a whole number; one of thousands of digits, which Python refuses, is out of range."""
+    return int(digits) if len(digits) <= _LONGEST else float(digits)
+
+
+def _text(values: Mapping[str, object]) -> str:
+    """Write half characters, which UTF-8 does not have, as JSON does elsewhere."""
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _some(words: Sequence[str]) -> str:
+    """Name the first few, each cut to what a person reads."""
+    shown = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]} …" for it in words[:_MOST_NAMED]]
+    more = len(words) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"the system says: {error.strerror or error}."
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply."
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text."
+    return f"{error}."

@@ -1,0 +1,539 @@
+"""Every setting of Hearth: one field each, from which form, terminal and file follow.
+
+To add a setting, add a field with a title, a description and its section; nothing else. Those of
+the engines are in `engines.py`, those of the server in `server.py`.
+A renamed setting is listed in RENAMED with its old name, so that old files keep working.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast, get_type_hints
+
+from app.base.engine_names import PROPER_NAMES
+from app.base.errors import NoSuchSetting, SettingsInvalid
+from app.settings.values.declared import Section, setting
+from app.settings.values.engines import EngineSettings
+from app.settings.values.server import ServerSettings
+
+if TYPE_CHECKING:
+    from app.settings.values.field import SettingField
+    from engines.types import KvType, Sampling
+
+RENAMED: dict[str, str] = {}
+_SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Normal"}
+"""Words of settings that the form does not write as they are stored."""
+
+
+@dataclass(frozen=True)
+class Settings(EngineSettings, ServerSettings):
+    """The values of all settings; immutable: a change makes a new one."""
+
+    language: Literal["system", "english", "deutsch"] = setting(
+        "system",
+        "Appearance",
+        "Language",
+        "Takes effect after a restart.",
+        also="sprache english deutsch german translation",
+    )
+    theme: Literal["system", "light", "dark"] = setting(
+        "system",
+        "Appearance",
+        "Theme",
+        "Light, dark, or as the system.",
+        also="dark mode light colour color appearance night",
+    )
+    contrast: Literal["system", "usual", "high"] = setting(
+        "system",
+        "Appearance",
+        "Contrast",
+        "High makes text and edges stand out.",
+        also="accessibility visibility borders",
+    )
+    zoom: int = setting(
+        100,
+        "Appearance",
+        "Zoom",
+        "For the whole window. Ctrl and + or - also change it.",
+        also="scale size bigger larger smaller",
+        unit="%",
+        ge=60,
+        le=200,
+    )
+    motion: Literal["system", "full", "reduced"] = setting(
+        "system",
+        "Appearance",
+        "Motion",
+        "Reduced turns off movement, fading and blinking.",
+        also="animation accessibility",
+    )
+    text_size: int = setting(
+        14,
+        "Appearance",
+        "Text size",
+        "For messages.",
+        also="font size bigger larger letters",
+        unit="px",
+        ge=10,
+        le=32,
+    )
+    code_lines: Literal["wrap", "scroll"] = setting(
+        "wrap",
+        "Appearance",
+        "Long lines of code",
+        "Wrap them, or scroll sideways to see their end.",
+        also="code wrap scroll overflow",
+    )
+    announce: bool = setting(
+        True,
+        "Appearance",
+        "Let screen readers read answers",
+        "Sentence by sentence, and when one is done, stopped or has failed.",
+        also="accessibility voice orca nvda",
+    )
+    send_with: Literal["enter", "ctrl+enter"] = setting(
+        "enter",
+        "Appearance",
+        "Send with",
+        "The other key starts a new line.",
+        also="enter return key ctrl line break",
+    )
+    notify: bool = setting(
+        False,
+        "Desktop",
+        "Notify when an answer is done",
+        "After a longer answer, when you are in another window.",
+        also="notification alert",
+    )
+    notify_text: bool = setting(
+        False,
+        "Desktop",
+        "Show its first words",
+        "Otherwise the notification contains neither the answer nor the chat’s title.",
+        also="notification preview privacy",
+    )
+    tray: bool = setting(
+        False,
+        "Desktop",
+        "Icon in the tray",
+        "Ask a question from it while the window is closed.",
+        also="background icon taskbar",
+    )
+    close_to_tray: bool = setting(
+        False,
+        "Desktop",
+        "Keep running in the tray",
+        "When the window is closed. Quit in the icon’s menu always quits.",
+        also="background close quit minimise",
+    )
+    quick_ask_keys: str = setting(
+        "",
+        "Desktop",
+        "Quick ask from anywhere",
+        "Keys that open the small window from any program, such as Ctrl+Alt+H.",
+        also="hotkey global shortcut keyboard",
+    )
+    menu_bar: bool = setting(
+        False,
+        "Desktop",
+        "Menu bar",
+        "All commands in menus above the window. On macOS they are at the top of the screen.",
+        also="menus commands",
+    )
+    shortcuts: dict[str, str] = setting(  # noqa: RUF009 - made anew for each
+        {},
+        "Desktop",
+        "Shortcuts",
+        "Shortcuts that you have changed. Edit them in the list of shortcuts.",
+        in_form=False,
+    )
+    system_prompt: str = setting(
+        "",
+        "Assistant",
+        "System prompt",
+        "Who the assistant is and how it answers. Sent with every chat.",
+        also="instructions persona custom role",
+        multiline=True,
+    )
+    temperature: float = setting(
+        0.7,
+        "Answers",
+        "Temperature",
+        "0 always takes the likeliest word; higher is more varied.",
+        also="creativity randomness sampling",
+        ge=0.0,
+        le=5.0,
+    )
+    top_k: int = setting(
+        40,
+        "Answers",
+        "Top-k",
+        "Draws from this many of the likeliest tokens.",
+        also="sampling",
+        lowest="Off",
+        ge=0,
+        le=1000,
+    )
+    top_p: float = setting(
+        0.95,
+        "Answers",
+        "Top-p",
+        "Draws from the likeliest tokens that make up this share; 1 is off.",
+        also="sampling nucleus",
+        ge=0.0,
+        le=1.0,
+    )
+    min_p: float = setting(
+        0.05,
+        "Answers",
+        "Min-p",
+        "Leaves out tokens below this share of the likeliest one.",
+        also="sampling",
+        lowest="Off",
+        ge=0.0,
+        le=1.0,
+    )
+    repeat_penalty: float = setting(
+        1.0,
+        "Answers",
+        "Repeat penalty",
+        "Makes words that were just used less likely; 1 is off.",
+        also="repetition sampling",
+        gt=0.0,
+        le=10.0,
+    )
+    max_tokens: int = setting(
+        0,
+        "Answers",
+        "Longest answer",
+        "Ends an answer after this many tokens.",
+        also="length limit maximum tokens",
+        unit="tokens",
+        lowest="No limit",
+        ge=0,
+        le=1000000,
+    )
+    thinking: Literal["model", "on", "off"] = setting(
+        "model",
+        "Answers",
+        "Think first",
+        "For models that can be asked to reason before they answer. Can differ per chat.",
+        also="reasoning",
+    )
+    effort: Literal["model", "minimal", "low", "medium", "high", "max"] = setting(
+        "model",
+        "Answers",
+        "Thinking effort",
+        "How hard a model reasons, if it has such levels.",
+        also="reasoning",
+    )
+    thinking_budget: int = setting(
+        0,
+        "Answers",
+        "Longest thinking",
+        "Ends the thinking after this many tokens and begins the answer.",
+        also="reasoning limit budget",
+        unit="tokens",
+        lowest="No limit",
+        ge=0,
+        le=1000000,
+    )
+    stop_repetition: bool = setting(
+        True,
+        "Answers",
+        "End answers that repeat themselves",
+        "Where the same words come again and again. You can go on with such an answer.",
+        also="loop endless circles repeat",
+    )
+    overflow: Literal["leave_out", "compact", "stop"] = setting(
+        "leave_out",
+        "Answers",
+        "When a chat outgrows the context",
+        "Leave out its oldest messages, summarise them, or send nothing. Can differ per chat.",
+        also="full compact summary long",
+    )
+    model: str = setting(
+        "starter",
+        "Model",
+        "Model",
+        "Answers new chats.",
+        also="llm default",
+    )
+    context: int = setting(
+        0,
+        "Model",
+        "Context",
+        "How much of a chat the model sees.",
+        also="memory window length tokens",
+        unit="tokens",
+        lowest="Automatic",
+        ge=0,
+        le=10000000,
+    )
+    gpu_layers: int = setting(
+        -1,
+        "Model",
+        "Layers on the graphics card",
+        "0 keeps the model on the processor.",
+        also="gpu vram offload cuda",
+        lowest="Automatic",
+        ge=-1,
+        le=10000,
+    )
+    model_folders: str = setting(
+        "",
+        "Model",
+        "More folders with models",
+        "One per line. Hearth lists the models in them and changes nothing there.",
+        also="path directory gguf",
+        multiline=True,
+    )
+    adding: Literal["ask", "link", "copy"] = setting(
+        "ask",
+        "Model",
+        "Adding a model file",
+        "Use it where it is, or copy it into Hearth’s folder.",
+        also="import gguf file",
+    )
+    threads: int = setting(
+        0,
+        "Model",
+        "Processor threads",
+        "How many threads a model uses.",
+        also="cpu cores",
+        lowest="Automatic",
+        ge=0,
+        le=1024,
+    )
+    kv_type: KvType = setting(  # noqa: RUF009 - a type of another module
+        "f16",
+        "Model",
+        "KV cache",
+        "q8_0 halves the memory of a long context, at almost no loss.",
+        also="quantisation memory q8 f16",
+    )
+    mtp: Literal["off", "auto", "on"] = setting(
+        "auto",
+        "Speed",
+        "Multi-token prediction",
+        "For new chats. Auto guesses words ahead where that is faster; the answers are the same.",
+        also="mtp speculative decoding draft faster speed",
+    )
+    draft_model: str = setting(
+        "",
+        "Speed",
+        "Draft model",
+        "A smaller model with the same vocabulary that guesses ahead. Empty is what was made for "
+        "the model.",
+        in_form=False,
+    )
+    embedding_model: str = setting(
+        "",
+        "Answers",
+        "Embedding model",
+        "Finds passages of your files by their meaning. Empty is the best one that is here, off is "
+        "none.",
+        also="vectors knowledge collections documents semantic search",
+        in_form=False,
+    )
+    kv_memory: int = setting(
+        512,
+        "Speed",
+        "Chats kept ready in memory",
+        "These chats continue at once when you come back to them.",
+        also="cache ram kv",
+        unit="MB",
+        lowest="Only the one in use",
+        ge=0,
+        le=1000000,
+    )
+    kv_disk: int = setting(
+        2048,
+        "Speed",
+        "Chats kept ready on disk",
+        "These chats continue at once after a restart. Takes effect after a restart.",
+        also="cache kv storage",
+        unit="MB",
+        lowest="None",
+        ge=0,
+        le=10000000,
+    )
+    download_limit: float = setting(
+        0.0,
+        "Downloads",
+        "Speed limit",
+        "For all downloads together.",
+        also="bandwidth throttle",
+        unit="MB/s",
+        lowest="No limit",
+        ge=0.0,
+        le=100000.0,
+    )
+    download_parallel: int = setting(
+        2,
+        "Downloads",
+        "Files at once",
+        "Files that are downloaded at the same time.",
+        also="parallel simultaneous",
+        ge=1,
+        le=4,
+    )
+    offline: bool = setting(
+        False,
+        "Privacy",
+        "Stay offline",
+        "Nothing connects to other computers, whatever you click.",
+        also="internet network connection airplane",
+        if_lost=True,
+    )
+    traces_endpoint: str = setting(
+        "",
+        "Privacy",
+        "Send traces to",
+        "Address of an OpenTelemetry collector, such as http://127.0.0.1:4318. It gets figures and "
+        "the model’s name of each answer, never text. Empty sends nothing.",
+        also="opentelemetry otlp telemetry monitoring spans",
+    )
+    snapshots: int = setting(
+        7,
+        "Privacy",
+        "Daily copies of your chats",
+        "In the data folder, one a day. Deleted chats stay in older copies until they expire.",
+        also="backup restore",
+        lowest="None",
+        ge=0,
+        le=366,
+        if_lost=366,
+    )
+    auto_titles: bool = setting(
+        True,
+        "Answers",
+        "Titles by the model",
+        "Names a new chat after its first answer. Your own titles are never changed.",
+        also="name rename",
+    )
+
+    @property
+    def sampling(self) -> Sampling:
+        from engines.types import Sampling
+
+        return Sampling(
+            temperature=self.temperature,
+            top_k=self.top_k,
+            top_p=self.top_p,
+            min_p=self.min_p,
+            repeat_penalty=self.repeat_penalty,
+        )
+
+    def changed(self, name: str, value: object) -> Settings:
+        """Return these settings with one changed. Text is read as the field's type.
+
+        Raises NoSuchSetting, or SettingsInvalid with the reason.
+        """
+        if name not in fields():
+            raise NoSuchSetting(
+                f"There is no setting named “{name}”.",
+                "Hearth does not know that name.",
+                "`hearth settings list` shows all of them.",
+            )
+        if isinstance(value, str) and not _is_utf8(value):
+            raise SettingsInvalid(
+                f"The value for {name} is not text.",
+                "Some of its bytes are not UTF-8, which the settings are kept in.",
+                "Set the terminal to UTF-8, and type or paste the value again.",
+            )
+        try:
+            return replace(self, **{name: fields()[name].read(value)})
+        except ValueError as error:
+            raise SettingsInvalid(
+                f"“{value}” cannot be the value of {name}.",
+                f"{error}.",
+                fields()[name].description or "Choose another value.",
+            ) from None
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Understood:
+        """Read settings from values, with defaults for the rest; faults are told, not raised."""
+        read, unknown, faults = {}, {}, []
+        for name, value in values.items():
+            if name not in fields():
+                unknown[name] = value
+                continue
+            try:
+                read[name] = fields()[name].read(value)
+            except ValueError as error:
+                read[name] = fields()[name].without_value
+                faults.append(f"{name}: {error}")
+        return Understood(cls(**read), unknown, tuple(faults))
+
+    @classmethod
+    def lost(cls) -> Settings:
+        """Return the settings that apply where what was set cannot be known."""
+        return cls(**{name: field.without_value for name, field in fields().items()})
+
+    def values(self) -> dict[str, object]:
+        """Return the value of every setting, by name."""
+        return {name: getattr(self, name) for name in fields()}
+
+    def changes(self) -> dict[str, object]:
+        """Return the values that differ from the default, by name."""
+        return {
+            name: value for name, value in self.values().items() if value != fields()[name].default
+        }
+
+
+class Understood(NamedTuple):
+    """Settings read from values that may be foreign or wrong.
+
+    unknown: by names that this version does not have. faults: half a sentence each.
+    """
+
+    settings: Settings
+    unknown: Mapping[str, object] = {}
+    faults: tuple[str, ...] = ()
+
+
+@cache
+def fields() -> Mapping[str, SettingField]:
+    """Describe every setting, by name, in the order in which they are shown."""
+    from app.settings.values.field import SettingField
+    from engines.types import KvType
+
+    types, usual = get_type_hints(Settings, localns={"KvType": KvType}), Settings()
+    return {
+        known.name: SettingField(types[known.name], getattr(usual, known.name), **known.metadata)
+        for known in dataclass_fields(Settings)
+    }
+
+
+def section_of(field: SettingField) -> Section:
+    return cast(Section, field.section)
+
+
+def is_multiline(field: SettingField) -> bool:
+    return field.multiline
+
+
+def shown(word: str) -> str:
+    """Return a setting's word as the form writes it: “Leave out”."""
+    if word in _SHOWN:
+        return _SHOWN[word]
+    if word in PROPER_NAMES:
+        return PROPER_NAMES[word]
+    words = word.replace("_", " ")
+    if not words.replace(" ", "").replace("+", "").isalpha():
+        return word
+    return "+".join(part[:1].upper() + part[1:] for part in words.split("+"))
+
+
+def limits_of(field: SettingField) -> tuple[float | None, float | None]:
+    """Return the smallest and the largest value allowed, where there is one."""
+    return (field.ge if field.ge is not None else field.gt), field.le
+
+
+def _is_utf8(value: str) -> bool:
+    """Tell whether a text has no half characters, which stand for bytes that Python cannot read."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)

@@ -1,0 +1,47 @@
+"""The settings that name adapters and folders, a line each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from app.base.errors import SettingsInvalid
+from app.base.home import from_home
+from engines.types import Adapter
+
+_MODEL = "model"
+"""The name of the model in vLLM's worker itself."""
+
+
+def in_one_file(adapter: Adapter) -> bool:
+    """Tell whether an adapter is a GGUF file, for llama.cpp; vLLM's are folders."""
+    return adapter.path.suffix.lower() == ".gguf"
+
+
+def _sized(adapter: Adapter) -> Adapter:
+    """Add how large its file is. That it is missing says whoever loads it."""
+    if not in_one_file(adapter) or not adapter.path.is_file():
+        return adapter
+    return replace(adapter, size_bytes=adapter.path.stat().st_size)
+
+
+def adapters_named(text: str) -> tuple[Adapter, ...]:
+    """Parse the setting `vllm_adapters`: an adapter a line. Raises SettingsInvalid."""
+    found: dict[str, Adapter] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, folder = (part.strip() for part in line.partition("="))
+        if not (name and equals and folder) or name in found or name == _MODEL:
+            raise SettingsInvalid(
+                f"“{line}” names no LoRA adapter.",
+                "Each line needs a name of its own, an equals sign and the adapter’s folder or"
+                " GGUF file.",
+                "Correct it in the settings, under Engines.",
+            )
+        found[name] = _sized(Adapter(name, from_home(folder).absolute()))
+    return tuple(found.values())
+
+
+def folders_named(text: str) -> tuple[Path, ...]:
+    """Parse the setting `model_folders`: a folder a line."""
+    lines = (line.strip() for line in text.splitlines())
+    return tuple(dict.fromkeys(from_home(line).absolute() for line in lines if line))

@@ -1,0 +1,125 @@
+"""Loads what the window's first painting did without, while the window is alive.
+
+What only somebody at the window needs, the messages of a chat, is loaded at the first sign of them:
+then it is there before their click, and a window that is left alone does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chats.history.presenters.drafts import Drafts
+from app.window.pages.main_window import MainWindow
+from app.wiring.opening import FirstPresenters, OpenStores
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.wiring.app import App
+    from app.wiring.window import WindowApp
+
+LOADING = "loading"
+"""The queue on which modules are imported."""
+
+
+class Loading(QObject):
+    """`start` imports, and makes services and widgets, in short steps.
+
+    PySide6 makes a type when its name is first asked for, and two threads that ask for the same one
+    end the process. So modules that name Qt are imported on the window's thread alone, and only
+    those without it on another.
+
+    ready(): the window is whole. failed(error): it cannot be. The owner calls `close`, after the
+    tasks.
+    """
+
+    ready = Signal()
+    failed = Signal(Exception)
+
+    def __init__(
+        self, opened: OpenStores, first: FirstPresenters, window: MainWindow, offline: bool
+    ) -> None:
+        super().__init__(window)
+        self._opened = opened
+        self._first = first
+        self._window = window
+        self._offline = offline
+        self._app: App | None = None
+        self._ends = ExitStack()
+        self._presenters: WindowApp | None = None
+        self._steps = self._make()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._go_on)
+
+    @property
+    def hindered(self) -> UserError | None:
+        """Why nothing can be kept just now, where that is so; once the window is whole."""
+        return self._app.hindered if self._app is not None else None
+
+    def start(self) -> None:
+        tasks = self._first.tasks
+        tasks.run(_import_services, lambda _: self._go_on(), self.failed.emit, on=LOADING)
+
+    def close(self) -> None:
+        self._pause.stop()
+        if self._app is not None:
+            self._app.close()
+        self._ends.close()
+
+    def _go_on(self) -> None:
+        try:
+            next(self._steps)
+        except StopIteration:
+            self.ready.emit()
+            self._wait_for_somebody()
+        except Exception as error:  # noqa: BLE001 - the owner decides what it means
+            self.failed.emit(error)
+        else:
+            self._pause.start(0)
+
+    def _wait_for_somebody(self) -> None:
+        from app.window.pages.preloader import Preloader
+
+        def go_on() -> None:
+            tasks = self._first.tasks
+            tasks.run(_import_markdown, lambda _: _import_messages(), self.failed.emit, on=LOADING)
+
+        Preloader(self._window, go_on)
+
+    def _make(self) -> Iterator[None]:
+        from app.wiring.window import WindowApp
+
+        yield
+        from app.base.reports import describe, keep_log
+        from app.wiring.app import App
+
+        self._ends.enter_context(keep_log(self._opened.folder))
+        self._app = App(self._opened, offline=self._offline, outside=True)
+        yield
+        self._presenters = WindowApp(self._app, self._first)
+        yield
+        yield from self._window.build(self._presenters, describe)
+
+
+def keep_words(window: MainWindow, drafts: Drafts) -> None:
+    """Keep as a draft what was typed in a window that closes before a page received it."""
+    early = window.early_messages
+    if early.listens:
+        texts = [*(str(values[0]) for values in early.held), window.composer.text]
+        drafts.keep(None, "\n\n".join(text for text in texts if text))
+
+
+def _import_services() -> None:
+    pass
+
+
+def _import_markdown() -> None:
+    import app.markdown.parser  # noqa: F401 - as above
+
+
+def _import_messages() -> None:
+    import app.chats.transcript.pages.message_view  # noqa: F401 - as above

@@ -1,0 +1,165 @@
+"""Runs the window: its first painting, what is loaded after it, and its end."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QApplication
+
+from app.base.errors import DatabaseDamaged
+from app.kit.look.language import speak
+from app.settings.pages.appearance import Appearance
+from app.settings.values.fields import Settings
+from app.start.end_signals import EndSignals
+from app.start.loading import Loading, keep_words
+from app.window.pages.application import Application
+from app.window.pages.main_window import MainWindow
+from app.window.pages.signal_buffer import FirstPainting
+from app.window.pages.single_instance import LOCK, SingleInstance
+from app.window.presenters.app_nap import stay_awake
+from app.window.store import WindowStateFile
+from app.window.values.launch_request import LaunchRequest
+from app.wiring.opening import first_presenters
+from engines.errors import UserError
+from engines.private import close_to_others
+
+if TYPE_CHECKING:
+    from app.wiring.opening import OpenStores
+
+_Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
+def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchRequest) -> int:
+    """Show the window until it is closed; returns the exit status.
+
+    Raises what kept the window from opening.
+    """
+    instance = SingleInstance(opened.folder.root, wish)
+    close_to_others(opened.folder.root / LOCK)
+    try:
+        first = first_presenters(opened)
+        speak(app, first.settings.current.language)
+        appearance = Appearance(app)
+        appearance.apply(first.settings.current)
+        first.settings.changed.connect(appearance.apply)
+        window = MainWindow(first.chats, first.settings.current)
+        state = WindowStateFile(opened.folder.root / "window.json")
+        window.restore(state.read())
+        loading = Loading(opened, first, window, offline)
+        start = _Start(app, window, instance, wish)
+        loading.ready.connect(lambda: start.finish(loading.hindered))
+        loading.failed.connect(start.fail)
+        FirstPainting(window.composer.edit).painted.connect(loading.start)
+        # Not `quit`, which a window may refuse that rather stays in the tray.
+        signals = EndSignals(lambda: QApplication.exit(0))
+        try:
+            window.show()
+            stay_awake()
+            status = app.exec()
+        finally:
+            signals.close()
+            instance.turn_away()
+            start.close()
+            keep_words(window, first.chats.drafts)
+            first.tasks.close()
+            _keep(state, window)
+            loading.close()
+            window.deleteLater()
+        if start.error is not None:
+            raise start.error
+        return status
+    finally:
+        instance.close()
+
+
+class _Start:
+    """The end of a start, when the window is whole or cannot be."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        window: MainWindow,
+        instance: SingleInstance,
+        wish: LaunchRequest,
+    ) -> None:
+        self.error: Exception | None = None
+        self._app = app
+        self._window = window
+        self._instance = instance
+        self._wish = wish
+        self._hook = sys.excepthook
+
+    def finish(self, hindered: UserError | None) -> None:
+        """Finish the start. hindered: why nothing can be kept just now, where that is so."""
+        # What is there now stays: looking through it again and again would hold up the window.
+        gc.freeze()
+        gc.enable()
+        desktop = self._window.desktop
+        sys.excepthook = _reporter(self._window)
+        self._instance.asked.connect(desktop.fulfil)
+        self._instance.listen()
+        if hindered is not None:
+            self._window.notifier.error(hindered)
+        if self._wish != LaunchRequest():
+            desktop.fulfil(self._wish)
+        if isinstance(self._app, Application):
+            self._app.asked.connect(desktop.fulfil)
+            self._app.hear()
+
+    def fail(self, error: Exception) -> None:
+        self.error = error
+        QApplication.exit(1)
+
+    def close(self) -> None:
+        sys.excepthook = self._hook
+
+
+def show_startup_error(app: QApplication, error: UserError) -> str:
+    """Say in a window of its own why Hearth cannot start; returns when it is closed.
+
+    The name of the copy of the chats that the user wants to have put back; "" for none.
+    """
+    from app.kit.notify import startup_dialog
+
+    Appearance(app).apply(Settings())
+    copy = error.copy if isinstance(error, DatabaseDamaged) else ""
+    dialog = startup_dialog(error, with_copy=bool(copy))
+    answers: list[str] = []
+    dialog.answered.connect(answers.append)
+    dialog.exec()
+    return copy if answers == ["putBack"] else ""
+
+
+def _reporter(window: MainWindow) -> _Hook:
+    """Return the hook for exceptions that nobody caught, which logs and shows them.
+
+    The log is on the disk, so it gets no word of a scratch chat.
+    """
+
+    def report(
+        kind: type[BaseException], error: BaseException, _trace: TracebackType | None
+    ) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            QApplication.quit()
+            return
+        error = window.scratch.discreet(error)
+        import logging
+
+        log = logging.getLogger(__name__)
+        log.error("A bug of ours", exc_info=(type(error), error, error.__traceback__))
+        window.notifier.error(error)
+
+    return report
+
+
+def _keep(state: WindowStateFile, window: MainWindow) -> None:
+    try:
+        state.write(window.state())
+    except UserError as error:
+        import logging
+
+        logging.getLogger(__name__).warning("The window's state was not kept: %s", error)

@@ -1,0 +1,89 @@
+"""Opens Hearth's window: from the data folder to the end of the event loop.
+
+What the window is made of is imported by `open_window`: who asks a window that is open already
+does without.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtWidgets import QApplication
+
+from app import APP_ID, __version__
+from app.base.errors import AlreadyOpen
+from app.base.folder import DataFolder, explained
+from app.settings.values.fields import Settings
+from app.window.pages.single_instance import pass_on
+from app.window.values.launch_request import LaunchRequest
+from engines.errors import UserError
+
+
+def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
+    """Show the window until it is closed; returns the exit status.
+
+    An error that ends it is shown in a window of its own, a bug of ours too; where chats are
+    damaged, a copy of them can be put back there. Raises UserError then, and AlreadyOpen where the
+    data folder has a window, which is shown instead.
+    """
+    from app.start.running import show_startup_error
+    from app.wiring.opening import put_back
+
+    copy = ""
+    try:
+        while True:
+            try:
+                if copy:
+                    put_back(folder, copy)
+                return _open(folder, offline, wish)
+            except AlreadyOpen:
+                raise
+            except Exception as error:
+                from app.base.reports import explained
+
+                said = error if isinstance(error, UserError) else explained(error, folder)
+                copy = show_startup_error(_application(), said)
+                if not copy:
+                    raise said from error
+    finally:
+        gc.enable()
+
+
+def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
+    from app.start.running import run
+    from app.wiring.opening import open_data
+
+    opened = open_data(folder)
+    try:
+        return run(_application(), opened, offline, wish)
+    finally:
+        opened.database.close()
+
+
+def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
+    """Ask a window that is open for this data folder to do what is wanted, if there is one.
+
+    Raises NotADataFolder.
+    """
+    if wish == LaunchRequest():
+        return False
+    with explained(folder.root):
+        folder.require_own()
+    return pass_on(folder.root, wish)
+
+
+def _application() -> QApplication:
+    from app.kit.look.icons import app_icon
+    from app.kit.look.language import speak
+    from app.window.pages.application import Application
+
+    present = QApplication.instance()
+    if isinstance(present, QApplication):
+        return present
+    app = Application(["hearth", "-style", "fusion"])
+    app.setApplicationName("Hearth")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName(APP_ID)
+    app.setWindowIcon(app_icon())
+    speak(app, Settings().language)
+    return app

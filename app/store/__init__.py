@@ -1,1 +1,0 @@
-"""The only code that knows SQL and the files in the data folder."""

@@ -1,1 +1,0 @@
-"""The window: widgets only; what they show and do comes from the presenters."""

@@ -1,1 +1,0 @@
-"""The page that shows what the engines have done over the last minutes."""

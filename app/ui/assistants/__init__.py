@@ -1,1 +1,0 @@
-"""Assistants, the settings of a chat, and the scratch chat."""

@@ -1,1 +1,0 @@
-"""The chat page: transcript, composer, and what stands around them."""

@@ -1,1 +1,0 @@
-"""The checked quotes of answers, as the window shows them."""

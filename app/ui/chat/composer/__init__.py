@@ -1,1 +1,0 @@
-"""The composer: the field for the next message, with its switches."""

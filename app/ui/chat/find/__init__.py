@@ -1,1 +1,0 @@
-"""The search for words in the messages of one chat."""

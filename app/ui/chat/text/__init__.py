@@ -1,1 +1,0 @@
-"""Markdown as a text document that grows while an answer is written."""

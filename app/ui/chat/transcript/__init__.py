@@ -1,1 +1,0 @@
-"""The messages of a chat, and what can be done with them."""

@@ -1,1 +1,0 @@
-"""The page that shows every connection that has left this computer."""

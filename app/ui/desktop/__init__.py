@@ -1,1 +1,0 @@
-"""The window on a desktop: keys, palette, tray, notifications, menus, drops."""

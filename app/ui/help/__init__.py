@@ -1,1 +1,0 @@
-"""The guides in the window."""

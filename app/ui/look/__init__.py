@@ -1,1 +1,0 @@
-"""The look of everything: themes, sizes, fonts, icons and the language."""

@@ -1,1 +1,0 @@
-"""The page on which models are added, chosen and removed."""

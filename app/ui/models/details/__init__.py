@@ -1,1 +1,0 @@
-"""The page of one model on this computer."""

@@ -1,1 +1,0 @@
-"""The downloads: those under way, those done, and their speed limits."""

@@ -1,1 +1,0 @@
-"""The welcome: what a chat without messages shows."""

@@ -1,1 +1,0 @@
-"""The prompt library: its page, and its prompts in a message."""

@@ -1,1 +1,0 @@
-"""The page of other servers whose models answer here."""

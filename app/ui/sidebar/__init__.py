@@ -1,1 +1,0 @@
-"""The sidebar: the list of chats, and buttons to everything else."""

@@ -1,1 +1,0 @@
-"""Small widgets that know nothing of chats."""

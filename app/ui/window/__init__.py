@@ -1,1 +1,0 @@
-"""The window itself: its pages, what its commands do, and how it is opened."""

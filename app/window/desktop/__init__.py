@@ -1,0 +1,1 @@
+"""The tray, the command palette, quick ask, keys and dropped files."""

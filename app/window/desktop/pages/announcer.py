@@ -1,0 +1,87 @@
+"""Notifies the user that a long answer is done, when nobody looks."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.history.values.conversation import StoredMessage
+    from app.settings.presenters import SettingsService
+    from app.window.desktop.pages.tray import Tray
+    from app.window.presenters.notifications import Notifications
+
+LONG_S = 10.0
+"""From how many seconds on an answer is a long one."""
+
+_FIRST_WORDS = 140
+"""Characters of the answer that are shown, where that is allowed."""
+
+_MARKUP = re.compile(
+    r"[*`]+|^#+ |[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", re.MULTILINE
+)
+"""Markup that a notification could not show."""
+
+
+class Announcer(QObject):
+    """open_chat(chat_id): its notification was pressed."""
+
+    open_chat = Signal(str)
+
+    def __init__(
+        self,
+        generation: Generation,
+        settings: SettingsService,
+        notifications: Notifications,
+        tray: Tray,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._notifications = notifications
+        self._tray = tray
+        self._began: dict[str, float] = {}
+        self._told_of = ""
+        generation.begun.connect(self._begun)
+        generation.ended.connect(self._ended)
+        notifications.clicked.connect(self.open_chat)
+        tray.clicked.connect(lambda: self.open_chat.emit(self._told_of))
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be shown, as a sentence; "" if it can."""
+        if self._notifications.are_possible or self._tray.is_possible():
+            return ""
+        return self.tr("This desktop shows no notifications: it has neither a service nor a tray.")
+
+    def _begun(self, answer: StoredMessage) -> None:
+        self._began[answer.id] = time.monotonic()
+
+    def _ended(self, answer: StoredMessage) -> None:
+        took_s = time.monotonic() - self._began.pop(answer.id, time.monotonic())
+        looks = QApplication.activeWindow() is not None
+        if self._settings.current.notify and not looks and took_s >= LONG_S:
+            self._announce(answer)
+
+    def _announce(self, answer: StoredMessage) -> None:
+        title, text = self._words(answer)
+        if self._notifications.are_possible:
+            self._notifications.show(title, text, answer.chat_id)
+        elif self._tray.can_say():
+            self._told_of = answer.chat_id
+            self._tray.say(title, text)
+
+    def _words(self, answer: StoredMessage) -> tuple[str, str]:
+        """Return title and text; nothing of the answer, unless that is allowed."""
+        if answer.state == "failed":
+            return self.tr("An answer could not be finished"), self.tr("Open Hearth for details.")
+        title = self.tr("Your answer is ready")
+        if not self._settings.current.notify_text:
+            return title, ""
+        words = " ".join(_MARKUP.sub("", answer.text).split())
+        return title, words if len(words) <= _FIRST_WORDS else f"{words[:_FIRST_WORDS].rstrip()}…"

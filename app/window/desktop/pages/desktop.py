@@ -1,0 +1,249 @@
+"""Keeps the window's place on the desktop as the settings say: tray, keys, notices."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMainWindow
+
+from app.kit.look.language import translated
+from app.kit.look.motion import Motion
+from app.kit.look.scale import scaled
+from app.settings.values.fields import Settings, fields, limits_of
+from app.window.desktop.pages.announcer import Announcer
+from app.window.desktop.pages.drops import Drops
+from app.window.desktop.pages.menus import show_menu_bar
+from app.window.desktop.pages.tray import Tray
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.chats.composer.pages.message_edit import MessageEdit
+    from app.kit.navigation import Navigation
+    from app.kit.notify import Notifier
+    from app.models.library.pages.chooser import ModelChooser
+    from app.servers.presenters import Destination
+    from app.window.desktop.pages.quick_ask import QuickAsk
+    from app.window.presenters.window import WindowPresenters
+    from app.window.values.launch_request import LaunchRequest
+
+_ZOOM_STEP = 10
+"""Percent of the usual size."""
+
+
+class Desktop(QObject):
+    """The tray, notifications, what is dropped, the palette, quick ask, and motion."""
+
+    def __init__(
+        self,
+        window: QMainWindow,
+        presenters: WindowPresenters,
+        edit: MessageEdit,
+        chooser: ModelChooser,
+        place_of: Callable[[str], Destination | None],
+        take_chats: Callable[[Path], bool],
+        notifier: Notifier,
+        navigation: Navigation,
+    ) -> None:
+        """Begin. edit: the message's field. place_of: where a model's answers come from.
+
+        take_chats: whether it has taken a dropped file, as an export of chats.
+        """
+        super().__init__(window)
+        self._window = window
+        self._presenters = presenters
+        self._settings = presenters.settings
+        self._edit = edit
+        self._chooser = chooser
+        self._place_of = place_of
+        self._notifier = notifier
+        self._navigation = navigation
+        self._quick: QuickAsk | None = None
+        self._motion = Motion()
+        self._tray = Tray(window, self)
+        self._announcer = Announcer(
+            presenters.generation,
+            presenters.settings,
+            presenters.notifications,
+            self._tray,
+            self,
+        )
+        self.drops = Drops(window, [edit, edit.viewport()], take_chats)
+        self._connect()
+        self._apply(self._settings.current)
+        presenters.bus.open()
+
+    def notes(self) -> dict[str, str]:
+        """Return, by the name of a setting, why this desktop cannot do as it says."""
+        tray = self._tray.problem
+        told = self._announcer.problem
+        return {
+            "tray": tray,
+            "close_to_tray": tray,
+            "notify": told,
+            "notify_text": told,
+            "quick_ask_keys": translated(self._presenters.global_shortcut.problem),
+        }
+
+    def show_palette(self) -> None:
+        from app.window.desktop.pages.found import chat_items, items_of
+        from app.window.desktop.pages.palette import Palette
+
+        items = items_of(
+            self._window.actions(), self._settings.current, self._chooser, self._navigation
+        )
+        chats = chat_items(self._presenters.chats, self._navigation)
+        Palette(items, chats, self._window).open()
+
+    def quick_ask(self) -> None:
+        """The small window: a new one, or to the front if it is open."""
+        from app.window.desktop.pages.quick_ask import QuickAsk
+
+        if self._quick is None:
+            entry = self._chooser.current_entry()
+            settings = self._settings.current
+            self._quick = QuickAsk(
+                self._presenters.generation,
+                entry.name if entry is not None and not entry.builtin else "Hearth",
+                scaled(settings.text_size),
+                settings.send_with,
+            )
+            self._quick.open_chat.connect(self._open_chat)
+            self._quick.link.connect(self._notifier.ask_to_open)
+            self._quick.destroyed.connect(self._quick_closed)
+            self._show_quick_place()
+        self._quick.show()
+        self._quick.raise_()
+        self._quick.activateWindow()
+
+    def shows(self, chat_id: str) -> bool:
+        """Whether the small window shows the newest answer of a chat."""
+        return self._quick is not None and self._quick.chat_id == chat_id
+
+    def _show_quick_place(self) -> None:
+        """Show where quick questions go: to the model that new chats begin with."""
+        if self._quick is not None:
+            model = self._settings.current.model
+            self._quick.show_place(self._place_of(model))
+
+    def fulfil(self, wish: LaunchRequest) -> None:
+        """Do what a second start of Hearth wanted."""
+        if wish.quick_ask:
+            self.quick_ask()
+            return
+        self.come_to_front()
+        if wish.files:
+            self.drops.take_files(wish.files)
+        if wish.link:
+            self._follow(wish.link)
+
+    def _follow(self, link: str) -> None:
+        """Show what a link names; the Hub is asked for nothing that only its writer wanted."""
+        from app.window.values.links import linked_model
+
+        try:
+            name = linked_model(link)
+        except UserError as error:
+            self._notifier.error(error)
+            return
+        if name is None:
+            return
+
+        def answered(answer: str) -> None:
+            if answer == "look":
+                self._navigation.show_model(name.repo, name.quantisation or "")
+
+        self._notifier.ask(
+            [
+                self.tr("Look at {0} on the Hub?").format(name.repo),
+                self.tr("A link outside of Hearth names this model."),
+                self.tr("Nothing is downloaded before you choose it there."),
+            ],
+            [("cancel", self.tr("Cancel")), ("look", self.tr("Look at it"))],
+            answered,
+        )
+
+    def come_to_front(self) -> None:
+        window = self._window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def come_back(self, state: Qt.ApplicationState) -> None:
+        """Show a window that was closed into the tray again when the app is chosen in the Dock.
+
+        macOS tells of that only by making the app the active one. So it is where no other window of
+        Hearth's has become it, such as that for a quick question.
+        """
+        shown = any(it.isVisible() for it in QApplication.topLevelWidgets() if it.isWindow())
+        if state is Qt.ApplicationState.ApplicationActive and not shown:
+            self.come_to_front()
+
+    def zoom_by(self, steps: int) -> None:
+        """0 goes back to the usual size."""
+        field = fields()["zoom"]
+        low, high = limits_of(field)
+        wanted = self._settings.current.zoom + steps * _ZOOM_STEP if steps else field.default
+        within = min(max(wanted, low or wanted), high or wanted)
+        try:
+            self._settings.set("zoom", int(within))
+        except UserError as error:
+            self._notifier.error(error)
+        else:
+            self._notifier.say(self.tr("{0} %").format(int(within)), about="zoom")
+
+    def quit(self) -> None:
+        self._tray.quit()
+
+    def _connect(self) -> None:
+        presenters = self._presenters
+        self._settings.changed.connect(self._apply)
+        self._settings.changed.connect(self._show_quick_place)
+        self._chooser.shown.connect(self._show_quick_place)
+        self._tray.open.connect(self.come_to_front)
+        self._tray.ask.connect(self.quick_ask)
+        self._tray.new_chat.connect(self._new_chat)
+        self._announcer.open_chat.connect(self._open_chat)
+        presenters.system_motion.changed.connect(lambda: self._apply(self._settings.current))
+        presenters.global_shortcut.pressed.connect(self.quick_ask)
+        self.drops.models.connect(self._chooser.take)
+        self.drops.text.connect(self._write)
+        self._edit.files.connect(self.drops.take_files)
+        self.destroyed.connect(presenters.global_shortcut.close)
+        if sys.platform == "darwin":
+            QGuiApplication.instance().applicationStateChanged.connect(self.come_back)
+
+    def _apply(self, settings: Settings) -> None:
+        self._motion.apply(settings.motion, self._presenters.system_motion.is_reduced)
+        self._tray.apply(settings)
+        show_menu_bar(self._window, settings)
+        platform = QGuiApplication.platformName()
+        self._presenters.global_shortcut.use(settings.quick_ask_keys, platform)
+
+    def _new_chat(self) -> None:
+        self.come_to_front()
+        self._navigation.open_chat(None)
+
+    def _open_chat(self, chat_id: str) -> None:
+        self.come_to_front()
+        self._navigation.open_chat(chat_id)
+
+    def _write(self, text: str) -> None:
+        """Into the message, behind what is there."""
+        self._navigation.go_to_chat()
+        edit = self._edit
+        cursor = edit.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        if edit.toPlainText() and not edit.toPlainText().endswith("\n"):
+            cursor.insertText("\n\n")
+        cursor.insertText(text)
+        edit.setTextCursor(cursor)
+        edit.ensureCursorVisible()
+
+    def _quick_closed(self) -> None:
+        self._quick = None

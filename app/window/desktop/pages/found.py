@@ -1,0 +1,83 @@
+"""Collects what the command palette finds in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from app.chats.history.values.places import ALL
+from app.kit.look.language import translated
+from app.models.library.pages.names import name_of
+from app.settings.values.fields import Settings, fields
+from app.window.desktop.pages.keys import keys_of, shown
+from app.window.desktop.pages.palette_items import Item, chats_in_steps
+from app.window.pages.actions import commands
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from app.chats.history.presenters.chats import Chats
+    from app.chats.history.values.chat import Chat
+    from app.kit.navigation import Navigation
+    from app.models.library.pages.chooser import ModelChooser
+
+_STEP, _MOST = 200, 5_000
+"""Chats that are read in one turn of the event loop, and in all: older ones are searched for."""
+
+_LEFT_OUT = {"show_palette", "escape"}
+"""Commands that make no sense from within the palette."""
+
+_tr = QCoreApplication.translate
+
+
+def items_of(
+    actions: Sequence[QAction], settings: Settings, chooser: ModelChooser, navigation: Navigation
+) -> list[Item]:
+    """Commands, settings and models: all that is known at once. actions: of the window."""
+    return [*_commands(actions, settings), *_settings(navigation), *_models(chooser)]
+
+
+def chat_items(chats: Chats, navigation: Navigation) -> Iterator[list[Item]]:
+    """The chats, the last used first."""
+    said = _tr("palette", "Chat")
+
+    def item(chat: Chat) -> Item:
+        return Item("chat", chat.title, said, lambda: navigation.open_chat(chat.id))
+
+    def page(offset: int, limit: int) -> Sequence[Chat]:
+        return chats.page(ALL, offset, limit)
+
+    return chats_in_steps(page, item, _STEP, _MOST)
+
+
+def _commands(actions: Sequence[QAction], settings: Settings) -> Iterator[Item]:
+    named = {action.objectName(): action for action in actions}
+    for command in commands():
+        action = named[command.name]
+        if command.name not in _LEFT_OUT and action.isEnabled():
+            keys = shown(keys_of(command, settings.shortcuts))
+            yield Item("command", command.text, keys, action.trigger, command.group)
+
+
+def _settings(navigation: Navigation) -> Iterator[Item]:
+    said = _tr("palette", "Setting")
+    for name, field in fields().items():
+        if field.in_form:
+
+            def show(name: str = name) -> None:
+                navigation.show_settings(name)
+
+            yield Item("setting", translated(field.title), said, show, translated(field.section))
+
+
+def _models(chooser: ModelChooser) -> Iterator[Item]:
+    said = _tr("palette", "Model")
+    for entry in chooser.entries():
+        if not entry.drafts:
+
+            def use(model_id: str = entry.id) -> None:
+                chooser.use(model_id)
+
+            yield Item("model", name_of(entry), said, use)

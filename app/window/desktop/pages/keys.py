@@ -1,0 +1,109 @@
+"""The keys of each command: those of the table, and the user's changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QCoreApplication, QKeyCombination, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from app.window.pages.actions import WindowCommand, commands
+
+_FORMAT = QKeySequence.SequenceFormat.PortableText
+_MODIFIERS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
+_Text = QKeySequence.StandardKey
+_OF_TEXT = (
+    _Text.Copy,
+    _Text.Cut,
+    _Text.Paste,
+    _Text.SelectAll,
+    _Text.Undo,
+    _Text.Redo,
+    _Text.MoveToNextWord,
+    _Text.MoveToPreviousWord,
+    _Text.MoveToStartOfDocument,
+    _Text.MoveToEndOfDocument,
+    _Text.SelectNextWord,
+    _Text.SelectPreviousWord,
+    _Text.SelectStartOfDocument,
+    _Text.SelectEndOfDocument,
+    _Text.DeleteStartOfWord,
+    _Text.DeleteEndOfWord,
+    _Text.InsertParagraphSeparator,
+    _Text.InsertLineSeparator,
+)
+"""Keys that a focused text field takes for itself, and the key that sends a message."""
+
+_tr = QCoreApplication.translate
+
+
+def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequence]:
+    """Return a command's keys; none where the user took them away."""
+    if command.name in changes:
+        read = QKeySequence.listFromString(changes[command.name], _FORMAT)
+        return [keys for keys in read if not keys.isEmpty()]
+    return [QKeySequence(keys) for keys in command.keys]
+
+
+def add_actions(window: QWidget, does: Mapping[str, Callable[[], object]]) -> None:
+    """Give a window an action for each of these commands, named as it is; `give_keys` follows."""
+    for command in commands():
+        if command.name in does:
+            action = QAction(command.text, window)
+            action.setObjectName(command.name)
+            action.triggered.connect(lambda _=False, do=does[command.name]: do())
+            window.addAction(action)
+
+
+def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
+    """Let a window's actions have the keys that hold."""
+    actions = {action.objectName(): action for action in window.actions()}
+    for command in commands():
+        if command.name in actions:
+            actions[command.name].setShortcuts(keys_of(command, changes))
+
+
+def shown(keys: list[QKeySequence]) -> str:
+    """Write keys as this system does, for people."""
+    return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
+
+
+def with_keys(changes: Mapping[str, str], name: str, keys: str) -> dict[str, str]:
+    """The changes with one more; "" takes the keys away. What is usual is no change."""
+    usual = next(command.keys for command in commands() if command.name == name)
+    rest = {other: value for other, value in changes.items() if other != name}
+    return rest if (keys,) == usual else {**rest, name: keys}
+
+
+def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
+    """Why a command cannot have these keys, as a sentence; "" if it can."""
+    wanted = QKeySequence(keys, _FORMAT)
+    native = wanted.toString(QKeySequence.SequenceFormat.NativeText)
+    usual = next(command.keys for command in commands() if command.name == name)
+    if _is_for_writing(wanted) and keys not in usual:
+        return _tr("keys", "{0} is needed for writing.").format(native)
+    if not _is_safe(wanted):
+        return _tr("keys", "{0} is needed for writing; add Ctrl or Alt to it.").format(native)
+    for command in commands():
+        if command.name != name and wanted in keys_of(command, changes):
+            said = _tr("keys", "{0} is taken by “{1}”. Change that first.")
+            return said.format(native, command.text)
+    return ""
+
+
+def _is_for_writing(keys: QKeySequence) -> bool:
+    sends = keys.toString(_FORMAT) in ("Ctrl+Return", "Ctrl+Enter")
+    return sends or any(keys in QKeySequence.keyBindings(which) for which in _OF_TEXT)
+
+
+def _is_safe(keys: QKeySequence) -> bool:
+    """Whether nobody presses these to write or to move in a text."""
+    pressed: QKeyCombination = keys[0]  # type: ignore[index] # PySide6's stubs leave it out
+    key = pressed.key()
+    alone = Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35 or key == Qt.Key.Key_Escape
+    return alone or bool(pressed.keyboardModifiers() & _MODIFIERS)

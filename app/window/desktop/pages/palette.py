@@ -1,0 +1,141 @@
+"""The command palette: a few letters, and what fits them is done with Enter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.label import Label
+from app.window.desktop.pages.palette_items import Item, best
+from app.window.desktop.pages.palette_row import DETAIL, DRAWING, PaletteRow
+
+_MOST = 50
+_WIDTH, _HEIGHT = 600, 420
+_FROM_TOP = 72
+_DRAWINGS = {"command": "forward", "chat": "chat", "model": "box", "setting": "sliders"}
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class Palette(QDialog):
+    """The command palette; the keyboard stays in its field.
+
+    items: what can be found at once. more: further ones, read a step at a time while it is open.
+    The arrow keys move in the list from the field.
+    """
+
+    def __init__(
+        self, items: Sequence[Item], more: Iterator[Sequence[Item]], parent: QWidget
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("palette")
+        self.setProperty("look", "float")
+        self.setWindowTitle(self.tr("Command palette"))
+        self._items = list(items)
+        self._more = more
+        self._chosen: Item | None = None
+        self._window = parent
+        self._field = QLineEdit()
+        self._field.setObjectName("paletteField")
+        self._field.setAccessibleName(self.tr("Command, chat, model or setting"))
+        self._field.setPlaceholderText(self.tr("Command, chat, model or setting"))
+        self._field.installEventFilter(self)
+        self._field.textChanged.connect(self._show)
+        self._list = QListWidget()
+        self._list.setObjectName("paletteList")
+        self._list.setAccessibleName(self.tr("Results"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._list.setItemDelegate(PaletteRow(self._list))
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.itemClicked.connect(self._choose)
+        self._list.currentItemChanged.connect(self._say)
+        self._none = Label(self.tr("No results."), "muted", name="paletteNone")
+        self._none.setContentsMargins(GRID, GRID, GRID, GRID)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(GRID)
+        column.addWidget(self._field)
+        column.addWidget(self._none)
+        column.addWidget(self._list, 1)
+        self._reading = QTimer(self)
+        self._reading.timeout.connect(self._read)
+        self._reading.start(0)
+        self._show()
+        self._place(parent)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress:
+            if event.key() in _MOVES:
+                self._move(event)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._choose(self._list.currentItem())
+                return True
+        return super().eventFilter(watched, event)
+
+    def done(self, result: int) -> None:
+        """Close, then run what was chosen, so that it finds the window's focus."""
+        self._reading.stop()
+        super().done(result)
+        if self._chosen is not None:
+            QTimer.singleShot(0, self._window, self._chosen.run)
+
+    def _place(self, window: QWidget) -> None:
+        """Place it over the upper part of the window, never wider or higher than that."""
+        width = min(scaled(_WIDTH), window.width() - 4 * GRID)
+        height = min(scaled(_HEIGHT), window.height() - scaled(_FROM_TOP) - 2 * GRID)
+        corner = window.mapToGlobal(window.rect().topLeft())
+        left = corner.x() + (window.width() - width) // 2
+        self.setFixedSize(width, height)
+        self.move(left, corner.y() + scaled(_FROM_TOP))
+
+    def _read(self) -> None:
+        items = next(self._more, None)
+        if items is None:
+            self._reading.stop()
+            return
+        self._items += items
+        self._show()
+
+    def _show(self) -> None:
+        """The list, with the first one marked, or the one that was, if more have only come in."""
+        found = best(self._field.text(), self._items, _MOST)
+        marked = self._list.selectedItems()
+        kept = marked[0].data(Qt.ItemDataRole.UserRole) if marked else None
+        typed = self.sender() is self._field
+        self._list.clear()
+        for item in found:
+            row = QListWidgetItem(item.title)
+            row.setData(DETAIL, item.detail)
+            row.setData(DRAWING, _DRAWINGS[item.kind])
+            row.setData(Qt.ItemDataRole.UserRole, item)
+            row.setData(Qt.ItemDataRole.AccessibleTextRole, f"{item.title}, {item.detail}")
+            self._list.addItem(row)
+        self._list.setCurrentRow(found.index(kept) if not typed and kept in found else 0)
+        self._list.setVisible(bool(found))
+        self._none.setVisible(not found)
+
+    def _move(self, event: QKeyEvent) -> None:
+        """Move as the list itself would; past an end to the other one."""
+        rows, at = self._list.count(), self._list.currentRow()
+        if rows and event.key() == Qt.Key.Key_Up:
+            self._list.setCurrentRow((at - 1) % rows)
+        elif rows and event.key() == Qt.Key.Key_Down:
+            self._list.setCurrentRow((at + 1) % rows)
+        else:
+            self._list.event(event)
+
+    def _say(self, row: QListWidgetItem | None) -> None:
+        """The field has the focus: it is by it that a screen reader learns what is marked."""
+        said = row.data(Qt.ItemDataRole.AccessibleTextRole) if row is not None else ""
+        self._field.setAccessibleDescription(said)
+
+    def _choose(self, row: QListWidgetItem | None) -> None:
+        if row is not None:
+            self._chosen = row.data(Qt.ItemDataRole.UserRole)
+            self.accept()

@@ -1,0 +1,74 @@
+"""The items of the command palette: commands, chats, models, settings and what each does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from app.chats.search.values.fuzzy import fit, folded
+
+if TYPE_CHECKING:
+    from app.chats.history.values.chat import Chat
+
+Kind = Literal["command", "chat", "model", "setting"]
+
+_BEFORE = {"command": 3.0, "setting": 2.0, "model": 1.0, "chat": 0.0}
+"""Among titles that fit alike, what comes first."""
+
+_LESS = 100.0
+"""Taken off for what is only found by its further words."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row that can be found.
+
+    title: what it is found by, and read out with `detail`: its keys, or what it is. words: more
+    that it is found by. run: called without arguments when it is chosen.
+    """
+
+    kind: Kind
+    title: str
+    detail: str
+    run: Callable[[], object] = field(compare=False)
+    words: str = ""
+    found_by: str = field(init=False, compare=False)
+    found_too: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "found_by", folded(self.title))
+        object.__setattr__(self, "found_too", folded(f"{self.title} {self.words}"))
+
+    def fit(self, typed: str) -> float | None:
+        """Score the fit by its title, or less by all its words; `typed` is folded."""
+        by_title = fit(typed, self.found_by)
+        if by_title is not None or not self.words:
+            return by_title
+        too = fit(typed, self.found_too)
+        return None if too is None else too - _LESS
+
+
+def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
+    """Return the items that fit best, in order; all in their order if nothing was typed."""
+    words = folded(typed)
+    if not words.strip():
+        return list(items)[:most]
+    scored = [(item.fit(words), item) for item in items]
+    found = [(score + _BEFORE[item.kind], item) for score, item in scored if score is not None]
+    found.sort(key=lambda pair: -pair[0])
+    return [item for _, item in found[:most]]
+
+
+def chats_in_steps(
+    page: Callable[[int, int], Sequence[Chat]],
+    item: Callable[[Chat], Item],
+    step: int,
+    most: int,
+) -> Iterator[list[Item]]:
+    """The chats, the last used first, a page at a time: there may be very many."""
+    for offset in range(0, most, step):
+        chats = page(offset, step)
+        yield [item(chat) for chat in chats]
+        if len(chats) < step:
+            return

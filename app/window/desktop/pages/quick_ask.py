@@ -1,0 +1,208 @@
+"""A small window to ask one thing in, from anywhere; what was asked is a chat like any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.chats.answers.values.answers import AnswerOptions
+from app.chats.composer.pages.message_edit import MessageEdit
+from app.chats.transcript.pages.wait_words import wait_words
+from app.kit.look.icons import app_icon
+from app.kit.look.language import translated
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID
+from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.window.desktop.pages.exchange import Exchange
+from engines.errors import UserError
+
+if TYPE_CHECKING:
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.pages.engine_badge import EngineBadge
+    from app.runtime.values.wait import Wait
+    from app.servers.presenters import Destination
+
+_WIDTH, _HIGH = 560, 460
+
+
+class QuickAsk(QWidget):
+    """open_chat(chat_id): the user wants to go on in the large window. link(address).
+
+    Questions that follow belong to the same chat, until the window is closed.
+    """
+
+    open_chat = Signal(str)
+    link = Signal(str)
+
+    def __init__(self, generation: Generation, model: str, text_size: int, send_with: str) -> None:
+        """Begin. model: its name. text_size: in pixels."""
+        super().__init__(None, Qt.WindowType.Window)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        # Hearth goes on in the tray when this is the last window that is closed.
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        self.setObjectName("quickAsk")
+        self.setWindowTitle(self.tr("Ask Hearth"))
+        self.setWindowIcon(app_icon())
+        self._generation = generation
+        self._text_size = text_size
+        self._asking = False
+        self._chat_id: str | None = None
+        self._answer_id: str | None = None
+        self._exchange: Exchange | None = None
+        self._page = ColumnPage("quickPage", spacing=2 * GRID)
+        self._page.column.addStretch(1)
+        self._page.hide()
+        self.edit = MessageEdit()
+        self.edit.setPlaceholderText(self.tr("Ask {0}").format(model))
+        self.edit.set_send_with(send_with)
+        self.edit.send.connect(self._press)
+        self.edit.textChanged.connect(self._show_button)
+        self._button = IconButton("send", "", "quickSend", look="send", tone="on_accent")
+        self._button.clicked.connect(self._press)
+        self._badge: EngineBadge | None = None
+        self._problem = Label("", "problem", name="quickProblem", wrap=True)
+        self._problem.hide()
+        self._lay_out()
+        self._connect(generation)
+        self.resize(_WIDTH, self.sizeHint().height())
+        self._show_button()
+        self.edit.setFocus()
+
+    @property
+    def chat_id(self) -> str | None:
+        """The chat that its questions belong to."""
+        return self._chat_id
+
+    def show_place(self, place: Destination | None) -> None:
+        """Show where the question goes; None: nowhere else."""
+        if self._badge is None and place is not None:
+            from app.chats.pages.engine_badge import EngineBadge
+
+            self._badge = EngineBadge("quickBadge", self)
+            self._column.insertWidget(self._column.indexOf(self._problem), self._badge)
+        if self._badge is not None:
+            self._badge.show_place(place)
+            needed = self._column.totalHeightForWidth(self.width())
+            self.resize(self.width(), max(self.height(), needed))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _lay_out(self) -> None:
+        panel = Panel("composer", "quickComposer", across=True, margins=(2, 1.25, 1, 1))
+        panel.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        panel.box.addWidget(self.edit, 1)
+        panel.box.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._go_on = LabelledButton("chat", self.tr("Open in Hearth"), "quickOpen", look="quiet")
+        self._go_on.clicked.connect(self._open)
+        self._go_on.setEnabled(False)
+        below = QHBoxLayout()
+        below.setSpacing(GRID)
+        below.addWidget(Picture("flame", "accent_text", 18))
+        below.addWidget(Label(self.tr("Enter asks, Esc closes"), "small"), 1)
+        below.addWidget(self._go_on)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self._page, 1)
+        column.addWidget(self._problem)
+        column.addWidget(panel)
+        column.addLayout(below)
+
+    def _connect(self, generation: Generation) -> None:
+        generation.begun.connect(self._begun)
+        generation.waits.connect(self._waits)
+        generation.loading.connect(self._loading)
+        generation.text.connect(self._text)
+        generation.ended.connect(self._ended)
+
+    def _press(self) -> None:
+        if self._answer_id is not None:
+            self._generation.stop_answer(self._answer_id)
+            return
+        text = self.edit.toPlainText().strip()
+        if not text or self._asking:
+            return
+        self.edit.clear()
+        self._problem.hide()
+        self._asking = True
+        self._generation.ask(
+            self._chat_id,
+            text,
+            AnswerOptions(),
+            self._asked,
+            lambda error: self._refused(text, error),
+        )
+
+    def _asked(self, question: StoredMessage) -> None:
+        self._chat_id = question.chat_id
+        self._go_on.setEnabled(True)
+        self._exchange = Exchange(question.text, self._text_size)
+        self._exchange.link.connect(self.link)
+        self._exchange.grown.connect(self._show_end)
+        self._page.column.insertWidget(self._page.column.count() - 1, self._exchange)
+        if self._page.isHidden():
+            self._page.show()
+            self.resize(self.width(), scaled(_HIGH))
+
+    def _begun(self, answer: StoredMessage) -> None:
+        if self._asking and answer.chat_id == self._chat_id:
+            self._asking = False
+            self._answer_id = answer.id
+            self._show_button()
+
+    def _waits(self, answer_id: str, wait: Wait | None) -> None:
+        if self._exchange is not None and answer_id == self._answer_id:
+            self._exchange.say(wait_words(wait) if wait else self.tr("One moment…"))
+
+    def _loading(self, answer_id: str, _share: float) -> None:
+        if self._exchange is not None and answer_id == self._answer_id:
+            self._exchange.say(self.tr("Loading the model…"))
+
+    def _text(self, answer_id: str, text: str) -> None:
+        if self._exchange is not None and answer_id == self._answer_id:
+            self._exchange.append(text)
+
+    def _ended(self, answer: StoredMessage) -> None:
+        if self._exchange is not None and answer.id == self._answer_id:
+            self._exchange.end(answer)
+            self._answer_id = None
+            self._show_button()
+
+    def _refused(self, text: str, error: Exception) -> None:
+        """Put a question that was not saved back into the field."""
+        self._asking = False
+        self.edit.setPlainText(text)
+        said = str(error)
+        if isinstance(error, UserError):
+            said = f"{translated(error.what)} {translated(error.do)}"
+        self._problem.setText(said)
+        self._problem.show()
+
+    def _show_end(self) -> None:
+        bar = self._page.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _show_button(self) -> None:
+        stops = self._answer_id is not None
+        self._button.redraw("stop" if stops else "send", "on_accent")
+        self._button.rename(self.tr("Stop") if stops else self.tr("Ask"))
+        self._button.setEnabled(stops or bool(self.edit.toPlainText().strip()))
+
+    def _open(self) -> None:
+        if self._chat_id is not None:
+            self.open_chat.emit(self._chat_id)
+            self.close()

@@ -1,0 +1,187 @@
+"""The frame of the window: sidebar, header and pages side by side, as they are painted first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chats.composer.pages.composer import Composer
+from app.chats.history.presenters.chats import Chats
+from app.chats.history.values.chat import UNTITLED
+from app.chats.pages.header import Header
+from app.kit.look.scale import scaled, zoom
+from app.settings.values.fields import Settings
+from app.window.pages.sidebar import Sidebar
+from app.window.pages.signal_buffer import SignalBuffer
+from app.window.values.window_state import WindowState
+
+_BOTH = 740
+"""Pixels; in a narrower window the sidebar takes the place of the page while it is open."""
+_LEAST = 440
+"""Pixels that a page needs; with less, a panel takes its place."""
+_PANEL = 344
+
+
+class WindowFrame(QMainWindow):
+    """The frame with the chats and a bare field for a message, which is quickly made.
+
+    What is asked for in the first moment is kept in `early` and `early_messages`, until they pass
+    it on.
+    """
+
+    def __init__(self, chats: Chats, settings: Settings) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Hearth")
+        self.setMinimumSize(520, 420)
+        self.resize(1120, 760)
+        self._sidebar_width = WindowState().sidebar_width
+        self._wants_sidebar = True
+        self.last_chat = ""
+        self._in_place = False
+        self._is_narrow = False
+        self._panel: QWidget | None = None
+        self._lay_out(chats)
+        self.header.set_title(self.tr(UNTITLED))
+        self.composer.set_send_with(settings.send_with)
+        if draft := chats.drafts.of(None):
+            self.composer.set_text(draft)
+        self.sidebar.refresh(None)
+        self.composer.focus()
+        side = self.sidebar
+        self.early_messages = SignalBuffer([self.composer.send])
+        self.early = SignalBuffer(
+            [
+                *(side.new_chat, side.scratch, side.page, side.settings, side.searched),
+                *(side.hide_me, side.show_me, side.chats.opened, side.chats.chosen),
+                self.header.model.clicked,
+                *(self.header.show_sidebar, self.header.toggle_offline, self.header.chat_settings),
+            ]
+        )
+
+    def restore(self, state: WindowState) -> None:
+        """Take the place and shape that the window had; the first time, no more than there is.
+
+        So it is on a screen of another size: Qt then refuses to restore what was on the old one.
+        """
+        geometry = QByteArray.fromHex(QByteArray(state.geometry.encode()))
+        if not self.restoreGeometry(geometry):
+            # The system puts its bar with the title above; how high that is it says only later.
+            bar = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
+            room = self.screen().availableSize() - QSize(0, bar)
+            self.resize(self.size().boundedTo(room))
+        if state.folded:
+            self.sidebar.model.folded = set(state.folded)
+            self.sidebar.chats.reload()
+        self._sidebar_width = state.sidebar_width
+        self._wants_sidebar = state.sidebar
+        self.last_chat = state.chat
+        self._arrange()
+
+    def state(self) -> WindowState:
+        return WindowState(
+            geometry=self.saveGeometry().toHex().toStdString(),
+            sidebar=self._wants_sidebar,
+            sidebar_width=self._sidebar_width,
+            chat=self.last_chat,
+            folded=tuple(sorted(self.sidebar.model.folded)),
+        )
+
+    def show_page(self, page: QWidget) -> None:
+        """Show a page in place of another; a new one is added to the stack."""
+        if self._stack.indexOf(page) < 0:
+            self._stack.addWidget(page)
+        self._stack.setCurrentWidget(page)
+
+    def is_shown(self, page: QWidget) -> bool:
+        """Whether this is the page in front."""
+        return self._stack.currentWidget() is page
+
+    def drop_bare_field(self) -> None:
+        """Remove the bare field, once a page has the message's field."""
+        self._stack.removeWidget(self._bare)
+        self._bare.deleteLater()
+
+    def set_sidebar(self, shown: bool) -> None:
+        """Show the sidebar or not: beside the page, or in place of it in a narrow window."""
+        if self._is_narrow:
+            self._in_place = shown
+        else:
+            self._wants_sidebar = shown
+        self._arrange()
+
+    def show_panel(self, panel: QWidget | None) -> None:
+        """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
+        if self._panel is not None:
+            self._panel.hide()
+        self._panel = panel
+        if panel is not None and self._splitter.indexOf(panel) < 0:
+            self._splitter.addWidget(panel)
+        self._arrange()
+
+    def uncover_page(self) -> bool:
+        """Show the page again, where the sidebar or a panel is in its place; returns if it was."""
+        was = self._main.isHidden()
+        if self._in_place:
+            self.set_sidebar(False)
+        if self._main.isHidden():
+            self.show_panel(None)
+        return was
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give the sidebar its width in the zoom of now, and fold it where there is no room."""
+        beside = 0 if self._panel is None else scaled(_PANEL)
+        room = self.width() - beside
+        self._is_narrow = room < scaled(_BOTH)
+        self._in_place &= self._is_narrow
+        shown = self._in_place if self._is_narrow else self._wants_sidebar
+        is_covered = self._panel is not None and room < scaled(_LEAST)
+        self._main.setVisible(not self._in_place and not is_covered)
+        if self._panel is not None:
+            self._panel.setVisible(not self._in_place)
+        self.sidebar.setVisible(shown)
+        self.header.set_sidebar_hidden(not shown)
+        side = scaled(self._sidebar_width)
+        self._splitter.setSizes([side, max(1, room - side), beside])
+
+    def _take_width(self) -> None:
+        """Keep the width that the user has given to the sidebar."""
+        self._sidebar_width = round(self._splitter.sizes()[0] / zoom())
+
+    def _lay_out(self, chats: Chats) -> None:
+        """Lay out from the window inwards: what gets another parent is styled anew."""
+        self._splitter = QSplitter(self)
+        self._splitter.setObjectName("splitter")
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self.sidebar = Sidebar(chats, self._splitter)
+        self._splitter.splitterMoved.connect(self._take_width)
+        main = self._main = QWidget(self._splitter)
+        self.header = Header(main)
+        self._stack = QStackedWidget(main)
+        self._bare = QWidget(self._stack)
+        self._stack.addWidget(self._bare)
+        self.composer = Composer(self._bare)
+        below = QVBoxLayout(self._bare)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addStretch(1)
+        below.addWidget(self.composer)
+        column = QVBoxLayout(main)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self._stack, 1)
+        self._splitter.setStretchFactor(1, 1)
+        self.setCentralWidget(self._splitter)

@@ -1,0 +1,608 @@
+"""The whole window: its parts, its pages, its commands, and the connections of signals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol, cast
+
+from PySide6.QtWidgets import QWidget
+
+from app.chats.history.presenters.chats import Chats
+from app.chats.history.values.places import ALL
+from app.settings.values.fields import Settings
+from app.window.pages.frame import WindowFrame
+from app.window.values.window_state import WindowState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.assistants.pages.prompt_use import PromptUse
+    from app.chats.composer.pages.chat_collections import ChatCollections
+    from app.chats.history.values.conversation import StoredMessage
+    from app.chats.pages.assistant_controller import AssistantsController
+    from app.chats.pages.chat_page import ChatPage
+    from app.chats.pages.guide_banner import GuideBanner
+    from app.chats.sidebar.pages.chat_actions import ChatActions
+    from app.chats.sidebar.pages.chat_order import ChatOrder
+    from app.chats.sidebar.pages.rows import Scope
+    from app.chats.welcome.pages.download_strip import DownloadStrip
+    from app.connections.pages.going_online import GoingOnline
+    from app.exchange.pages.exporter import Exporter
+    from app.exchange.pages.importer import Importer
+    from app.kit.notify import Notifier
+    from app.models.discover.values.offers import Offer
+    from app.models.downloads.values.downloads import Download
+    from app.models.library.pages.chooser import ModelChooser
+    from app.models.library.pages.model_button import ModelPicking
+    from app.models.library.pages.model_picker import Way
+    from app.models.library.values.entry import ModelEntry
+    from app.models.pages.models_page import ModelsPage
+    from app.runtime.pages.switch_controller import EngineSwitchController
+    from app.window.desktop.pages.desktop import Desktop
+    from app.window.pages.download_notices import DownloadNotices
+    from app.window.presenters.window import WindowPresenters
+    from app.window.scratch.pages.scratch_controller import ScratchController
+
+Report = Callable[[BaseException], str]
+"""Makes the text of a report about a bug of ours."""
+
+
+class _WithParts(Protocol):
+    """A page that has parts."""
+
+    def show_part(self, part: str) -> None: ...
+
+
+class MainWindow(WindowFrame):
+    """The frame at first; `build` makes its parts, and a visit each page of `pages`.
+
+    Parts and pages get presenters, each other, and the window as a `Navigation` alone.
+    """
+
+    presenters: WindowPresenters
+    notifier: Notifier
+    chooser: ModelChooser
+    chat_actions: ChatActions
+    order: ChatOrder
+    page: ChatPage
+    banner: GuideBanner
+    strip: DownloadStrip
+    picking: ModelPicking
+    switching: EngineSwitchController
+    online: GoingOnline
+    notices: DownloadNotices
+    assistants: AssistantsController
+    scratch: ScratchController
+    documents: ChatCollections
+    prompts: PromptUse
+    desktop: Desktop
+
+    def __init__(self, chats: Chats, settings: Settings) -> None:
+        super().__init__(chats, settings)
+        self.is_built = False
+        self._follows_server = False
+        self._pages: dict[str, QWidget] = {}
+
+    def build(self, presenters: WindowPresenters, report: Report) -> Iterator[None]:
+        """Make all that the first painting does without, in steps between which the window lives.
+
+        Go on whenever the event loop has nothing to do; at the end `is_built` is true.
+        """
+        from app.chats.welcome.pages.first_look import FirstLook
+
+        self.presenters = presenters
+        self._make_tools(report)
+        yield
+        self._make_chat_page()
+        yield
+        self._make_controllers(report)
+        yield
+        self._make_desktop()
+        yield
+        self._connect()
+        self._add_commands()
+        self.apply(presenters.settings.current)
+        self.online.tell()
+        self.assistants.show()
+        self.refresh()
+        FirstLook(self.page.welcome, presenters)  # it knows by now whether there is a chat
+        presenters.downloads.look()
+        self.is_built = True
+        self.early.pass_on()
+        for fault in presenters.settings.faults:
+            self.notifier.error(fault)
+
+    def _make_tools(self, report: Report) -> None:
+        from app.chats.sidebar.pages.chat_actions import ChatActions
+        from app.chats.sidebar.pages.chat_order import ChatOrder
+        from app.connections.pages.going_online import GoingOnline
+        from app.kit.notify import Notifier
+        from app.models.library.pages.chooser import ModelChooser
+
+        presenters = self.presenters
+        self.notifier = Notifier(self, report, presenters.log_file, lambda: presenters.is_offline)
+        self.chooser = ModelChooser(
+            presenters.models,
+            presenters.loaded,
+            presenters.settings,
+            presenters.chat_settings,
+            lambda: self.page.chat_id,
+            self.notifier,
+            self,
+        )
+        self.online = GoingOnline(presenters, self.notifier, self)
+        self.chat_actions = ChatActions(
+            presenters.chats,
+            presenters.generation,
+            self.notifier,
+            lambda ids: self.exporter.ask(ids),  # noqa: PLW0108 - made when needed
+            self,
+        )
+        self.order = ChatOrder(self.sidebar, presenters.chats, presenters.search, self.chat_actions)
+        self.order.found.connect(self.uncover_page)
+
+    def _make_chat_page(self) -> None:
+        """Make the chat page, which receives what was written and sent before."""
+        from app.chats.pages.chat_page import ChatPage
+        from app.chats.pages.guide_banner import GuideBanner
+        from app.chats.welcome.pages.download_strip import DownloadStrip
+        from app.kit.text.pictures import Pictures
+        from app.models.library.pages.model_button import ModelPicking
+        from app.runtime.pages.switch_controller import EngineSwitchController
+
+        presenters = self.presenters
+        had_focus = self.composer.edit.hasFocus()
+        first = self._first_chat()
+        presenters.chats.drafts.keep(None, self.composer.text)
+        self.page = ChatPage(
+            presenters.chats,
+            presenters.generation,
+            presenters.answering,
+            presenters.chat_settings,
+            presenters.context,
+            presenters.settings.current,
+            self.notifier,
+            self.composer,
+        )
+        Pictures(presenters.tasks, self.page.transcript)
+        self.banner = GuideBanner()
+        self.strip = DownloadStrip()
+        self.page.banners.addWidget(self.banner)
+        self.page.banners.addWidget(self.strip)
+        self.page.open_chat(first)
+        self.show_page(self.page)
+        self.drop_bare_field()
+        if had_focus or not self.isVisible():
+            self.composer.focus()
+        self.picking = ModelPicking(self.header.model, self.chooser, presenters, self._ways())
+        self.switching = EngineSwitchController(
+            self.header, self.picking, self.page, self.chooser, presenters, self.notifier, self
+        )
+        self.switching.show()
+        place = self.switching.place_of(self.chooser.current())
+        if place is not None and place.leaves and self.early_messages.held:
+            # It was sent before its writer could see that it leaves this computer.
+            self.composer.set_text("\n".join(str(it[0]) for it in self.early_messages.held))
+            self.early_messages.forget()
+        self.early_messages.pass_on()
+
+    def _ways(self) -> list[Way]:
+        """Return what the model picker leads to."""
+        return [
+            ("addFromPicker", "plus", self.tr("Add a file…"), self.chooser.add),
+            ("allModels", "box", self.tr("All models"), lambda: self.go_to("models")),
+            ("pickServers", "server", self.tr("Servers…"), lambda: self.go_to("servers")),
+        ]
+
+    def _first_chat(self) -> str | None:
+        """Return the chat to begin with: the last one, unless a new one was begun meanwhile."""
+        chats = self.presenters.chats
+        chat = chats.chat(self.last_chat) if self.last_chat else None
+        begun = self.early_messages.held or self.composer.text != chats.drafts.of(None)
+        if chat is None or chat.deleted or chat.archived or begun:
+            return None
+        return chat.id
+
+    def state(self) -> WindowState:
+        if self.is_built:
+            self.last_chat = self.page.chat_id or ""
+        return super().state()
+
+    def _make_controllers(self, report: Report) -> None:
+        from app.assistants.pages.prompt_use import PromptUse
+        from app.chats.composer.pages.chat_collections import ChatCollections
+        from app.chats.pages.assistant_controller import AssistantsController
+        from app.window.pages.download_notices import DownloadNotices
+        from app.window.pages.hit_opening import HitOpening
+        from app.window.scratch.pages.scratch_controller import ScratchController
+
+        presenters, page = self.presenters, self.page
+        self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
+        self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
+        self.scratch = ScratchController(
+            self, presenters, self.chooser, self.switching, report, self
+        )
+        self.documents = ChatCollections(
+            page,
+            presenters.collections,
+            presenters.chat_settings,
+            partial(self.go_to, "documents"),
+        )
+        self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
+        page.composer.add_to_menu(self.prompts.fill)
+        page.thinking.changed.connect(self._suggest)
+        page.transcript.save.connect(
+            lambda code: self.exporter.ask_for_code(code)  # noqa: PLW0108 - made when needed
+        )
+        HitOpening(self.order, presenters.answering.branches, page.finding, self)
+
+    def _make_desktop(self) -> None:
+        from app.window.desktop.pages.desktop import Desktop
+
+        self.desktop = Desktop(
+            self,
+            self.presenters,
+            self.page.composer.edit,
+            self.chooser,
+            self.switching.place_of,
+            lambda path: self.importer.take_dropped(path),  # noqa: PLW0108 - made when needed
+            self.notifier,
+            self,
+        )
+
+    @cached_property
+    def exporter(self) -> Exporter:
+        from app.exchange.pages.exporter import Exporter
+
+        presenters = self.presenters
+        return Exporter(presenters.chats, presenters.exporting, self.notifier, self)
+
+    @cached_property
+    def importer(self) -> Importer:
+        from app.exchange.pages.importer import Importer
+
+        presenters = self.presenters
+        importer = Importer(presenters.importing, presenters.chats, self.notifier, self, self)
+        importer.gone.connect(self.leave)
+        return importer
+
+    def page_named(self, name: str) -> QWidget:
+        """Return a page of `app.window.pages.pages`, made on the first visit."""
+        if name not in self._pages:
+            from app.window.pages.pages import PageTools, pages
+
+            tools = PageTools(self.presenters, self.notifier, self, self.chooser, self.online)
+            entry = next(it for it in pages() if it.name == name)
+            self._pages[name] = entry.make(tools)
+        return self._pages[name]
+
+    def go_to(self, page: str, part: str = "") -> None:
+        shown = self.page_named(page)
+        self.show_page(shown)
+        self.uncover_page()
+        if part:
+            cast(_WithParts, shown).show_part(part)
+        self.refresh()
+
+    def show_model(self, repo: str, label: str = "") -> None:
+        self.go_to("models", "discover")
+        cast("ModelsPage", self.page_named("models")).discover.open(repo, label)
+
+    def go_to_chat(self) -> None:
+        """Go back to the chat, also to one that has not begun: what was chosen for it stays."""
+        self.show_page(self.page)
+        self.refresh()
+        self._write()
+
+    def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
+        self.show_page(self.page)
+        if chat_id is None or chat_id != self.page.chat_id:
+            self.page.open_chat(chat_id)
+        else:
+            self.refresh()
+        if to_write:
+            self._write()
+
+    def _write(self) -> None:
+        """Let the user write a message."""
+        self.uncover_page()
+        self.page.composer.focus()
+
+    def _attach(self, paths: Sequence[Path]) -> None:
+        """Put files that were dropped or pasted at the message."""
+        self.go_to_chat()
+        self.page.files.add(paths)
+
+    def new_chat(self) -> None:
+        self.open_chat(None)
+
+    def chat_with(self, model_id: str) -> None:
+        """Begin a chat with a model that has come; where there was but the guide, it is usual."""
+        from app.models.library.values.entry import STARTER
+
+        self.open_chat(None)
+        if self.chooser.usual == STARTER:
+            self.chooser.use_from_now_on(model_id)
+        else:
+            self.chooser.use(model_id)
+
+    def show_settings(self, name: str = "") -> None:
+        from app.help.pages.about_page import AboutPage
+        from app.settings.pages.settings_dialog import SettingsDialog
+
+        presenters = self.presenters
+        about = AboutPage(presenters.about, presenters.data_folder, presenters.log_file)
+        about.open_folder.connect(self.notifier.open_folder)
+        about.failed.connect(self.notifier.error)
+        dialog = SettingsDialog(
+            presenters.settings,
+            self.desktop.notes(),
+            {
+                "Engines": (self.tr("Engines and devices"), partial(self.go_to, "engines")),
+                "Server": (self.tr("Address and token"), partial(self.go_to, "engines", "api")),
+            },
+            {"model": self._model_editor},
+            about,
+            self,
+        )
+        dialog.open()
+        if name:
+            dialog.go_to(name)
+
+    def _model_editor(self, value: object, changed: Callable[[object], None]) -> QWidget:
+        from app.models.library.pages.model_box import ModelBox
+
+        entries = self.chooser.entries()
+        named = next((it.id for it in entries if value in (it.id, it.name)), str(value))
+        box = ModelBox("model", "")
+        box.show_models(entries, named)
+        box.chosen.connect(changed)
+        return box
+
+    def show_shortcuts(self) -> None:
+        from app.window.pages.shortcuts_dialog import ShortcutsDialog
+
+        ShortcutsDialog(self.presenters.settings, self).open()
+
+    def step(self, step: int) -> None:
+        """Show the chat above (-1) or below in the list."""
+        neighbour = self.sidebar.chats.neighbour(step)
+        if neighbour:
+            self._look_at_chat(neighbour)
+
+    def _look_at_chat(self, chat_id: str) -> None:
+        """Open a chat from the list, and leave the keyboard there."""
+        self.open_chat(chat_id, to_write=False)
+
+    def leave(self, chat_ids: Sequence[str]) -> None:
+        """Chats have gone: show none of them."""
+        if self.page.chat_id in chat_ids:
+            self.open_chat(None, to_write=False)
+        # Ctrl+Z takes the deletion back from here; in the composer it would undo typing.
+        self.sidebar.chats.setFocus()
+
+    def escape(self) -> None:
+        if self.sidebar.escape() or self.page.finding.escape():
+            return
+        if self.uncover_page():
+            self.page.composer.focus()
+            return
+        self.page.stop()
+        self.page.composer.focus()
+
+    def focus_search(self) -> None:
+        self.set_sidebar(True)
+        self.sidebar.focus_search()
+
+    def show_chats(self, scope: Scope, then: Callable[[], object] = lambda: None) -> None:
+        """List a part of the chats in the sidebar."""
+        self.set_sidebar(True)
+        self.sidebar.go_to(scope)
+        then()
+
+    def refresh(self) -> None:
+        """Show the list of chats as it is now, and the title of the one that is open."""
+        current = self.page.chat_id
+        self.sidebar.refresh(current)
+        self.order.name_new_folder()
+        chat = self.presenters.chats.chat(current) if current else None
+        if chat is not None and chat.unread and self.is_shown(self.page):
+            self.presenters.chats.set_unread(chat.id, False)
+        if not self.is_shown(self.page):
+            self.header.set_title("")
+        elif current is None:
+            self.header.set_title(self.tr("New chat"))
+        elif chat is not None:
+            self.header.set_title(chat.title)
+        self.page.welcome.set_first(not self.presenters.chats.count(ALL))
+
+    def _answer_ended(self, answer: StoredMessage) -> None:
+        """Mark an answer that its user did not see coming, in the list of chats."""
+        seen = self.is_shown(self.page) and answer.chat_id == self.page.chat_id
+        noticed = answer.state != "stopped" or answer.repeats
+        if not seen and noticed and not self.desktop.shows(answer.chat_id):
+            self.presenters.chats.set_unread(answer.chat_id, True)
+        self.refresh()
+
+    def apply(self, settings: Settings) -> None:
+        self.page.apply(settings)
+        self.chooser.tell()
+        self.presenters.models.look()
+        if settings.server and not self._follows_server:
+            self._follow_server()
+
+    def _follow_server(self) -> None:
+        """Run the server that other programs ask; most users never need it, nor its modules."""
+        self._follows_server = True
+        server = self.presenters.api_server
+        server.changed.connect(
+            lambda now: self.header.show_exposed(now.exposed, encrypted=now.encrypted)
+        )
+        self.header.exposed.connect(lambda: self.go_to("engines", "api"))
+        server.follow()
+
+    def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        """Show the models, and the one in use; current: its id or name."""
+        self.page.answers.set_models(entries, current)
+        self.page.queue.set_models(entries, current)
+        if self.page.files.attachments:
+            self.page.context.look()  # a projector may have come for its model
+        self.page.recording.look()
+        self.presenters.models.look_for_mtp(current)
+        entry = self.chooser.current_entry()
+        guide = entry is not None and entry.builtin
+        self.banner.setVisible(guide)
+        self.page.welcome.set_guide(guide)
+        self._suggest()
+        name = self.tr("the guide") if guide else (entry.name if entry else "Hearth")
+        self.page.composer.set_assistant(name)
+
+    def _suggest(self) -> None:
+        """Show questions to begin with that suit the model and the documents of the chat."""
+        from app.chats.history.values.first_questions import kind_for
+
+        entry = self.chooser.current_entry()
+        documents = bool(self.presenters.chat_settings.collections(self.page.chat_id))
+        self.banner.show_documents(documents)
+        kind = None
+        if entry is not None:
+            thinks = self.page.thinking.thinks
+            kind = kind_for(entry.name, builtin=entry.builtin, thinks=thinks, documents=documents)
+        self.page.welcome.suggest(kind)
+
+    def _get_offer(self, offer: Offer, pictures: bool) -> None:
+        """The recommended model of the welcome."""
+
+        from app.models.downloads.pages.download_words import queued_words
+
+        def queued(download: Download) -> None:
+            self.notifier.say(queued_words(download))
+
+        def failed(error: Exception) -> None:
+            self.page.welcome.show_not_queued()
+            self.notifier.error(error)
+
+        self.presenters.discover.get_offer(offer, queued, failed, projector=pictures)
+
+    def _add_commands(self) -> None:
+        """An action for every command, with the keys that the user wants."""
+        from app.window.desktop.pages.keys import add_actions, give_keys
+        from app.window.desktop.pages.menus import fill_menu_bar
+
+        settings = self.presenters.settings
+        add_actions(self, self._commands())
+        settings.changed.connect(lambda now: give_keys(self, now.shortcuts))
+        give_keys(self, settings.current.shortcuts)
+        fill_menu_bar(self)
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """Return what each command does, by its name in `app.window.pages.actions`."""
+        from app.chats.pages.page_actions import page_actions
+        from app.window.pages.pages import pages
+
+        page, sidebar = self.page, self.sidebar
+        return {
+            "new_chat": self.new_chat,
+            "focus_search": self.focus_search,
+            "find": page.finding.open,
+            "find_next": lambda: page.finding.step(1),
+            "find_previous": lambda: page.finding.step(-1),
+            "pin_chat": lambda: self.chat_actions.do("toggle_pin", page.chat_id),
+            "archive_chat": lambda: self.chat_actions.do("archive", page.chat_id),
+            "new_folder": lambda: self.show_chats("chats", self.order.make_folder),
+            "show_archive": lambda: self.show_chats("archive"),
+            "show_trash": lambda: self.show_chats("trash"),
+            "rename_chat": sidebar.rename_current,
+            "duplicate_chat": lambda: self.chat_actions.do("duplicate", page.chat_id),
+            "delete_chat": lambda: self.chat_actions.do("delete", page.chat_id),
+            "export_chat": lambda: self.chat_actions.do("export", page.chat_id),
+            "import_chats": lambda: self.importer.ask(),  # noqa: PLW0108 - made when needed
+            "undo_delete": self.notifier.undo,
+            "chat_above": lambda: self.step(-1),
+            "chat_below": lambda: self.step(1),
+            "escape": self.escape,
+            **page_actions(page),
+            "toggle_sidebar": lambda: self.set_sidebar(sidebar.isHidden()),
+            "show_settings": self.show_settings,
+            "insert_prompt": self.prompts.open,
+            "chat_settings": self.assistants.toggle_panel,
+            "scratch_chat": self.scratch.open,
+            "chat_documents": self.documents.open_menu,
+            "show_shortcuts": self.show_shortcuts,
+            "toggle_offline": self.online.toggle,
+            "show_palette": self.desktop.show_palette,
+            "quick_ask": self.desktop.quick_ask,
+            "zoom_in": lambda: self.desktop.zoom_by(1),
+            "zoom_out": lambda: self.desktop.zoom_by(-1),
+            "zoom_reset": lambda: self.desktop.zoom_by(0),
+            "close": self.close,
+            "quit": self.desktop.quit,
+            **{
+                command.name: partial(self.go_to, it.name, command.part)
+                for it in pages()
+                for command in it.commands
+            },
+        }
+
+    def _connect(self) -> None:
+        """Connect the signals of the window's parts and of the presenters."""
+        presenters = self.presenters
+        self._connect_chats()
+        self._connect_models()
+        self.desktop.drops.files.connect(self._attach)
+        self.sidebar.page.connect(self.go_to)
+        self.sidebar.settings.connect(self.show_settings)
+        self.sidebar.scratch.connect(self.scratch.open)
+        self.header.chat_settings.connect(self.assistants.toggle_panel)
+        self.sidebar.hide_me.connect(lambda: self.set_sidebar(False))
+        self.sidebar.show_me.connect(lambda: self.set_sidebar(True))
+        self.header.show_sidebar.connect(lambda: self.set_sidebar(True))
+        self.header.toggle_offline.connect(self.online.toggle)
+        self.online.changed.connect(self.header.set_offline)
+        presenters.settings.changed.connect(self.apply)
+        welcome = self.page.welcome
+        presenters.system.checked.connect(welcome.show_check)
+        presenters.system.failed.connect(welcome.show_check_failed)
+        presenters.suggestions.offered.connect(welcome.show_offers)
+        welcome.get.connect(self._get_offer)
+        welcome.choose.connect(lambda: self.go_to("models", "discover"))
+
+    def _connect_chats(self) -> None:
+        sidebar, presenters = self.sidebar, self.presenters
+        sidebar.new_chat.connect(self.new_chat)
+        sidebar.places.import_chats.connect(lambda: self.importer.ask())  # noqa: PLW0108 - made when needed
+        sidebar.chats.opened.connect(self._look_at_chat)
+        sidebar.chats.chosen.connect(self.open_chat)
+        self.chat_actions.gone.connect(self.leave)
+        self.chat_actions.back.connect(self._look_at_chat)
+        self.chat_actions.copied.connect(self.open_chat)
+        self.page.shown.connect(self.refresh)
+        self.page.grown.connect(self.refresh)
+        presenters.chats.changed.connect(self.refresh)
+        presenters.chats.failed.connect(self.notifier.error)
+        presenters.search.failed.connect(self.notifier.error)
+        presenters.collections.failed.connect(self.notifier.error)
+        generation = presenters.generation
+        for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
+            tells.connect(self.refresh)
+        generation.ended.connect(self._answer_ended)
+        generation.saved.connect(lambda _: self.refresh())
+
+    def _connect_models(self) -> None:
+        presenters, chooser = self.presenters, self.chooser
+        presenters.models.failed.connect(self.notifier.error)
+        presenters.loaded.failed.connect(self.notifier.error)
+        self.banner.get_model.connect(lambda: self.go_to("models", "discover"))
+        self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
+        chooser.shown.connect(self._show_models)
+        presenters.models.listed.connect(chooser.tell)
+        presenters.models.listed.connect(lambda: self.page.mtp.apply(presenters.settings.current))
+        presenters.models.mtp_known.connect(self.page.mtp.show_files)
+        for shows in (self.strip, self.page.welcome, self.sidebar):
+            presenters.downloads.changed.connect(shows.show_downloads)
+        presenters.downloads.came.connect(self.strip.show_came)
+        self.strip.use.connect(presenters.downloads.use)
+        chooser.changed.connect(self.strip.dismiss)
+        self.notices.use.connect(self.chat_with)
+        self.notices.listed.connect(presenters.models.look)

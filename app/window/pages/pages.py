@@ -1,0 +1,193 @@
+"""The pages of the window: a page is a folder beside this file, and one entry here.
+
+From its entry follow its commands with their keys, in menus, palette and list of shortcuts, its
+button in the sidebar, and its making on the first visit. The chat is no entry: it is where all
+others lead back to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from app.connections.pages.going_online import GoingOnline
+    from app.kit.navigation import Navigation
+    from app.kit.notify import Notifier
+    from app.models.library.pages.chooser import ModelChooser
+    from app.window.presenters.window import WindowPresenters
+
+_tr = QCoreApplication.translate
+
+
+@dataclass(frozen=True)
+class PageTools:
+    """The collaborators that a page can be made with."""
+
+    presenters: WindowPresenters
+    notifier: Notifier
+    navigation: Navigation
+    chooser: ModelChooser
+    online: GoingOnline
+
+
+@dataclass(frozen=True)
+class PageCommand:
+    """A command that shows a page. part: the one of its parts that comes up; "": the last one."""
+
+    name: str
+    text: str
+    keys: str
+    part: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the window.
+
+    make: called on the first visit; what it needs is imported by then.
+
+    commands: the first is its button's. drawing: of its button in the sidebar, "" for none; small:
+    a button without words. group: of its commands.
+    """
+
+    name: str
+    make: Callable[[PageTools], QWidget]
+    commands: tuple[PageCommand, ...]
+    drawing: str = ""
+    small: bool = False
+    group: Literal["window", "help"] = "window"
+
+
+def pages() -> tuple[Page, ...]:
+    """List the pages in the order in which they are shown."""
+    return (
+        Page(
+            "assistants",
+            _assistants,
+            (
+                PageCommand(
+                    "show_assistants", _tr("pages", "Assistants"), "Ctrl+Shift+A", "assistants"
+                ),
+                PageCommand(
+                    "show_prompts", _tr("pages", "Prompt library"), "Ctrl+Shift+L", "prompts"
+                ),
+            ),
+            drawing="assistant",
+        ),
+        Page(
+            "documents",
+            _documents,
+            (PageCommand("show_documents", _tr("pages", "Documents"), "Ctrl+Shift+W"),),
+            drawing="documents",
+        ),
+        Page(
+            "models",
+            _models,
+            (
+                PageCommand("show_models", _tr("pages", "Models"), "Ctrl+M"),
+                PageCommand("show_downloads", _tr("pages", "Downloads"), "Ctrl+J", "downloads"),
+            ),
+            drawing="box",
+        ),
+        Page(
+            "engines",
+            _engines,
+            (PageCommand("show_engines", _tr("pages", "Engines"), "Ctrl+Shift+G"),),
+        ),
+        Page(
+            "activity",
+            _activity,
+            (PageCommand("show_activity", _tr("pages", "Activity"), "Ctrl+Shift+R"),),
+        ),
+        Page(
+            "servers",
+            _servers,
+            (PageCommand("show_servers", _tr("pages", "Servers"), "Ctrl+Shift+Y"),),
+        ),
+        Page(
+            "connections",
+            _connections,
+            (PageCommand("show_connections", _tr("pages", "Connections"), "Ctrl+Shift+J"),),
+            drawing="ledger",
+            small=True,
+        ),
+        Page(
+            "help",
+            _help,
+            (PageCommand("show_help", _tr("pages", "Help"), "Shift+F1"),),
+            drawing="help",
+            small=True,
+            group="help",
+        ),
+    )
+
+
+def _assistants(tools: PageTools) -> QWidget:
+    from app.assistants.pages.assistants_page import AssistantsPage
+
+    return AssistantsPage(tools.presenters, tools.notifier, tools.navigation)
+
+
+def _documents(tools: PageTools) -> QWidget:
+    from app.documents.collections.pages.documents_page import DocumentsPage
+
+    return DocumentsPage(tools.presenters, tools.notifier, tools.navigation)
+
+
+def _models(tools: PageTools) -> QWidget:
+    from app.models.pages.models_page import ModelsPage
+
+    return ModelsPage(
+        tools.presenters, tools.notifier, tools.navigation, tools.chooser, tools.online
+    )
+
+
+def _engines(tools: PageTools) -> QWidget:
+    from app.api.pages.api_card import ApiCard
+    from app.api.pages.api_controller import ApiController
+    from app.runtime.pages.engines_page import EnginesPage
+
+    presenters, notifier, navigation = tools.presenters, tools.notifier, tools.navigation
+    settings, models = presenters.settings, presenters.models
+    api = ApiCard()
+    ApiController(api, presenters.api_server, settings, models, notifier, navigation)
+    return EnginesPage(
+        presenters.engines,
+        presenters.servers,
+        settings,
+        models,
+        api,
+        presenters.data_folder / "engines" / "vllm",
+        notifier,
+        navigation,
+    )
+
+
+def _activity(tools: PageTools) -> QWidget:
+    from app.activity.pages.activity_page import ActivityPage
+
+    return ActivityPage(tools.presenters.activity, tools.notifier, tools.navigation)
+
+
+def _servers(tools: PageTools) -> QWidget:
+    from app.servers.pages.servers_page import ServersPage
+
+    return ServersPage(tools.presenters, tools.notifier, tools.navigation, tools.chooser)
+
+
+def _connections(tools: PageTools) -> QWidget:
+    from app.connections.pages.connections_page import ConnectionsPage
+
+    return ConnectionsPage(tools.presenters.connections, tools.notifier, tools.navigation)
+
+
+def _help(tools: PageTools) -> QWidget:
+    from app.help.pages.help_page import HelpPage
+
+    return HelpPage(tools.presenters, tools.notifier, tools.navigation)

@@ -1,0 +1,41 @@
+"""Loads what users will want next at the first sign that somebody is at the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QCursor, QEnterEvent
+
+if TYPE_CHECKING:
+    from app.window.pages.main_window import MainWindow
+
+
+class Preloader(QObject):
+    """Calls `then` once: the pointer has moved in the window, or something is written there."""
+
+    def __init__(self, window: MainWindow, then: Callable[[], object]) -> None:
+        super().__init__(window)
+        self._then = then
+        self._edit = window.composer.edit
+        # Of a pointer that rests where the window appeared, Qt says that it has entered.
+        self._rests = QCursor.pos()
+        self._watched = (window, window.sidebar)
+        if window.composer.text:
+            then()
+            return
+        for widget in self._watched:
+            widget.installEventFilter(self)
+        self._edit.textChanged.connect(self._tell)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QEnterEvent) and event.globalPosition().toPoint() != self._rests:
+            self._tell()
+        return super().eventFilter(watched, event)
+
+    def _tell(self) -> None:
+        for widget in self._watched:
+            widget.removeEventFilter(self)
+        self._edit.textChanged.disconnect(self._tell)
+        self._then()

@@ -1,0 +1,364 @@
+"""The sidebar: new chat, search, the chats, the downloads, and the other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chats.history.presenters.chats import Chats
+from app.chats.sidebar.pages.chat_list import ChatList
+from app.chats.sidebar.pages.chat_model import ChatModel
+from app.chats.sidebar.pages.place_bar import PlaceBar
+from app.chats.sidebar.pages.rows import Scope
+from app.kit.look.icons import icon
+from app.kit.look.scale import scaled
+from app.kit.look.theme import GRID, theme_of
+from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.picture import Picture
+from app.window.pages.pages import Page, pages
+
+if TYPE_CHECKING:
+    from app.chats.search.values.hits import Hit
+    from app.chats.sidebar.pages.bulk_bar import BulkBar
+    from app.chats.sidebar.pages.download_badge import DownloadBadge
+    from app.chats.sidebar.pages.hit_list import HitList
+    from app.models.downloads.values.downloads import Download
+
+_SEARCH_MS = 150
+_LOW = 620
+"""Pixels; in a lower window what is fixed gives way to the chats."""
+_WIDE = 420
+"""Pixels; in a wider one that is low, the search stands beside the button for a new chat."""
+NARROWEST = 216
+
+
+class Sidebar(QWidget):
+    """page(name, part): one of `app.window.pages.pages` is wanted.
+
+    searched(words): the user has stopped typing for a moment. hit(Hit): one was chosen.
+
+    bulk_wanted(deed), bulk_fill(menu): as `BulkBar` says.
+    """
+
+    new_chat = Signal()
+    searched = Signal(str)
+    scratch = Signal()
+    page = Signal(str, str)
+    settings = Signal()
+    hide_me = Signal()
+    show_me = Signal()
+    hit = Signal(object)
+    bulk_wanted = Signal(str)
+    bulk_fill = Signal(QMenu)
+
+    def __init__(self, chats: Chats, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self.setProperty("look", "side")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(NARROWEST)
+        self._is_low = self._is_wide = False
+        self.model = ChatModel(chats, self)
+        # Made in the order in which they are seen, which is that of the Tab key.
+        self._top = self._make_top()
+        self._new = _button("plus", self.tr("New chat"), "newChat", self)
+        self._new.clicked.connect(self.new_chat)
+        self.search = QLineEdit(self)
+        self.search.setObjectName("search")
+        self.search.setAccessibleName(self.tr("Search chats"))
+        self.search.setPlaceholderText(self.tr("Search"))
+        self._icon = self.search.addAction(
+            icon("search", theme_of(self.palette()).muted, 16),
+            QLineEdit.ActionPosition.LeadingPosition,
+        )
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_SEARCH_MS)
+        self._pause.timeout.connect(lambda: self.searched.emit(self.search.text()))
+        self.search.textChanged.connect(self._restart)
+        self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
+        self.places = PlaceBar(self)
+        self._shown = QStackedWidget(self)
+        self.chats = ChatList(self.model, self._shown)
+        self._shown.addWidget(self.chats)
+        self.chats.selected.connect(self._selected)
+        self._empty = Label("", "muted", name="noChats", wrap=True, parent=self)
+        self._empty.setContentsMargins(10, 0, 10, 0)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(GRID)
+        column.addLayout(self._top)
+        column.addWidget(self._new)
+        column.addWidget(self.search)
+        column.addWidget(self.places)
+        column.addWidget(self._empty)
+        column.addWidget(self._shown, 1)
+        self._rows = self._make_bottom(icons=False)
+        column.addWidget(self._rows)
+
+    @cached_property
+    def hits(self) -> HitList:
+        """The list of hits, in place of the chats."""
+        from app.chats.sidebar.pages.hit_list import HitList
+
+        hits = HitList(self._shown)
+        hits.left.connect(self.focus_search)
+        hits.chosen.connect(self.hit)
+        self._shown.addWidget(hits)
+        self._order_tabs(hits=hits)
+        return hits
+
+    @cached_property
+    def bulk(self) -> BulkBar:
+        """The bar for several chats, below the list."""
+        from app.chats.sidebar.pages.bulk_bar import BulkBar
+
+        bulk = BulkBar(self)
+        bulk.let_go.connect(self.chats.let_go)
+        bulk.wanted.connect(self.bulk_wanted)
+        bulk.fill.connect(self.bulk_fill)
+        self._column.insertWidget(self._column.indexOf(self._shown) + 1, bulk)
+        self._order_tabs(bulk=bulk)
+        return bulk
+
+    @cached_property
+    def badge(self) -> DownloadBadge:
+        """The badge of the downloads, above the other pages."""
+        from app.chats.sidebar.pages.download_badge import DownloadBadge
+
+        badge = DownloadBadge(self)
+        badge.clicked.connect(lambda: self.page.emit("models", "downloads"))
+        self._column.insertWidget(self._column.indexOf(self._rows), badge)
+        self._order_tabs(badge=badge)
+        badge.set_low(self._is_low)
+        return badge
+
+    @cached_property
+    def _icons(self) -> QWidget:
+        """The buttons to the other pages as a row of icons, where the window is low."""
+        icons = self._make_bottom(icons=True)
+        self._column.addWidget(icons)
+        self._order_tabs(_icons=icons)
+        return icons
+
+    def _order_tabs(self, **made: QWidget) -> None:
+        """Let the Tab key reach what was made later where it is seen. made: just now, by name."""
+        parts = vars(self) | made
+        order: list[QWidget] = [self.chats, *self.chats.row_buttons]
+        for name in ("hits", "bulk", "badge", "_rows", "_icons"):
+            if name in parts:
+                order += parts[name].findChildren(QAbstractButton) or [parts[name]]
+        for one, following in pairwise(order):
+            self.setTabOrder(one, following)
+
+    def show_downloads(self, downloads: Sequence[Download]) -> None:
+        if downloads or "badge" in vars(self):
+            self.badge.show_downloads(downloads)
+
+    def refresh(self, current: str | None) -> None:
+        """Show the chats as they are now; current: the one that the window shows."""
+        self.chats.reload()
+        self.chats.show_chat(current)
+        self._show_list()
+
+    def go_to(self, scope: Scope) -> None:
+        """List a part of the chats, in place of what was found."""
+        if self.search.text():
+            self.search.clear()
+            self._shown.setCurrentWidget(self.chats)
+        if scope != self.model.scope:
+            self.chats.reload(scope)
+            self.chats.let_go()
+        self._show_list()
+        self.chats.setFocus()
+
+    def rename_current(self) -> None:
+        """Let the user rename the row that has the focus; without one, the chat that is shown."""
+        if not self.chats.hasFocus():
+            self.show_me.emit()
+            self.go_to("chats")
+            self.chats.go_to_shown()
+        self.chats.rename_current()
+
+    def show_hits(self, words: str, hits: Sequence[Hit]) -> None:
+        """Show what was found, in place of the list."""
+        self.hits.show_hits(hits)
+        self._shown.setCurrentWidget(self.hits)
+        self.places.hide()
+        if "bulk" in vars(self):
+            self.bulk.hide()
+        self._say("" if hits else self.tr("No chat contains “{0}”.").format(words))
+
+    def show_list(self) -> None:
+        """Back from what was found."""
+        self._shown.setCurrentWidget(self.chats)
+        self._show_list()
+
+    def escape(self) -> bool:
+        """Leave what one is in the middle of; False where that is nothing of the sidebar's."""
+        searched = self._shown.currentWidget() is not self.chats
+        if self.search.text() and (self.search.hasFocus() or (searched and self.hits.hasFocus())):
+            self.search.clear()
+            return True
+        focus = QApplication.focusWidget()
+        if self.chats.is_bulk and focus is not None and self.isAncestorOf(focus):
+            self.chats.let_go()
+            return True
+        return False
+
+    def focus_search(self) -> None:
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._icon.setIcon(icon("search", theme_of(self.palette()).muted, 16))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take keys that the search field has no use for."""
+        searched = self._shown.currentWidget() is not self.chats
+        if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
+            self.hits.enter()
+        else:
+            super().keyPressEvent(event)
+
+    def _selected(self, count: int) -> None:
+        if count > 1 or "bulk" in vars(self):
+            self.bulk.show_for(count, self.model.scope, pinned=self.chats.are_pinned)
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave room for the chats in a low window: what is fixed gives way to them."""
+        low = self.height() < scaled(_LOW)
+        wide = low and self.width() >= scaled(_WIDE)
+        if (low, wide) != (self._is_low, self._is_wide):
+            self._is_low, self._is_wide = low, wide
+            self._arrange_top()
+            if "badge" in vars(self):
+                self.badge.set_low(low)
+        chooses = "bulk" in vars(self) and not self.bulk.isHidden()
+        self._rows.setHidden(low)
+        if low or "_icons" in vars(self):
+            self._icons.setHidden(not low or chooses)
+        edge, gap = (GRID, GRID // 2) if low else (12, GRID)
+        self._column.setContentsMargins(scaled(12), scaled(edge), scaled(12), scaled(edge))
+        self._column.setSpacing(scaled(gap))
+
+    def _arrange_top(self) -> None:
+        """Put what stands above the list into one row, or each into a row of its own."""
+        for part in self._brand:
+            part.setHidden(self._is_low)
+        if self._is_low:
+            self._top.insertWidget(1, self._new, 0 if self._is_wide else 1)
+        else:
+            self._column.insertWidget(1, self._new)
+        if self._is_wide:
+            self._top.insertWidget(2, self.search, 1)
+        else:
+            self._top.removeWidget(self.search)
+            self._column.removeWidget(self.search)
+            self._column.insertWidget(self._column.indexOf(self.places), self.search)
+
+    def _restart(self) -> None:
+        self.search.setClearButtonEnabled(True)
+        self._pause.start()
+
+    def _show_list(self) -> None:
+        if self._shown.currentWidget() is not self.chats:
+            return
+        scope, count = self.model.scope, self.model.rowCount()
+        self.places.show()
+        self.places.show_place(scope, count)
+        empty: dict[Scope, str] = {
+            "chats": self.tr("Your chats will be listed here."),
+            "archive": self.tr(
+                "The archive is empty. Archived chats appear here instead of in the list."
+            ),
+            "trash": self.tr("The trash is empty. Deleted chats can be restored from here."),
+        }
+        self._say("" if count else empty[scope])
+
+    def _say(self, words: str) -> None:
+        self._empty.setText(words)
+        self._empty.setVisible(bool(words))
+
+    def _make_top(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        fold = IconButton("panel", self.tr("Hide the sidebar"), "hideSidebar", parent=self)
+        fold.clicked.connect(self.hide_me)
+        self._brand = (
+            Picture("flame", "accent_text", 22, self),
+            Label(self.tr("Hearth"), "title", parent=self),
+        )
+        row.addWidget(fold)
+        flame, name = self._brand
+        row.addWidget(flame)
+        row.addWidget(name, 1)
+        return row
+
+    def _make_bottom(self, *, icons: bool) -> QWidget:
+        """Make the buttons to the other pages: one under another, or all as icons in a row."""
+        bottom = QWidget(self)
+        shown = [page for page in pages() if page.drawing]
+        large = [page for page in shown if not page.small]
+        above = [
+            _button("scratch", self.tr("Scratch chat"), "scratchChat", bottom, icon=icons),
+            *(self._page_button(page, bottom, icon=icons) for page in large),
+        ]
+        settings = _button("sliders", self.tr("Settings"), "settings", bottom, icon=icons)
+        small = [self._page_button(page, bottom, icon=True) for page in shown if page.small]
+        above[0].clicked.connect(self.scratch)
+        settings.clicked.connect(self.settings)
+        column, row = QVBoxLayout(bottom), QHBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        row.setSpacing(0 if icons else 2)
+        if icons:
+            for button in (*above, settings, *small):
+                row.addWidget(button, 1, Qt.AlignmentFlag.AlignCenter)
+        else:
+            for button in above:
+                column.addWidget(button)
+            row.addWidget(settings, 1)
+            for button in small:
+                row.addWidget(button)
+        column.addLayout(row)
+        return bottom
+
+    def _page_button(self, page: Page, parent: QWidget, *, icon: bool) -> QAbstractButton:
+        shows, name = page.commands[0], f"show{page.name.capitalize()}"
+        button = _button(page.drawing, shows.text, name, parent, icon=icon)
+        button.clicked.connect(lambda: self.page.emit(page.name, shows.part))
+        return button
+
+
+def _button(
+    drawing: str, text: str, name: str, parent: QWidget, *, icon: bool = False
+) -> QAbstractButton:
+    if icon:
+        return IconButton(drawing, text, name, parent=parent)
+    return LabelledButton(drawing, text, name, look="quiet", parent=parent)

@@ -1,0 +1,1 @@
+"""A shortcut that works while another program has the focus."""

@@ -1,0 +1,130 @@
+"""A global shortcut through the desktop portal, as Wayland desktops offer it.
+
+Source: XDG Desktop Portal, org.freedesktop.portal.GlobalShortcuts version 1: a session is created,
+the shortcut is bound to it (the desktop may ask the user for other keys), and signals follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+from app.window.presenters.global_shortcut.keys import Keys
+from app.window.presenters.session_bus import SessionBus
+
+if TYPE_CHECKING:
+    from jeepney import Message
+
+_NAME = "org.freedesktop.portal.Desktop"
+_PATH = "/org/freedesktop/portal/desktop"
+_SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
+_ID = "quick-ask"
+
+Results = dict[str, tuple[str, Any]]
+
+
+class PortalShortcut(QObject):
+    """A shortcut of the desktop portal; `told` gets the trouble with it, "" when it works."""
+
+    _numbers = count(1)
+
+    def __init__(
+        self,
+        bus: SessionBus,
+        keys: Keys,
+        what: str,
+        pressed: Callable[[], object],
+        told: Callable[[str], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """Ask for the shortcut. what: for the user, in the desktop's settings. `bus` is open."""
+        super().__init__(parent)
+        self._bus = bus
+        self._pressed = pressed
+        self._told = told
+        self._session = ""
+        self._handles: dict[str, Callable[[Results], None]] = {}
+        self._listen("org.freedesktop.portal.Request", "Response", self._responded)
+        self._listen(_SHORTCUTS, "Activated", self._activated)
+        wish = {"description": ("s", what), "preferred_trigger": ("s", keys.for_portal)}
+        self._ask(
+            "CreateSession",
+            "a{sv}",
+            (),
+            {"session_handle_token": ("s", f"hearth{next(self._numbers)}")},
+            lambda found: self._bind(str(found["session_handle"][1]), wish),
+        )
+
+    def close(self) -> None:
+        """Close the session, with which the shortcut goes."""
+        if self._session:
+            call = self._call(self._session, "org.freedesktop.portal.Session", "Close", "", ())
+            self._bus.call(call, lambda _: None, lambda: None)
+        self._session = ""
+        self._handles.clear()
+
+    def _bind(self, session: str, wish: dict[str, tuple[str, str]]) -> None:
+        self._session = session
+        values = (session, [(_ID, wish)], "")
+        self._ask("BindShortcuts", "oa(sa{sv})sa{sv}", values, {}, self._bound)
+
+    def _bound(self, found: Results) -> None:
+        bound = found.get("shortcuts", ("", []))[1]
+        self._told("" if bound else "The desktop did not allow this shortcut.")
+
+    def _ask(
+        self,
+        method: str,
+        signature: str,
+        values: tuple[Any, ...],
+        options: Results,
+        found: Callable[[Results], None],
+    ) -> None:
+        """Call a method whose reply comes later, as a signal of an object named beforehand."""
+        token = f"hearth{next(self._numbers)}"
+        sender = self._bus.name.removeprefix(":").replace(".", "_")
+        self._handles[f"/org/freedesktop/portal/desktop/request/{sender}/{token}"] = found
+        body = (*values, {"handle_token": ("s", token), **options})
+        call = self._call(_PATH, _SHORTCUTS, method, signature, body)
+        self._bus.call(call, lambda _: None, self._refused)
+
+    def _responded(self, message: Message) -> None:
+        from jeepney import HeaderFields
+
+        found = self._handles.pop(message.header.fields[HeaderFields.path], None)
+        if found is None:
+            return
+        status, results = message.body
+        if status == 0:
+            found(results)
+        else:
+            self._told("The desktop asked whether to allow this shortcut, and it was refused.")
+
+    def _activated(self, message: Message) -> None:
+        session, which, *_ = message.body
+        if session == self._session and which == _ID:
+            self._pressed()
+
+    def _refused(self) -> None:
+        self._told(
+            "This desktop offers programs no global shortcuts. Set one in its own "
+            "settings; the guide to the terminal has the command that opens the small "
+            "window."
+        )
+
+    def _listen(self, interface: str, member: str, heard: Callable[[Message], None]) -> None:
+        from jeepney import MatchRule
+
+        rule = MatchRule(type="signal", interface=interface, member=member)
+        self._bus.listen(rule, heard)
+
+    def _call(
+        self, path: str, interface: str, method: str, signature: str, body: tuple[Any, ...]
+    ) -> Message:
+        from jeepney import DBusAddress, new_method_call
+
+        address = DBusAddress(path, bus_name=_NAME, interface=interface)
+        return new_method_call(address, method, signature, body)

@@ -1,0 +1,102 @@
+"""Keeps the shortcut of quick ask in force on any desktop, or says why that cannot be."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.window.presenters.session_bus import SessionBus
+
+if TYPE_CHECKING:
+    from app.window.presenters.global_shortcut.keys import Keys
+    from app.window.presenters.global_shortcut.portal import PortalShortcut
+    from app.window.presenters.global_shortcut.x11 import X11Shortcut
+
+_WHAT = "Ask Hearth a question"
+_ELSEWHERE = (
+    "Global shortcuts do not work on this system yet. The tray icon opens the small window, too."
+)
+_NO_DISPLAY = "No desktop with global shortcuts was found."
+_NO_BUS = "The desktop’s message bus cannot be reached."
+
+
+class GlobalShortcut(QObject):
+    """The shortcut of quick ask.
+
+    pressed(): wherever the user is. told(): `problem` has changed.
+
+    The X11 way grabs the key itself; on Wayland the desktop's portal has to pass it on.
+    """
+
+    pressed = Signal()
+    told = Signal()
+
+    def __init__(self, bus: SessionBus, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bus = bus
+        self._text = ""
+        self._platform = ""
+        self._problem = ""
+        self._held: X11Shortcut | PortalShortcut | None = None
+        bus.opened.connect(self._take)
+
+    @property
+    def problem(self) -> str:
+        """A sentence on why the keys are not in force; "" if they are, or none are wanted."""
+        return self._problem
+
+    def use(self, keys: str, platform: str) -> None:
+        """Take these keys. keys: as in the settings. platform: Qt's name of the window system."""
+        if (keys, platform) != (self._text, self._platform):
+            self._text, self._platform = keys, platform
+            self._take()
+
+    def close(self) -> None:
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _take(self) -> None:
+        self.close()
+        if not self._text.strip():
+            self._say("")
+            return
+        from app.window.presenters.global_shortcut.keys import KeysInvalid, read
+
+        try:
+            keys = read(self._text)
+        except KeysInvalid as error:
+            self._say(str(error))
+            return
+        if not sys.platform.startswith("linux"):
+            self._say(_ELSEWHERE)
+        elif self._platform == "xcb":
+            self._grab(keys)
+        elif self._platform.startswith("wayland"):
+            self._ask_portal(keys)
+        else:
+            self._say(_NO_DISPLAY)
+
+    def _grab(self, keys: Keys) -> None:
+        from app.window.presenters.global_shortcut.x11 import X11Shortcut
+
+        try:
+            self._held = X11Shortcut(keys, self.pressed.emit, self)
+        except OSError as error:
+            self._say(str(error))
+        else:
+            self._say("")
+
+    def _ask_portal(self, keys: Keys) -> None:
+        if not self._bus.is_open:
+            self._say(_NO_BUS)
+            return
+        from app.window.presenters.global_shortcut.portal import PortalShortcut
+
+        self._held = PortalShortcut(self._bus, keys, _WHAT, self.pressed.emit, self._say, self)
+
+    def _say(self, problem: str) -> None:
+        self._problem = problem
+        self.told.emit()

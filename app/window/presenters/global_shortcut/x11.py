@@ -1,0 +1,127 @@
+"""A global shortcut on an X11 desktop: the key is grabbed on the root window.
+
+Xlib has its own connection here, apart from Qt's; its file descriptor tells when a key has come.
+Source: Xlib - C Language X Interface, sections 12.1 (XGrabKey) and 11.8 (error handlers).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QSocketNotifier
+
+from app.window.presenters.global_shortcut.keys import Keys
+
+_KEY_PRESS = 2
+_GRAB_ASYNC = 1
+_BAD_ACCESS = 10
+_CAPS, _NUM = 2, 16
+"""Lock keys count as modifiers, so each mix of them is grabbed, too."""
+
+
+class _XEvent(ctypes.Union):
+    _fields_ = (("type", ctypes.c_int), ("pad", ctypes.c_long * 24))
+
+
+class _XError(ctypes.Structure):
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("display", ctypes.c_void_p),
+        ("resource", ctypes.c_ulong),
+        ("serial", ctypes.c_ulong),
+        ("code", ctypes.c_ubyte),
+        ("request", ctypes.c_ubyte),
+        ("minor", ctypes.c_ubyte),
+    )
+
+
+_Handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_XError))
+
+
+class X11Shortcut(QObject):
+    """A key that is grabbed until `close`."""
+
+    def __init__(
+        self, keys: Keys, pressed: Callable[[], object], parent: QObject | None = None
+    ) -> None:
+        """Grab it. Raises OSError, as no display, no such key, or another program has it."""
+        super().__init__(parent)
+        self._pressed = pressed
+        self._x = _xlib()
+        self._display = self._x.XOpenDisplay(None)
+        if not self._display:
+            raise OSError("The X11 display cannot be reached.")
+        self._notifier: QSocketNotifier | None = None
+        try:
+            self._grab(keys)
+        except OSError:
+            self.close()
+            raise
+        read = QSocketNotifier.Type.Read
+        descriptor = self._x.XConnectionNumber(self._display)
+        self._notifier = QSocketNotifier(descriptor, read, self)
+        self._notifier.activated.connect(self._read)
+
+    def close(self) -> None:
+        """Close the connection, with which the grab goes."""
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+            self._notifier = None
+        if self._display:
+            self._x.XCloseDisplay(self._display)
+            self._display = None
+
+    def _grab(self, keys: Keys) -> None:
+        code = self._x.XKeysymToKeycode(self._display, self._x.XStringToKeysym(keys.key.encode()))
+        if not code:
+            raise OSError("This keyboard has no such key.")
+        root = self._x.XDefaultRootWindow(self._display)
+        errors: list[int] = []
+
+        def note(_display: int | None, error: ctypes._Pointer[_XError]) -> int:
+            errors.append(error.contents.code)
+            return 0
+
+        handler = _Handler(note)
+        # The usual handler ends the process; this one is in its place for the grabs alone.
+        before = self._x.XSetErrorHandler(handler)
+        for locks in (0, _CAPS, _NUM, _CAPS | _NUM):
+            mask = keys.x11_mask | locks
+            self._x.XGrabKey(self._display, code, mask, root, 1, _GRAB_ASYNC, _GRAB_ASYNC)
+        self._x.XSync(self._display, 0)
+        self._x.XSetErrorHandler(before)
+        if _BAD_ACCESS in errors:
+            raise OSError("Another program has these keys.")
+
+    def _read(self) -> None:
+        event = _XEvent()
+        while self._display and self._x.XPending(self._display):
+            self._x.XNextEvent(self._display, ctypes.byref(event))
+            if event.type == _KEY_PRESS:
+                self._pressed()
+
+
+def _xlib() -> ctypes.CDLL:
+    """Load Xlib. Raises OSError where it is not installed."""
+    x = ctypes.CDLL(ctypes.util.find_library("X11") or "libX11.so.6")
+    display, window = ctypes.c_void_p, ctypes.c_ulong
+    x.XOpenDisplay.restype = display
+    x.XOpenDisplay.argtypes = [ctypes.c_char_p]
+    x.XCloseDisplay.argtypes = [display]
+    x.XConnectionNumber.argtypes = [display]
+    x.XDefaultRootWindow.argtypes = [display]
+    x.XDefaultRootWindow.restype = window
+    x.XStringToKeysym.restype = ctypes.c_ulong
+    x.XStringToKeysym.argtypes = [ctypes.c_char_p]
+    x.XKeysymToKeycode.restype = ctypes.c_ubyte
+    x.XKeysymToKeycode.argtypes = [display, ctypes.c_ulong]
+    number = ctypes.c_int
+    x.XGrabKey.argtypes = [display, number, ctypes.c_uint, window, number, number, number]
+    x.XSync.argtypes = [display, number]
+    x.XPending.argtypes = [display]
+    x.XNextEvent.argtypes = [display, ctypes.c_void_p]
+    x.XSetErrorHandler.restype = ctypes.c_void_p
+    x.XSetErrorHandler.argtypes = [ctypes.c_void_p]
+    return x

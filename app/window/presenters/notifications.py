@@ -1,0 +1,85 @@
+"""Notifications of a Linux desktop, by the Desktop Notifications Specification 1.2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app import APP_ID
+from app.window.presenters.session_bus import SessionBus
+
+if TYPE_CHECKING:
+    from jeepney import Message
+
+_PATH = "/org/freedesktop/Notifications"
+_NAME = "org.freedesktop.Notifications"
+_AS_LONG_AS_USUAL = -1
+
+
+class Notifications(QObject):
+    """Shows notifications.
+
+    clicked(about): the user has pressed a notification, given what it was about.
+    """
+
+    clicked = Signal(str)
+
+    def __init__(self, bus: SessionBus, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bus = bus
+        self._about: dict[int, str] = {}
+        self._can: frozenset[str] = frozenset()
+        self._is_there = False
+        bus.opened.connect(self._ask)
+        bus.closed.connect(lambda: self._know(False))
+
+    @property
+    def are_possible(self) -> bool:
+        """Whether this desktop shows them; known a moment after the bus is open."""
+        return self._is_there
+
+    def show(self, title: str, text: str, about: str) -> None:
+        import html
+
+        from jeepney import new_method_call
+
+        body = html.escape(text, quote=False) if "body-markup" in self._can else text
+        actions = ["default", title] if "actions" in self._can else []
+        hints = {"desktop-entry": ("s", APP_ID), "category": ("s", "im.received")}
+        values = ("Hearth", 0, APP_ID, title, body, actions, hints, _AS_LONG_AS_USUAL)
+        call = new_method_call(self._address(), "Notify", "susssasa{sv}i", values)
+
+        def shown(reply: tuple[int]) -> None:
+            self._about[reply[0]] = about
+
+        self._bus.call(call, shown, lambda: self._know(False))
+
+    def _ask(self) -> None:
+        from jeepney import MatchRule, new_method_call
+
+        def can(reply: tuple[list[str]]) -> None:
+            self._can = frozenset(reply[0])
+            self._know(True)
+
+        call = new_method_call(self._address(), "GetCapabilities")
+        self._bus.call(call, can, lambda: self._know(False))
+        rule = MatchRule(type="signal", interface=_NAME, path=_PATH)
+        self._bus.listen(rule, self._heard)
+
+    def _heard(self, message: Message) -> None:
+        from jeepney import HeaderFields
+
+        number, what = message.body[0], message.header.fields[HeaderFields.member]
+        if what == "ActionInvoked" and number in self._about:
+            self.clicked.emit(self._about[number])
+        elif what == "NotificationClosed":
+            self._about.pop(number, None)
+
+    def _know(self, is_there: bool) -> None:
+        self._is_there = is_there
+
+    def _address(self) -> object:
+        from jeepney import DBusAddress
+
+        return DBusAddress(_PATH, bus_name=_NAME, interface=_NAME)

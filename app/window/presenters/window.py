@@ -1,0 +1,136 @@
+"""What the window is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from app.activity.presenters import Activity
+    from app.api.presenters import ApiServer
+    from app.assistants.presenters.assistants import Assistants
+    from app.assistants.presenters.prompts import Prompts
+    from app.chats.answers.presenters.generation import Generation
+    from app.chats.context.presenters import ContextUses
+    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.chats.history.presenters.chats import Chats
+    from app.chats.presenters.answering import Answering
+    from app.chats.presenters.scratch import Scratch
+    from app.chats.search.presenters import ChatSearch
+    from app.connections.presenters import Connections
+    from app.documents.collections.presenters import Collections
+    from app.documents.viewer.presenters import Viewing
+    from app.exchange.presenters.exporting import Exporting
+    from app.exchange.presenters.importing import Importing
+    from app.help.presenters import AboutHearth
+    from app.help.services.guides import Guides
+    from app.kit.tasks.tasks import Tasks
+    from app.models.discover.presenters.discover import Discover
+    from app.models.discover.presenters.hub_token import HubToken
+    from app.models.discover.presenters.suggestions import Suggestions
+    from app.models.downloads.presenters import DownloadList
+    from app.models.library.presenters.metadata import ModelMetadata
+    from app.models.library.presenters.model_page import ModelPage
+    from app.models.library.presenters.models import Models
+    from app.models.library.presenters.overview import ModelOverview
+    from app.models.library.presenters.same_answer import SameAnswer
+    from app.runtime.presenters.engine_list import EngineList
+    from app.runtime.presenters.loaded import LoadedModels
+    from app.runtime.presenters.system import SystemService
+    from app.servers.presenters import ServerList
+    from app.settings.presenters import SettingsService
+    from app.window.presenters.global_shortcut.service import GlobalShortcut
+    from app.window.presenters.notifications import Notifications
+    from app.window.presenters.session_bus import SessionBus
+    from app.window.presenters.system_motion import SystemMotion
+
+
+class WindowPresenters(Protocol):
+    """The presenters of the window; each is made, with its imports, when it is first asked for.
+
+    data_folder and log_file are shown to the user, never opened by the window. stays_offline: this
+    run stays offline, whatever the settings say. open_scratch: makes a chat of which nothing is
+    kept. tasks: for drawing that would hold up the window. viewing: of files of collections.
+    """
+
+    @property
+    def chats(self) -> Chats: ...
+    @property
+    def search(self) -> ChatSearch: ...
+    @property
+    def assistants(self) -> Assistants: ...
+    @property
+    def chat_settings(self) -> ChatSettings: ...
+    @property
+    def collections(self) -> Collections: ...
+    @property
+    def viewing(self) -> Viewing: ...
+    @property
+    def prompts(self) -> Prompts: ...
+    @property
+    def generation(self) -> Generation: ...
+    @property
+    def answering(self) -> Answering: ...
+    @property
+    def context(self) -> ContextUses: ...
+    @property
+    def models(self) -> Models: ...
+    @property
+    def loaded(self) -> LoadedModels: ...
+    @property
+    def downloads(self) -> DownloadList: ...
+    @property
+    def suggestions(self) -> Suggestions: ...
+    @property
+    def settings(self) -> SettingsService: ...
+    @property
+    def system(self) -> SystemService: ...
+    @property
+    def about(self) -> AboutHearth: ...
+    @property
+    def bus(self) -> SessionBus: ...
+    @property
+    def notifications(self) -> Notifications: ...
+    @property
+    def global_shortcut(self) -> GlobalShortcut: ...
+    @property
+    def system_motion(self) -> SystemMotion: ...
+    @property
+    def exporting(self) -> Exporting: ...
+    @property
+    def importing(self) -> Importing: ...
+    @property
+    def overview(self) -> ModelOverview: ...
+    @property
+    def model_page(self) -> ModelPage: ...
+    @property
+    def metadata(self) -> ModelMetadata: ...
+    @property
+    def connections(self) -> Connections: ...
+    @property
+    def same_answer(self) -> SameAnswer: ...
+    @property
+    def discover(self) -> Discover: ...
+    @property
+    def hub_token(self) -> HubToken: ...
+    @property
+    def engines(self) -> EngineList: ...
+    @property
+    def activity(self) -> Activity: ...
+    @property
+    def servers(self) -> ServerList: ...
+    @property
+    def api_server(self) -> ApiServer: ...
+    @property
+    def guides(self) -> Guides: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def data_folder(self) -> Path: ...
+    @property
+    def log_file(self) -> Path: ...
+    @property
+    def stays_offline(self) -> bool: ...
+    @property
+    def is_offline(self) -> bool: ...
+    def open_scratch(self) -> Scratch: ...

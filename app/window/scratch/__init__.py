@@ -1,0 +1,1 @@
+"""The window of a chat of which nothing is kept."""

@@ -1,0 +1,205 @@
+"""The window of a chat of which nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QVBoxLayout, QWidget
+
+from app.assistants.pages.prompt_use import PromptUse
+from app.chats.composer.pages.chat_collections import ChatCollections
+from app.chats.pages.chat_page import ChatPage
+from app.chats.pages.page_actions import page_actions
+from app.chats.presenters.scratch import Scratch
+from app.kit.look.icons import app_icon
+from app.kit.look.theme import GRID
+from app.kit.notify import Notifier
+from app.kit.text.pictures import Pictures
+from app.kit.widgets.flow import FlowRow
+from app.kit.widgets.label import Label
+from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picture import Picture
+from app.models.library.pages.chooser import ModelChooser
+from app.models.library.pages.model_button import ModelButton, ModelPicking
+from app.settings.values.fields import Settings
+from app.window.desktop.pages.drops import Drops
+from app.window.desktop.pages.keys import add_actions, give_keys
+from app.window.presenters.window import WindowPresenters
+
+if TYPE_CHECKING:
+    from app.models.library.values.entry import ModelEntry
+    from app.servers.presenters import Destination
+
+
+class ScratchWindow(QMainWindow):
+    """A window of its own, so that what is done in the other one never reaches it.
+
+    Its place, its size and its title are not kept, and say nothing of the chat. gone(): it has
+    closed, and its chat is forgotten. documents(): their page is wanted.
+    """
+
+    gone = Signal()
+    documents = Signal()
+
+    def __init__(
+        self,
+        scratch: Scratch,
+        presenters: WindowPresenters,
+        report: Callable[[BaseException], str],
+        place_of: Callable[[str], Destination | None],
+    ) -> None:
+        """Begin. place_of: where the answers of a model come from, if not from Hearth."""
+        super().__init__()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("scratchWindow")
+        self.setWindowTitle(self.tr("Scratch chat"))
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(480, 420)
+        self.resize(760, 640)
+        self.scratch = scratch
+        self._place_of = place_of
+        self._sure = False
+        settings = presenters.settings
+        self.notifier = Notifier(
+            self,
+            lambda error: report(without_words(error)),
+            presenters.log_file,
+            lambda: presenters.is_offline,
+        )
+        self.page = ChatPage(
+            scratch.chats,
+            scratch.generation,
+            scratch.answering,
+            scratch.chat_settings,
+            scratch.context,
+            settings.current,
+            self.notifier,
+        )
+        self.page.welcome.set_first(False)
+        self.page.welcome.set_guide(False)
+        Pictures(scratch.tasks, self.page.transcript)
+        self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
+        self.page.composer.add_to_menu(self._prompts.fill)
+        self._documents = ChatCollections(
+            self.page, presenters.collections, scratch.chat_settings, self.documents.emit
+        )
+        self.chooser = ModelChooser(
+            presenters.models,
+            presenters.loaded,
+            settings,
+            scratch.chat_settings,
+            lambda: self.page.chat_id,
+            self.notifier,
+            self,
+            alone=True,
+        )
+        edit = self.page.composer.edit
+        drops = Drops(self, [edit, edit.viewport()])
+        drops.files.connect(self.page.files.add)
+        drops.text.connect(edit.insertPlainText)
+        drops.models.connect(self.chooser.take)
+        edit.files.connect(drops.take_files)
+        button = ModelButton()
+        self.picking = ModelPicking(button, self.chooser, presenters)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._banner(button))
+        column.addWidget(self.page, 1)
+        self.setCentralWidget(middle)
+        settings.changed.connect(self.page.apply)
+        presenters.models.listed.connect(self.chooser.tell)
+        settings.changed.connect(self.chooser.tell)
+        scratch.chat_settings.changed.connect(self.chooser.tell)
+        self.page.shown.connect(self.chooser.tell)
+        self.chooser.shown.connect(self._show_models)
+        self._add_actions(settings.current)
+        self.page.open_chat(None)
+        self.page.composer.set_assistant(self.tr("the model; nothing is saved"))
+        self.chooser.tell()
+        self.page.composer.focus()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.scratch.has_messages and not self._sure:
+            event.ignore()
+            self._ask()
+            return
+        self.scratch.close()
+        event.accept()
+        self.gone.emit()
+
+    def show_place(self) -> None:
+        """Show where this chat's text goes; the models may be known better by now."""
+        self.page.show_place(self._place_of(self.chooser.current()))
+
+    def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
+        self.page.answers.set_models(entries, current)
+        self.page.queue.set_models(entries, current)
+        self.show_place()
+
+    def close_now(self) -> None:
+        """Close without asking."""
+        self._sure = True
+        self.close()
+
+    def _ask(self) -> None:
+        lines = [
+            self.tr("Close the scratch chat?"),
+            self.tr("Its messages are not saved anywhere: closing deletes them."),
+        ]
+        answers = [
+            ("dropScratch", self.tr("Close and delete")),
+            ("keepScratch", self.tr("Keep open")),
+        ]
+        self.notifier.ask(
+            lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
+        )
+
+    def _banner(self, button: ModelButton) -> QWidget:
+        frame = QWidget()
+        around = QVBoxLayout(frame)
+        around.setContentsMargins(GRID, GRID, GRID, 0)
+        banner = Panel("banner", "scratchBanner", across=True, margins=(2, 1.25, 1.25, 1.25))
+        banner.box.addWidget(Picture("scratch", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
+        title = Label(self.tr("Scratch chat"), "strong")
+        title.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        close = LabelledButton("close", self.tr("Close and delete"), "closeScratch")
+        close.clicked.connect(self.close)
+        words = self.tr(
+            "Nothing is saved: no history, no search, no draft. This chat is gone when "
+            "you close it."
+        )
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(FlowRow(title, button, close))
+        texts.addWidget(Label(words, "small", name="scratchWords", wrap=True))
+        banner.box.addLayout(texts, 1)
+        around.addWidget(banner)
+        return frame
+
+    def _add_actions(self, settings: Settings) -> None:
+        page = self.page
+        does: dict[str, Callable[[], object]] = {
+            **page_actions(page),
+            "escape": page.stop,
+            "insert_prompt": self._prompts.open,
+            "chat_documents": self._documents.open_menu,
+        }
+        add_actions(self, does)
+        give_keys(self, settings.shortcuts)
+        closes = QAction(self)
+        closes.setObjectName("closeScratchNow")
+        closes.setShortcuts([QKeySequence("Ctrl+W")])
+        closes.triggered.connect(self.close)
+        self.addAction(closes)
+
+
+def without_words(error: BaseException) -> BaseException:
+    """Return the error without its words, which may quote the chat: a report is kept."""
+    bare = RuntimeError(f"{type(error).__name__} (its words are left out: a scratch chat is open)")
+    return bare.with_traceback(error.__traceback__)

@@ -1,0 +1,72 @@
+"""Links of Hearth, as other programs and pages of the web write them, read strictly: pure.
+
+hearth:                            the window
+hearth://model/OWNER/NAME          a model on the Hub
+hearth://model/OWNER/NAME:QUANT    and which quantisation of it
+
+A link only says what to show. Whoever wrote it may be anybody, so it holds no path, no text and no
+address, and nothing is fetched for it before the user agrees.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from app.base.errors import HubNameInvalid, LinkInvalid
+from app.models.hub.values.names import HubName, hub_name
+from engines.text import on_one_line
+
+SCHEME: Final = "hearth:"
+_PLAIN: Final = ("hearth:", "hearth:/", "hearth://")
+_MODEL: Final = re.compile(
+    r"hearth://model/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+(?::[A-Za-z0-9_-]+)?)/?"
+)
+_LONGEST: Final = 300
+_SHOWN: Final = 80
+
+
+def is_link(text: str) -> bool:
+    """Whether this is written like a link of Hearth, rather than like a path."""
+    return text.lower().startswith(SCHEME)
+
+
+def linked_model(text: str) -> HubName | None:
+    """Return the model that a link names; None where it names the window alone.
+
+    Raises LinkInvalid.
+    """
+    if len(text) > _LONGEST:
+        raise _invalid(text, "It is too long.")
+    # Systems and browsers may write the scheme in capitals.
+    link = text[: len(SCHEME)].lower() + text[len(SCHEME) :]
+    if link in _PLAIN:
+        return None
+    found = _MODEL.fullmatch(link)
+    if found is None:
+        raise _invalid(text, "It names nothing that Hearth shows for a link.")
+    try:
+        name = hub_name(found[1], ())
+    except HubNameInvalid as error:
+        raise _invalid(text, error.why) from error
+    return name
+
+
+def path_of(text: str) -> str:
+    """Return the path that a word names: desktops write that of a file as its address, too."""
+    if not text.lower().startswith("file:"):
+        return text
+    address = urlsplit(text)
+    return unquote(address.path) if address.netloc in ("", "localhost") else text
+
+
+def _invalid(text: str, why: str) -> LinkInvalid:
+    shown = on_one_line(text)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    return LinkInvalid(
+        f"“{shown}” was not opened.",
+        why,
+        "Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a "
+        "model on the Hub.",
+    )

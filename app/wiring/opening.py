@@ -1,0 +1,138 @@
+"""Opens the data folder, and makes the services that the window's first painting needs.
+
+Part of the composition root. What takes longer to load, `wiring` makes on top of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from app.base.db import Database
+from app.base.errors import DatabaseDamaged, DiskFull, NothingKept
+from app.base.folder import DataFolder
+from app.base.snapshots import Snapshots
+from app.base.units import MB
+from app.chats.history.store.chat_lists import ChatLists
+from app.chats.history.store.chats import ChatStore
+from app.chats.history.store.folders import FolderStore
+from app.settings.store import SettingsFile
+
+if TYPE_CHECKING:
+    from app.chats.history.presenters.chats import Chats
+    from app.kit.tasks.tasks import Tasks
+    from app.settings.presenters import SettingsService
+    from engines.llamacpp.resume.states import StateFolder
+
+
+@dataclass(frozen=True, eq=False)
+class OpenStores:
+    """The open stores of what the sidebar lists. The owner closes the database.
+
+    hindered: why nothing can be kept just now, where that is so: then this is for reading.
+    """
+
+    folder: DataFolder
+    settings: SettingsFile
+    database: Database
+    chats: ChatStore
+    chat_lists: ChatLists
+    folders: FolderStore
+    hindered: NothingKept | None
+
+    @cached_property
+    def states(self) -> StateFolder:
+        """The KV states of chats on disk."""
+        from engines.llamacpp.resume.states import StateFolder
+
+        return StateFolder(self.folder.states, self.settings.read().kv_disk * MB)
+
+    def tidy(self) -> None:
+        """Remove what a killed process left of KV states, where there are any."""
+        if self.folder.states.exists():
+            _ = self.states  # it tidies up as it is made
+
+    def remove_unused_files(self) -> None:
+        """Remove the copies of attached files that no chat has any more."""
+        if self.folder.attachments.exists():
+            from app.documents.store.documents import DocumentStore, FileCopies
+
+            copies = FileCopies(self.folder.attachments)
+            copies.remove_unused(DocumentStore(self.database).hashes())
+
+
+def open_database(folder: DataFolder) -> Database:
+    """Open the database. Raises AppError; DatabaseDamaged names a copy that can be put back."""
+    folder.require_own()
+    snapshots = Snapshots(folder.snapshots, folder.database)
+    try:
+        snapshots.require_chats(folder.search)
+        return Database(folder.database)
+    except DatabaseDamaged as error:
+        raise snapshots.with_copy(error) from error
+
+
+def put_back(folder: DataFolder, copy: str) -> None:
+    """Put back the copy of all chats that has this name. Raises AppError."""
+    folder.prepare()
+    snapshots = Snapshots(folder.snapshots, folder.database)
+    snapshots.restore(snapshots.named(copy), datetime.now().astimezone())
+
+
+def open_data(folder: DataFolder) -> OpenStores:
+    """Open the data folder. Raises AppError; nothing stays open then.
+
+    What is there is opened for reading where nothing can be written. On a full disk, what can be
+    made again gives way, so that there is room to delete something.
+    """
+    hindered: NothingKept | None = None
+    try:
+        folder.prepare()
+    except NothingKept as error:
+        if not folder.database.exists():
+            raise
+        if isinstance(error, DiskFull):
+            folder.make_room()
+        hindered = error
+    database = open_database(folder)
+    return OpenStores(
+        folder,
+        SettingsFile(folder.settings),
+        database,
+        ChatStore(database),
+        ChatLists(database),
+        FolderStore(database),
+        hindered or database.reads_only,
+    )
+
+
+class FirstPresenters(NamedTuple):
+    """The services that the window needs from its first moment. The owner closes `tasks`."""
+
+    tasks: Tasks
+    settings: SettingsService
+    chats: Chats
+
+
+def first_presenters(opened: OpenStores) -> FirstPresenters:
+    """Make the first services. Qt is imported here, as in `wiring.window`."""
+    from app.chats.history.presenters.chats import Chats
+    from app.chats.history.presenters.drafts import Drafts
+    from app.chats.history.store.drafts import DraftStore
+    from app.kit.tasks.tasks import Tasks
+    from app.settings.presenters import SettingsService
+
+    settings = SettingsService(opened.settings)
+    tasks = Tasks()
+    chats = Chats(
+        opened.chats,
+        opened.chat_lists,
+        opened.folders,
+        Drafts(DraftStore(opened.database), tasks),
+        lambda chat_id: opened.states.forget(chat_id),  # noqa: PLW0108 - read when needed
+        tasks,
+        forget_files=opened.remove_unused_files,
+    )
+    return FirstPresenters(tasks, settings, chats)

@@ -1,0 +1,53 @@
+"""Where a host says a key back, it is in no log, no report and no look-up."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from app.base.folder import DataFolder
+from app.base.reports import describe, keep_log, log_file
+from app.base.secret import Secret
+from app.models.hub.api_request import Asking, ask
+from app.net import Gate
+from tests.app.net.conftest import Reply, Server, gate, kept, offline, server
+
+__all__ = ["gate", "kept", "offline", "server"]
+
+TOKEN = "hf_0123456789abcdef"
+
+
+def test_the_log_holds_no_secret(tmp_path: Path) -> None:
+    data_folder = DataFolder(tmp_path / "data")
+    data_folder.prepare()
+    Secret(TOKEN)
+    with keep_log(data_folder):
+        logging.getLogger("some").warning("The host said: %s", f"Bearer {TOKEN}")
+        try:
+            raise ValueError(TOKEN)
+        except ValueError:
+            logging.getLogger("some").exception("it failed")
+    text = log_file(data_folder).read_text(encoding="utf-8")
+    assert "Bearer [hidden]" in text
+    assert TOKEN not in text
+
+
+def test_a_report_holds_no_secret() -> None:
+    Secret(TOKEN)
+    text = describe(ValueError(f"no {TOKEN}"))
+    assert "no [hidden]" in text
+    assert TOKEN not in text
+
+
+def test_what_the_hub_says_back_is_hidden(
+    gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    body = json.dumps({"author": TOKEN, "id": "täglich 😀"}, ensure_ascii=False).encode()
+    server.replies["/api/models/a/b"] = Reply(body)
+    Secret(TOKEN)
+    answer = ask(gate, Asking("look at a model", "/api/models/a/b", TOKEN))
+    assert json.loads(answer.body) == {"author": "[hidden]", "id": "täglich 😀"}

@@ -1,0 +1,47 @@
+"""What is kept of who wrote an answer that was continued."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.chats.answers.services.in_progress import begun
+from app.chats.answers.values.asked import EDITED, Asked, as_json, from_json
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.transcript.pages.answer_facts_card import rows_of
+
+EMPTY = StoredMessage("a", "c", "q", "assistant", "", 0.0)
+
+
+def written(answer: StoredMessage, *names: str) -> StoredMessage:
+    """Begun, or gone on with, by each of these in turn."""
+    for name in names:
+        answer = replace(begun(answer, Asked(name, name)), text=answer.text + "More. ")
+    return answer
+
+
+def kept(answer: StoredMessage) -> Asked:
+    asked = from_json(answer.asked)
+    assert asked is not None
+    return asked
+
+
+def test_whoever_began_an_answer_that_another_model_ended_is_named() -> None:
+    answer = written(EMPTY, "Guide", "Guide", "Guide on team", "Large")
+    assert (kept(answer).name, kept(answer).parts) == ("Large", 4)
+    assert dict(rows_of(answer))["Started by"] == "Guide, Guide on team"
+
+
+def test_one_model_that_was_stopped_and_went_on_has_begun_it_itself() -> None:
+    answer = written(EMPTY, "Guide", "Guide")
+    assert (kept(answer).parts, kept(answer).before) == (2, ())
+    assert "Started by" not in dict(rows_of(answer))
+
+
+def test_an_answer_of_which_nothing_came_was_begun_by_nobody() -> None:
+    answer = begun(begun(EMPTY, Asked("Guide", "Guide")), Asked("Large", "Large"))
+    assert (kept(answer).parts, kept(answer).before) == (1, ())
+
+
+def test_the_user_s_own_words_are_no_model_s() -> None:
+    mine = replace(EMPTY, text="My own. ", asked=as_json(replace(EDITED, name="Guide")))
+    assert kept(written(mine, "Large")).before == ()

@@ -1,0 +1,64 @@
+"""What the Hub tells of the catalogue's files."""
+
+from __future__ import annotations
+
+from app.models.discover.values.catalogue import load_catalogue
+from app.models.discover.values.catalogue_sizes import (
+    KnownFiles,
+    known_repository,
+    known_sizes,
+    repositories,
+    updated,
+)
+from app.models.hub.values.hub import RepoFile, Repository, Variant
+from tests.support.paths import ROOT
+
+SHIPPED = ROOT / "resources" / "catalogue.json"
+CATALOGUE = load_catalogue(SHIPPED.read_text(encoding="utf-8"))
+E2B = "google/gemma-4-E2B-it-qat-q4_0-gguf"
+
+
+def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> KnownFiles:
+    made = tuple(
+        Variant(label, tuple(RepoFile(f"{label}-{at}.gguf", size) for at, size in enumerate(sizes)))
+        for label, sizes in variants.items()
+    )
+    files = (*(file for it in made for file in it.files), *others, RepoFile("README.md", 9))
+    repository = Repository(repo, "c" * 40, files=files, variants=made)
+    return KnownFiles(repositories={repo: known_repository(repository, 1.0)})
+
+
+def test_a_variant_is_the_sum_of_its_parts() -> None:
+    known = told("ggml-org/gpt-oss-120b-GGUF", {"MXFP4": [30, 20, 10]})
+    assert known_sizes(CATALOGUE, known) == {"ggml-org/gpt-oss-120b-GGUF:MXFP4": 60}
+
+
+def test_a_label_that_says_more_is_found() -> None:
+    assert known_sizes(CATALOGUE, told(E2B, {"QAT-Q4_0": [7]})) == {f"{E2B}:Q4_0": 7}
+
+
+def test_an_exact_label_goes_first() -> None:
+    repo = "unsloth/granite-4.0-h-tiny-GGUF"
+    known = told(repo, {"UD-Q4_K_M": [9], "Q4_K_M": [8]})
+    assert known_sizes(CATALOGUE, known) == {f"{repo}:Q4_K_M": 8}
+
+
+def test_a_drafter_is_found_by_its_pattern() -> None:
+    repo, name = "unsloth/gemma-4-E2B-it-qat-GGUF", "mtp-gemma-4-E2B-it.gguf"
+    known = told(repo, {}, RepoFile(f"deep/{name}", 5), RepoFile("mmproj-F32.gguf", 50))
+    assert known_sizes(CATALOGUE, known) == {f"{repo}/{name}": 5}
+
+
+def test_only_models_are_remembered_and_newer_answers_take_the_place_of_older_ones() -> None:
+    first = told(E2B, {"Q4_0": [7]})
+    assert [file.path for file in first.repositories[E2B].files] == ["Q4_0-0.gguf"]
+    second = updated(first, told(E2B, {"Q4_0": [8]}).repositories)
+    assert known_sizes(CATALOGUE, second) == {f"{E2B}:Q4_0": 8}
+    assert KnownFiles.model_validate_json(second.model_dump_json()) == second
+
+
+def test_every_repository_is_asked_once() -> None:
+    repos = repositories(CATALOGUE)
+    assert len(repos) == len(set(repos))
+    assert E2B in repos
+    assert "unsloth/gemma-4-E2B-it-qat-GGUF" in repos

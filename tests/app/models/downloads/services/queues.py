@@ -1,0 +1,58 @@
+"""What the tests of the queue of downloads share: its models on the Hub, and how to wait for it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.models.downloads.services.queue import DownloadQueue
+from app.models.downloads.values.downloads import Download, Wanted
+from app.models.hub.part import SUFFIX
+from app.models.hub.retry import Patience
+from app.models.hub.values.hub import RepoFile
+from tests.hub.contents import Made
+from tests.hub.testhub import TestHub
+
+REPO = "ada/Small-GGUF"
+QUICK = Patience(attempts=5, first_s=0.01, most_s=0.05)
+SIZE = 2_000_000
+
+MakeQueue = Callable[..., DownloadQueue]
+
+
+def name(number: int) -> str:
+    return f"model-{number}.gguf"
+
+
+def content(number: int) -> Made:
+    return Made(SIZE, seed=number, head=b"GGUF")
+
+
+def wanted(hub: TestHub, *numbers: int) -> Wanted:
+    files = tuple(
+        RepoFile(name(number), SIZE, hub.sha256(REPO, name(number))) for number in numbers
+    )
+    return Wanted(REPO, hub.commit(REPO), files, f"{REPO} {numbers}")
+
+
+def until(queue: DownloadQueue, download: str, *states: str) -> Download:
+    deadline = time.monotonic() + 30
+    while (now := queue.download(download)).state not in states:
+        assert time.monotonic() < deadline, now
+        time.sleep(0.01)
+    return now
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def part_of(hub: TestHub, tmp_path: Path, count: int) -> Path:
+    """A part of the first model, as a process that was killed has left it."""
+    blobs = tmp_path / "hub" / "models--ada--Small-GGUF" / "blobs"
+    blobs.mkdir(parents=True)
+    part = blobs / f"{hub.sha256(REPO, name(0))}{SUFFIX}"
+    part.write_bytes(content(0).read(0, count))
+    return part

@@ -1,0 +1,41 @@
+"""What the page of a model tells of a check, in its order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.kit.tasks.tasks import Tasks
+from app.models.library.presenters.model_page import ModelPage
+
+FOUND = "as it should be"
+
+
+@pytest.fixture
+def tasks(qtbot: QtBot) -> Iterator[Tasks]:
+    made = Tasks()
+    yield made
+    made.close()
+
+
+def test_what_came_of_a_check_is_told_behind_how_far_it_was(tasks: Tasks, qtbot: QtBot) -> None:
+    def verify(_model: str, progress: Callable[[float], None], _cancel: object) -> str:
+        progress(1.0)
+        return FOUND
+
+    nothing: Any = None
+    care: Any = SimpleNamespace(verify=verify)
+    page = ModelPage(nothing, care, nothing, nothing, nothing, tasks)
+    heard: list[object] = []
+    page.verify("m", heard.append, heard.append, heard.append)
+    assert page._check is not None
+    while not page._check.waiting:
+        time.sleep(0.001)
+    tasks._deliver()  # as its timer may, before what was said on the way has come
+    qtbot.waitUntil(lambda: len(heard) == 2)
+    assert heard == [1.0, FOUND]

@@ -1,0 +1,84 @@
+"""The small window to ask one thing in."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+
+from app.kit.text.markdown_view import MarkdownView
+from app.kit.widgets.icon_button import IconButton
+from app.window.desktop.pages.quick_ask import QuickAsk
+from app.window.values.launch_request import LaunchRequest
+from engines.errors import ModelUnreadable
+from tests.support.window import Ui
+
+
+@pytest.fixture
+def quick(ui: Ui) -> QuickAsk:
+    ui.window.desktop.fulfil(LaunchRequest(quick_ask=True))
+    return ui.find(QuickAsk)
+
+
+def ask(ui: Ui, quick: QuickAsk, text: str) -> None:
+    QTest.keyClicks(quick.edit, text)
+    QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+
+
+def answers(quick: QuickAsk) -> list[str]:
+    return [view.toPlainText() for view in quick.findChildren(MarkdownView, "quickAnswer")]
+
+
+def test_an_answer_comes_and_questions_that_follow_are_of_the_same_chat(
+    ui: Ui, quick: QuickAsk
+) -> None:
+    ask(ui, quick, "Hi")
+    ui.qtbot.waitUntil(lambda: answers(quick) == ["Hello there"])
+    button = ui.find(IconButton, "quickSend")
+    ui.qtbot.waitUntil(lambda: button.accessibleName() == "Ask")
+    ask(ui, quick, "And again")
+    ui.qtbot.waitUntil(lambda: answers(quick) == ["Hello there"] * 2)
+    ui.qtbot.waitUntil(lambda: button.accessibleName() == "Ask")
+    ui.click("quickOpen")
+    ui.qtbot.waitUntil(lambda: ui.texts == ["Hi", "Hello there", "And again", "Hello there"])
+    assert not ui.has("quickAsk")
+
+
+def test_escape_closes_it_and_the_next_one_begins_anew(ui: Ui, quick: QuickAsk) -> None:
+    ask(ui, quick, "Hi")
+    ui.qtbot.waitUntil(lambda: answers(quick) == ["Hello there"])
+    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
+    ui.qtbot.waitUntil(lambda: not ui.has("quickAsk"))
+    ui.press("Ctrl+Shift+K")
+    again = ui.find(QuickAsk)
+    assert answers(again) == []
+    again.close()
+
+
+def test_it_is_one_window_however_often_it_is_asked_for(ui: Ui, quick: QuickAsk) -> None:
+    QTest.keyClicks(quick.edit, "half a tho")
+    ui.window.desktop.quick_ask()
+    assert ui.find(QuickAsk).edit.toPlainText() == "half a tho"
+    quick.close()
+
+
+def test_an_answer_is_stopped(ui: Ui, quick: QuickAsk, hold: threading.Event) -> None:
+    hold.clear()
+    ask(ui, quick, "Hi")
+    ui.qtbot.waitUntil(lambda: answers(quick) == ["Hello"])
+    ui.click("quickSend")
+    hold.set()
+    ui.qtbot.waitUntil(lambda: ui.find(QLabel, "quickState").text() == "Stopped.")
+    quick.close()
+
+
+def test_why_there_is_no_answer_is_said(ui: Ui, quick: QuickAsk) -> None:
+    ui.engine.error = ModelUnreadable("It is broken.", "The file is cut off.", "Get it again.")
+    ask(ui, quick, "Hi")
+    ui.qtbot.waitUntil(
+        lambda: ui.find(QLabel, "quickState").text() == "It is broken. Get it again."
+    )
+    quick.close()

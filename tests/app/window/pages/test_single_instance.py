@@ -1,0 +1,134 @@
+"""One window for each data folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.base.errors import AlreadyOpen
+from app.window.pages import single_instance
+from app.window.pages.single_instance import SingleInstance, pass_on
+from app.window.values.launch_request import LaunchRequest
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where nobody listens is it waited for that long."""
+    monkeypatch.setattr(single_instance, "_TAKEN_S", 30.0)
+
+
+def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleInstance(tmp_path)
+    first.listen()
+    with qtbot.waitSignal(first.asked) as asked, pytest.raises(AlreadyOpen) as refused:
+        SingleInstance(tmp_path)
+    assert asked.args == [LaunchRequest()]
+    assert refused.value.what == "Hearth is already open."
+    assert "brought to the front" in refused.value.why
+    first.close()
+    second = SingleInstance(tmp_path)
+    second.close()
+
+
+def test_a_wish_is_passed_on(qtbot: QtBot, tmp_path: Path) -> None:
+    wish = LaunchRequest(files=(tmp_path / "a ü.txt",))
+    assert not pass_on(tmp_path, wish)
+    first = SingleInstance(tmp_path)
+    first.listen()
+    with qtbot.waitSignal(first.asked) as asked:
+        assert pass_on(tmp_path, wish)
+    assert asked.args == [wish]
+    first.close()
+
+
+SECOND = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from app.base.errors import AlreadyOpen
+from app.window.values.launch_request import LaunchRequest
+from app.window.pages.single_instance import SingleInstance
+app = QCoreApplication([])
+try:
+    SingleInstance(Path(sys.argv[1]), LaunchRequest(quick_ask=True))
+except AlreadyOpen as error:
+    print(error.why)
+else:
+    print("a window of its own")
+"""
+
+
+def test_a_second_one_waits_for_a_first_that_is_still_starting(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = SingleInstance(tmp_path)
+    second = subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    qtbot.wait(1000)
+    with qtbot.waitSignal(first.asked) as asked:
+        first.listen()
+    said, _ = second.communicate()
+    assert asked.args == [LaunchRequest(quick_ask=True)]
+    assert "brought to the front" in said
+    first.close()
+
+
+def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: Path) -> None:
+    """It may have to end a worker first; who opens Hearth again meanwhile gets a window."""
+    first = SingleInstance(tmp_path)
+    first.listen()
+    first.turn_away()
+    second = subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    qtbot.wait(1000)
+    assert second.poll() is None
+    first.close()
+    said, _ = second.communicate()
+    assert said == "a window of its own\n"
+
+
+def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    instances = [SingleInstance(folder) for folder in folders]
+    for instance in instances:
+        instance.listen()
+    for instance in instances:
+        instance.close()
+
+
+def test_a_lock_of_ours_from_before_does_not_count(qtbot: QtBot, tmp_path: Path) -> None:
+    """In a container the process before may have had our number."""
+    held = SingleInstance(tmp_path)
+    lock = (tmp_path / "window.lock").read_text()
+    held.close()
+    assert lock.startswith(f"{os.getpid()}\n")
+    (tmp_path / "window.lock").write_text(lock)
+    SingleInstance(tmp_path).close()
+
+
+def test_a_window_that_died_hears_nothing(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / "wishes" / "old.wish"
+    left.parent.mkdir()
+    left.write_bytes(LaunchRequest(quick_ask=True).to_line())
+    with monkeypatch.context() as hurried:
+        hurried.setattr(single_instance, "_TAKEN_S", 0.1)
+        assert not pass_on(tmp_path, LaunchRequest())
+    heard: list[LaunchRequest] = []
+    after = SingleInstance(tmp_path)
+    after.asked.connect(heard.append)
+    after.listen()
+    assert pass_on(tmp_path, LaunchRequest(files=(tmp_path / "a.txt",)))
+    assert heard == [LaunchRequest(files=(tmp_path / "a.txt",))]
+    after.close()
+    assert not left.parent.exists()
