@@ -21,7 +21,7 @@ _PROGRAM = """
 import json, sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel
-from app import window
+from app.start import window
 from app.cli.main import main
 from app.window.pages.main_window import MainWindow
 from app.kit.widgets.toast import Toast

@@ -48,7 +48,7 @@ _WINDOW = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
-from app import window
+from app.start import window
 from app.base.folder import DataFolder
 from app.window.pages.main_window import MainWindow
 from app.window.values.launch_request import LaunchRequest

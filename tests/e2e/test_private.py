@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows keeps other acc
 _WINDOW = """
 import sys
 from PySide6.QtCore import QTimer
-from app import window
+from app.start import window
 from app.window.values.launch_request import LaunchRequest
 from app.base.folder import DataFolder
 from app.window.pages.main_window import MainWindow

@@ -19,7 +19,7 @@ _PROGRAM = """
 import sys
 from PySide6.QtCore import QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
-from app import window
+from app.start import window
 from app.window.values.launch_request import LaunchRequest
 from app.base.folder import DataFolder
 from app.window.pages.main_window import MainWindow

@@ -36,7 +36,7 @@ IDLE_MS = 2000
 _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
-from app import window
+from app.start import window
 from app.window.values.launch_request import LaunchRequest
 from app.base.folder import DataFolder
 from app.window.pages.signal_buffer import FirstPainting

@@ -32,7 +32,7 @@ for name in ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets"):
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app import window
+from app.start import window
 from app.window.values.launch_request import LaunchRequest
 from app.base.folder import DataFolder
 from app.window.pages.main_window import MainWindow

@@ -24,7 +24,7 @@ _PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app import running, window
+from app.start import running, window
 from app.base.folder import DataFolder
 from app.window.pages.main_window import MainWindow
 from app.window.pages.single_instance import SingleInstance
@@ -273,7 +273,7 @@ def test_a_data_folder_that_cannot_be_used_is_explained_in_a_window(
 import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLabel
-from app import window
+from app.start import window
 from app.cli.main import main
 window._application()
 def look():

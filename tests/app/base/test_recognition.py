@@ -140,7 +140,7 @@ WINDOW = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from app import window
+from app.start import window
 from app.window.values.launch_request import LaunchRequest
 from app.base.folder import DataFolder
 
