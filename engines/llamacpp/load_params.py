@@ -1,4 +1,4 @@
-"""Changes how llama.cpp loads models, in a helping process only."""
+"""Changes how llama.cpp loads models; for helper processes only."""
 
 from __future__ import annotations
 
