@@ -261,9 +261,7 @@ def _sampler(
     written = ""
     marker = loaded.dialect.call_token
     if calls is not None and calls.required:
-        sampling = replace(
-            sampling, grammar=None, schema=None
-        )  # the output is a call, not an answer
+        sampling = replace(sampling, grammar=None, schema=None)  # only a call is written
     elif calls is not None and sampling.guided:
         written = calls.beside(sampling)
         sampling = replace(sampling, grammar=None, schema=None)

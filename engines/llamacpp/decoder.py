@@ -220,9 +220,7 @@ class Decoding:
             tokens = self._pending[:count]
         else:
             if self._judge is not None:
-                room = min(
-                    room, 1 + self._context.drafts
-                )  # there is room for so many rows of logits
+                room = min(room, 1 + self._context.drafts)  # room for so many rows of logits
             tokens = text_before(self._pending[:room])
         outputs = int(len(tokens) == len(self._pending))
         if self._judge is not None:

@@ -74,8 +74,8 @@ def read_account(lines: Iterable[str]) -> Account:
         elif line.startswith(_CONTEXT):
             contexts += 1
             reserved = False
-        # Later sizes are from a context that plans its memory again after a change; the log does
-        # not tell which of two contexts that is.
+        # Later sizes come from a context that plans its memory again after a change. They are
+        # skipped, as the log does not tell which of two contexts that is.
         reserved = reserved or line.startswith(_RESERVED)
         part = drafter if models > 1 or contexts > 1 else model
         if line.startswith(_PROJECTOR):

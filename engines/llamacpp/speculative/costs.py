@@ -121,9 +121,7 @@ _DRAFT_DRIFT = 0.01  # change of the cost of a draft, in plain steps
 _NEVER_TIMED = 10.0  # change of the cost of a draft that was never timed
 _DRAFT_SPREAD = 0.15  # spread of the times of drafts, which sometimes include a switch
 _USUAL_SPREAD = 0.05  # spread of the times of steps, until more is known
-_LEAST_SPREAD = (
-    2 * _DRIFT
-)  # below this, drift alone hides the spread, and it could never be learnt again
+_LEAST_SPREAD = 2 * _DRIFT  # below this, drift hides the spread, and it is never learnt again
 _MOST_SPREAD = 0.5  # above this, no time would be a surprise, and the estimate would not adapt
 _SPREAD_LEARNT = 0.1  # weight of one step in the estimate of the spread
 _WILDEST = 4.0  # number of spreads beyond which a step counts no further in it
