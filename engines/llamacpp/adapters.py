@@ -25,11 +25,7 @@ _OTHER: Final = "Name another adapter, or answer without one."
 
 
 class Adapters:
-    """The adapters of one model. An adapter that does not fit is refused only when requested.
-
-    Attributes:
-        notes: A sentence for each adapter that cannot be used.
-    """
+    """The adapters of one model. An adapter that does not fit is refused only when requested."""
 
     def __init__(self, native: Native, model: Any, adapters: Sequence[Adapter]) -> None:
         """Load the adapters.

@@ -45,9 +45,9 @@ def answer(
 
     Raises:
         GrammarInvalid: The grammar or schema of the request cannot be used.
-        TemplateFailed: The chat template cannot write the prompt.
-        ContextFull: The prompt does not fit in the context.
-        MessageTooLong: A message alone does not fit in the context.
+        TemplateFailed: The chat template fails.
+        ContextFull: The conversation does not fit, and the request allows no cuts.
+        MessageTooLong: The prompt does not fit even without its oldest turns.
         Unsupported: The model cannot do what the request asks for.
         EngineFailed: llama.cpp failed.
     """

@@ -326,7 +326,7 @@ class KvCache:
         if self._context.marks:
             self._marked = len(self.tokens)
             here = self.position
-            # Between these two positions there are no cells of the attention to share.
+            # This range has no cells of attention, so only the recurrent state is shared.
             self._api.llama_memory_seq_cp(
                 self._context.memory, self.sequence, self._mark, here, here
             )

@@ -35,9 +35,11 @@ class AbortFlag:
         self._bytes = ctypes.create_string_buffer(2)
 
     def set(self) -> None:
+        """Abort the current evaluation, and every later one until `clear`."""
         self._bytes[0] = b"\1"
 
     def clear(self) -> None:
+        """Let evaluations run again."""
         self._bytes[0] = b"\0"
 
     @property
@@ -228,6 +230,7 @@ class NativeContext:
         self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 
     def close(self) -> None:
+        """Free the native context, once."""
         if self.pointer:
             self._api.llama_free(self.pointer)
             self.pointer = self.memory = None

@@ -97,6 +97,7 @@ class Embedder:
         return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
 
     def close(self) -> None:
+        """End the thread, and free the context and the model."""
         self._thread.shutdown()
         self._context.close()
         self.model.close()

@@ -51,7 +51,7 @@ from engines.types import (
 )
 
 if TYPE_CHECKING:
-    # The probe's process runs this engine: at run time neither can import the other first.
+    # The probe's process runs this engine, so a runtime import here would be circular.
     from engines.llamacpp.probe import Probe
 
 

@@ -61,14 +61,14 @@ class Reference:
 
 @dataclass(frozen=True)
 class PartRun:
-    """Parts that follow each other."""
+    """Parts that follow one another."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Alternatives."""
+    """Parts of which exactly one is chosen."""
 
     ways: tuple[Node, ...]
 

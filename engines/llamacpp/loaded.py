@@ -262,6 +262,7 @@ class Loaded:
         self.lost = False
 
     def close(self) -> None:
+        """Save the chats' states and the measured costs, then free everything."""
         try:
             for slot in self.slots:
                 slot.cache.put_away()

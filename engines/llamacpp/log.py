@@ -46,7 +46,7 @@ class NativeLog:
 
     @contextmanager
     def watch(self) -> Iterator[list[str]]:
-        """Collect the warnings and errors that this thread's calls cause meanwhile."""
+        """Collect the warnings and errors that this thread's calls cause within the context."""
         complaints: list[str] = []
         self._watched[threading.get_ident()] = complaints
         try:
@@ -56,7 +56,7 @@ class NativeLog:
 
     @contextmanager
     def listen(self) -> Iterator[list[str]]:
-        """Collect all lines that this thread's calls cause meanwhile."""
+        """Collect all lines that this thread's calls cause within the context."""
         heard: list[str] = []
         self._heard[threading.get_ident()] = heard
         try:

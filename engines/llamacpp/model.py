@@ -31,7 +31,7 @@ class Model:
         vocabulary: The model's tokens.
         guides: The grammars that answers follow.
         parameters: Number of parameters.
-        context_trained: Number of tokens that the model was trained on at once.
+        context_trained: The longest context in training, in tokens.
         sliding_window: Size of the sliding window in tokens; 0 without one.
         recurrent: Whether some or all of its layers are recurrent.
         predicts: Whether its prediction layers are loaded, too.
@@ -64,6 +64,7 @@ class Model:
         self.adapters = Adapters(self._native, self.pointer, adapters)
 
     def close(self) -> None:
+        """Free the model, once."""
         self.guides.close()
         if self.pointer:
             self._api.llama_model_free(self.pointer)

@@ -185,6 +185,7 @@ class Projector:
             self._api.mtmd_input_chunks_free(chunks)
 
     def close(self) -> None:
+        """End the encoder's thread, and free the projector and the kept sounds."""
         self._encoder.shutdown(cancel_futures=True)
         while self._apart:
             self._api.mtmd_input_chunks_free(self._apart.popitem()[1])

@@ -234,7 +234,7 @@ class BareCalls:
         ):
             self._over = True
             return self._grammar, self._said.lstrip()
-        self._over = bool(deltas)  # it was text
+        self._over = bool(deltas)  # the answer is text
         return None
 
 

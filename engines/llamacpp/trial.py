@@ -85,7 +85,7 @@ class Trials:
         return tuple(found)
 
     def complaints(self) -> tuple[str, ...]:
-        """Return a sentence for each device that failed, as last judged."""
+        """Return a sentence for each device that failed, as of the last call of `judged`."""
         return tuple(self._refused.values())
 
     def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:

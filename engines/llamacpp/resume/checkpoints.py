@@ -63,6 +63,7 @@ class StateCheckpoints:
             del self._kept[most_crowded(self.lengths)]
 
     def at(self, length: int) -> StateCheckpoint:
+        """Return the checkpoint of exactly this length."""
         return next(checkpoint for checkpoint in self._kept if checkpoint.length == length)
 
     def cut(self, length: int) -> None:

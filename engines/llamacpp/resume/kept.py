@@ -41,6 +41,7 @@ class StatesInMemory:
         return leaving
 
     def drop(self, unwanted: Callable[[StateRecord], bool]) -> None:
+        """Drop the records for which `unwanted` returns True."""
         self.records = [record for record in self.records if not unwanted(record)]
 
 

@@ -43,7 +43,7 @@ def size(plan: LoadPlan) -> Buffers:
 
 
 def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
-    """Load the plan's model and open its contexts as the engine does, and close them again."""
+    """Load the plan's model and open its contexts as the engine does, then close them again."""
     heads = header.mtp == "embedded" and plan.draft_max > 0
     # Without allocation, nothing can be mapped.
     bare = replace(plan, mmap=False)

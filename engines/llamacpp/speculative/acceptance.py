@@ -42,7 +42,7 @@ _SHORTEST_RUN = 3
 _KEPT = 2.0  # after such a change, the old belief counts as so many judged drafts
 _CUT = 4.0  # and the old meaning of confidence counts this many times less
 _HANDED_ON = 50.0  # the most judged drafts that count from earlier answers
-_CAUTION = 1.15  # standard deviations
+_CAUTION = 1.15  # the number of standard deviations that `cautious` subtracts
 _LEAST_WRONG = 0.02  # the least share of wrong drafts that caution assumes
 _MOST_WEIGHT = 1e12
 

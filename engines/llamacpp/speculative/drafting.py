@@ -117,6 +117,7 @@ class Drafting:
             self.context.context.watch(flag)
 
     def close(self) -> None:
+        """Free the drafter's context and its weights, if it owns them."""
         if self.context is not None:
             self.context.close()
         if self._weights:
