@@ -210,9 +210,8 @@ class KvCache:
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
-        self._counted = self._behind = (
-            0  # of the first _counted tokens, _behind have no position of their own
-        )
+        # Of the first `_counted` tokens, `_behind` have no position of their own.
+        self._counted = self._behind = 0
         self._drafting = drafting
 
     def begin_anew(self, chat: str | None, adapter: str = "") -> None:

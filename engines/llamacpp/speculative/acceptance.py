@@ -29,7 +29,7 @@ BUCKETS = 8
 """Number of confidence values, from 0 for a guess to 7 for certainty."""
 
 _GROWTH = 2 ** (1 / 28)  # half of a memory is gone after 28 judged drafts
-_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # half is gone after 96 chains, as it changes slowly
+_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # half is gone after 96 chains: its meaning changes slowly
 _FIRST = 0.5  # the share of right drafts while nothing is known
 _BELIEVED = 2.0  # this counts as so many judged drafts
 _FALL = 0.96  # acceptance of a position relative to the one before, while nothing is known
