@@ -338,7 +338,7 @@ class KvCache:
 
         Returns:
             The last of these `length` tokens, as far as they are no longer held and must be
-                evaluated again.
+            evaluated again.
         """
         if length >= len(self.tokens):
             return []
@@ -567,8 +567,7 @@ class KvCache:
 
         Returns:
             The copy, or None if it would take more than half of the free memory, if the sequence
-                ends within a picture (as after a cancel), or if llama.cpp does not give out the
-                state.
+            ends within a picture (as after a cancel), or if llama.cpp does not give out the state.
         """
         if self.tokens and is_cell(self.tokens[-1]):
             return None

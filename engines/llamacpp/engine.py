@@ -169,7 +169,7 @@ class LlamaCppEngine:
 
         Returns:
             The plan that can be loaded, and notes on what it lacks: a projector that fails costs
-                only pictures and sounds, not the chat.
+            only pictures and sounds, not the chat.
         """
         try:
             projector = read_projector(plan.projector) if plan.projector is not None else None

@@ -39,7 +39,7 @@ from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 logger = logging.getLogger(__name__)
 
 _A_TURN: Final = 8
-"""In one of so many answers, each drafter drafts in turn, however little it promises."""
+"""Every so many answers, the next drafter in turn drafts one, however little it promises."""
 
 
 class AnswerSlot:
@@ -70,7 +70,7 @@ class AnswerSlot:
         self.drafting.watch(flag)
 
     def begin(self, mode: MtpMode, depth: int | None) -> Speculation | None:
-        """Start the drafting of an answer; return what drafts, or None without drafts."""
+        """Start the drafting of an answer; return its `Speculation`, or None without drafts."""
         if mode != "off":
             self._choose(mode)
         if self.speculation is None:
@@ -79,7 +79,7 @@ class AnswerSlot:
         return self.speculation if self.speculation.drafts(mode) else None
 
     def _choose(self, mode: MtpMode) -> None:
-        """Choose what drafts the next answer: the most promising, and regularly each in turn."""
+        """Choose the drafter of the next answer: the most promising, and regularly each in turn."""
         if len(self.able) < 2 or self.speculation is None:
             return
         self._answers += 1
@@ -174,7 +174,7 @@ class Loaded:
         something else, so it does not draft there.
 
         Yields:
-            The slot, and what drafts for this answer; None without drafts.
+            The slot, and the `Speculation` of this answer; None without drafts.
 
         Raises:
             NotEnoughMemory: The context does not fit in memory. If `lost` is set, close the model.

@@ -195,8 +195,8 @@ class Scheduler:
 
         Returns:
             The answers of the next step, which has begun. None if another thread waits for the
-                context, or if only one answer continues: its reader may end it, and then no
-                evaluation is wasted.
+            context, or if only one answer continues: its reader may end it, and then no evaluation
+            is wasted.
         """
         with self._changed:
             going_on = []

@@ -175,7 +175,7 @@ class CallGuide:
 
         Returns:
             The grammar that applies from here, and the text under it that is already written; None
-                if no grammar applies yet.
+            if no grammar applies yet.
         """
         if self._found or not self._grammar.text:
             return None
@@ -222,7 +222,7 @@ class BareCalls:
 
         Returns:
             The grammar of calls, and the whole text so far, once the answer is a call; otherwise
-                None.
+            None.
         """
         if self._over:
             return None

@@ -1,4 +1,4 @@
-"""Opens the drafters of a model: the head in its own file, or a separate file."""
+"""Opens the drafters of a model: the head in the model's own file, or a separate file."""
 
 from __future__ import annotations
 
