@@ -1,8 +1,8 @@
-"""LoRA adapters of a loaded model: each a GGUF file, chosen by its name for each evaluation.
+"""The LoRA adapters of a loaded model: GGUF files, chosen by name for each evaluation.
 
-llama.cpp has all adapters of a model loaded before a context of it is made, and a context works
-with one choice of them at a time. So answers with different adapters take turns, and those with
-the same one share evaluations. They are freed with their model.
+llama.cpp needs all adapters of a model to be loaded before a context is created, and a context uses
+one choice of adapters at a time. So answers with different adapters take turns, and answers with
+the same adapter share evaluations. The adapters are freed with their model.
 """
 
 from __future__ import annotations
@@ -25,10 +25,16 @@ _OTHER: Final = "Name another adapter, or answer without one."
 
 
 class Adapters:
-    """The adapters of one model. Those that do not fit it are refused only when asked for."""
+    """The adapters of one model. An adapter that does not fit is refused only when requested."""
 
     def __init__(self, native: Native, model: Any, adapters: Sequence[Adapter]) -> None:
-        """Load them. model: the native pointer; there is no context of it yet."""
+        """Load the adapters.
+
+        Args:
+            native: The llama.cpp library.
+            model: The native pointer of the model, which has no context yet.
+            adapters: The adapters to load.
+        """
         self._loaded: dict[str, Any] = {}
         self._refused: dict[str, AdapterUnknown] = {}
         for adapter in adapters:
@@ -44,14 +50,16 @@ class Adapters:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the adapters that can be used."""
         return tuple(self._loaded)
 
     def require(self, name: str) -> None:
-        """Raise AdapterUnknown, with the reason, for one that does not fit the model."""
+        """Raise AdapterUnknown, with the reason, if the adapter does not fit the model."""
         if name in self._refused:
             raise self._refused[name]
 
     def pointer(self, name: str) -> Any:
+        """Return the native pointer of a loaded adapter."""
         return self._loaded[name]
 
 
@@ -73,7 +81,7 @@ def _load(native: Native, model: Any, adapter: Adapter) -> Any:
 
 
 def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
-    """Refuse what is no LoRA adapter, or one of another architecture. Raises AdapterUnknown."""
+    """Raise AdapterUnknown unless the file is a LoRA adapter for the model's architecture."""
     try:
         type_, kind, its = (_text(adapter.path, key) for key in (_TYPE, _KIND, _ARCHITECTURE))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Writes one answer of a loaded model: the prompt, the tokens, their text, the figures."""
+"""One answer of a loaded model, from the prompt through the tokens to the text and the figures."""
 
 from __future__ import annotations
 
@@ -41,9 +41,15 @@ from engines.types import (
 def answer(
     lent: AbstractContextManager[Loaded], request: ChatRequest, cancel: CancelToken
 ) -> Generator[Event, None, None]:
-    """Yield the events of `Engine.chat`, from a model that is held until the last of them.
+    """Yield the events of `Engine.chat`; the model stays lent until the last of them.
 
-    Raises GrammarInvalid, TemplateFailed, ContextFull, MessageTooLong, Unsupported, EngineFailed.
+    Raises:
+        GrammarInvalid: The grammar or schema of the request cannot be used.
+        TemplateFailed: The chat template fails.
+        ContextFull: The conversation does not fit, and the request allows no cuts.
+        MessageTooLong: The prompt does not fit even without its oldest turns.
+        Unsupported: The model cannot do what the request asks for.
+        EngineFailed: llama.cpp failed.
     """
     with lent as loaded:
         began, seed = perf_counter(), actual_seed(request.sampling)
@@ -84,9 +90,12 @@ def answer(
 
 
 class _Answer:
-    """An answer being decoded: its tokens, their text and its figures.
+    """An answer that is being decoded: its tokens, their text and its figures.
 
-    cached: tokens of the prompt that were in the KV cache. speculation: None if nothing drafts.
+    Attributes:
+        cached: Number of prompt tokens that were already in the KV cache.
+        decoding: The answer's part of the shared evaluations.
+        writer: Turns the tokens into text and calls.
     """
 
     def __init__(
@@ -104,7 +113,7 @@ class _Answer:
         self._request = request
         self._prompt = prompt
         self._piece = loaded.model.vocabulary.piece
-        # In a prompt as it is, markers mean nothing.
+        # In a raw prompt, markers have no meaning.
         self._markers = loaded.markers if request.prompt is None else {}
         self._tokens: list[int] = []
         self.cached = len(cache.tokens)
@@ -136,23 +145,23 @@ class _Answer:
             self._logprobs = AttachedLogprobs(sampler, splitter)
 
     def draw(self) -> Generator[int, None, None]:
-        """Yield the tokens, each as it is drawn."""
+        """Yield each token as soon as it is drawn."""
         prompt = self._prompt
         if (media := self._loaded.media_of(prompt)) is not None:
             self.decoding.look(media, self.cached)
         most = self._request.max_tokens
         if self._judge is not None and most == 0:
-            most = 1  # so that the prompt is read; the token is not given out
+            most = 1  # so that the prompt is evaluated; this token is not passed on
         return self._loaded.scheduler.tokens(self.decoding, prompt.tokens, most, prompt.stable)
 
     def echo(self) -> Iterator[Event]:
-        """Yield the prompt, once it has been read and if it was asked for; later nothing."""
+        """Yield the prompt once, after it was evaluated, if the request asks for it."""
         if not self._echoes or self.decoding.finish == "cancelled":
             return
         self._echoes = False
         given, tokens = self._request.prompt, self._prompt.tokens
         vocabulary = self._loaded.model.vocabulary
-        # The token that begins a text comes by itself with a prompt of text.
+        # If the prompt is text, the BOS token was added automatically and is not echoed.
         first = int(isinstance(given, str) and vocabulary.adds_bos and tokens[0] == vocabulary.bos)
         first = first if len(tokens) > 1 else 0
         text = given
@@ -161,7 +170,7 @@ class _Answer:
         yield PromptEcho(text, self._judge.noted(first) if self._judge is not None else ())
 
     def take(self, token: int) -> Sequence[Event]:
-        """Take the next token; returns what it adds to the text, and news of the drafts."""
+        """Take the next token and return the events that it adds: text, and news of the drafts."""
         self._tokens.append(token)
         if self._logprobs is not None:
             self._logprobs.take()
@@ -172,23 +181,29 @@ class _Answer:
         return [*deltas, news] if news else deltas
 
     def finish(self) -> Sequence[Event]:
-        """Return what of the text was held back, now that nothing follows."""
+        """Return the events of the text that was held back; call it after the last token."""
         return self._told(self.writer.finish(ended=self.decoding.finish == "stop"))
 
     def _told(self, deltas: Sequence[Event]) -> Sequence[Event]:
         return deltas if self._logprobs is None else self._logprobs.attached(deltas)
 
     def remember(self) -> None:
-        """Note the answer's tokens, for when the next prompt of the chat holds its text."""
+        """Remember the answer's tokens, for when the chat's next prompt contains its text."""
         known = self._tokens[: self.writer.known]
-        # A control token has no text: what is spelled alike without it would get it as well.
+        # A control token has no text. If it were remembered, an equal text without it would get it,
+        # too.
         spelled = all(self._piece(it) or it in self._markers for it in known)
         if self._request.prompt is None and spelled:
             self._loaded.prompter.remember(self._prompt, self.writer.raw, known)
         self._cache.expect([*self._prompt.tokens, *known])
 
     def done(self, began: float, seed: int) -> Done:
-        """Return the last event. began: by `time.perf_counter`."""
+        """Return the last event.
+
+        Args:
+            began: Start of the answer, by `time.perf_counter`.
+            seed: The seed that was used.
+        """
         loaded, request, prompt = self._loaded, self._request, self._prompt
         decoding, writer, speculation = self.decoding, self.writer, self._speculation
         finish: FinishReason = decoding.finish
@@ -217,7 +232,7 @@ class _Answer:
 
 
 def _nothing(loaded: Loaded, request: ChatRequest, seed: int) -> Done:
-    """Return the end of an answer that was cancelled before there was a prompt."""
+    """Return the last event of an answer that was cancelled before it had a prompt."""
     return Done(
         "cancelled",
         Usage(0, 0, 0, loaded.context.size),
@@ -235,12 +250,18 @@ def _sampler(
     calls: CallGuide | None,
     cancel: CancelToken,
 ) -> Sampler:
-    """Open the sampler of this answer. Raises GrammarInvalid, Unsupported, Cancelled."""
+    """Open the sampler of this answer.
+
+    Raises:
+        GrammarInvalid: The grammar or schema cannot be used.
+        Unsupported: The model cannot follow the request.
+        Cancelled: `cancel` was set first.
+    """
     native, model, sampling = loaded.native, loaded.model, request.sampling
     written = ""
     marker = loaded.dialect.call_token
     if calls is not None and calls.required:
-        sampling = replace(sampling, grammar=None, schema=None)  # it is a call and no answer
+        sampling = replace(sampling, grammar=None, schema=None)  # only a call is written
     elif calls is not None and sampling.guided:
         written = calls.beside(sampling)
         sampling = replace(sampling, grammar=None, schema=None)
@@ -251,7 +272,7 @@ def _sampler(
     begun: list[int] = []
     last = request.messages[-1] if request.prompt is None else None
     if (sampling.guided or written) and last is not None and last.role == "assistant":
-        # The grammar also holds for what is gone on with.
+        # The grammar also covers the assistant's message that is continued.
         begun = model.vocabulary.tokenise(last.text)
     sampler = open_sampler(
         native,
@@ -274,7 +295,11 @@ def _sampler(
 
 
 def _endless(loaded: Loaded, sampling: Sampling, sampler: Sampler) -> Sampler:
-    """Hold back the tokens that end an answer where it must not end yet. Raises Unsupported."""
+    """Keep the sampler from ending the answer too early.
+
+    Raises:
+        Unsupported: A stop token is not in the vocabulary.
+    """
     native, vocabulary = loaded.native, loaded.model.vocabulary
     stops = vocabulary.require_tokens(sampling.stop_tokens)
     if sampling.ignore_end:
@@ -287,7 +312,7 @@ def _endless(loaded: Loaded, sampling: Sampling, sampler: Sampler) -> Sampler:
 
 
 def _notes(calls: CallGuide | None) -> tuple[str, ...]:
-    """Say what of the tools' schemas does not hold."""
+    """Say which parts of the tools' schemas are not enforced."""
     unheld = calls.unheld if calls is not None else ()
     free = [name for name, path in unheld if not path]
     notes = []
@@ -305,7 +330,7 @@ def _may_call(request: ChatRequest) -> bool:
 
 
 def _call_reader(loaded: Loaded, request: ChatRequest) -> CallReader | None:
-    """Make the reader of this answer's calls; None where it may ask for no tool."""
+    """Create the reader of this answer's calls; None if the answer may call no tool."""
     if not _may_call(request):
         return None
     return loaded.dialect.call_reader(request.tools, f"call_{token_hex(4)}_")

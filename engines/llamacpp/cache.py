@@ -1,4 +1,4 @@
-"""The KV cache: the tokens that a sequence holds, and how many of a prompt need no evaluation."""
+"""The KV cache: the tokens that a sequence holds, and how many prompt tokens it saves."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from engines.llamacpp.resume.states import StateFile, StateFolder
 logger = logging.getLogger(__name__)
 
 _COPIED: Final = 32
-"""The tokens copied from memory or disk in the time that one takes to evaluate, or more."""
+"""At least so many tokens are copied from memory or disk in the time that evaluating one takes."""
 
 
 def common_prefix(held: Sequence[int], prompt: Sequence[int]) -> int:
-    """Count how many tokens at the start are the same."""
+    """Return how many tokens at the start are the same."""
     most = min(len(held), len(prompt))
     if held[:most] == prompt[:most]:
         return most
@@ -47,12 +47,12 @@ def reusable(
     sliding_window: int,
     recurrent: bool,
 ) -> int:
-    """Count how many tokens of `prompt` need no evaluation, given what the cache holds.
+    """Return how many tokens of `prompt` need no evaluation, given the tokens in the cache.
 
-    At least one is always left to evaluate, for its logits, and no picture is cut in two. A
-    recurrent state has no past to go back to. Sliding window layers forget the keys before
-    `first_position`; asked to remove later tokens, llama.cpp does so without complaint and then
-    answers from a window with a hole. So the window before the cut has to be there as a whole.
+    At least one token is always left to evaluate, for its logits, and no picture is split. A
+    recurrent state cannot go back. Layers with a sliding window forget the keys before
+    `first_position`. If later tokens are removed there, llama.cpp does not complain, but then
+    answers from a window with a hole. So the whole window before the cut must still be present.
     """
     keep = whole_length(prompt, min(common_prefix(held, prompt), len(prompt) - 1))
     if keep == len(held):
@@ -68,7 +68,12 @@ def reusable(
 
 @dataclass(frozen=True)
 class Cut:
-    """The number of tokens that stay, and whether a checkpoint is needed for that."""
+    """A decision about how much of a sequence to keep.
+
+    Attributes:
+        keep: Number of tokens that stay.
+        from_checkpoint: Whether a state checkpoint must be restored for this.
+    """
 
     keep: int
     from_checkpoint: bool = False
@@ -83,7 +88,16 @@ def best_cut(
     sliding_window: int,
     recurrent: bool,
 ) -> Cut:
-    """Find how much of a sequence the prompt can go on from. checkpoints: their lengths."""
+    """Return how much of a sequence the prompt can continue from.
+
+    Args:
+        held: The tokens of the sequence.
+        prompt: The tokens of the prompt.
+        checkpoints: Lengths, in tokens, of the sequence's state checkpoints.
+        first_position: The lowest position that the KV cache still holds.
+        sliding_window: Size of the sliding window in tokens; 0 without one.
+        recurrent: Whether the model has a state that cannot be cut.
+    """
     keep = reusable(
         held,
         prompt,
@@ -99,7 +113,7 @@ def best_cut(
 
 
 class DraftingState(Protocol):
-    """The state that a drafter keeps: `engines.llamacpp.speculative.drafting`."""
+    """A drafter's own state, as `engines.llamacpp.speculative.drafting` keeps it."""
 
     def save(self) -> bytearray | None: ...
 
@@ -117,13 +131,20 @@ def open_caches(
     keys: Mapping[str, StateKey] | None = None,
     drafting: Sequence[DraftingState] = (),
 ) -> list[KvCache]:
-    """Make a cache for each sequence of a context.
+    """Create a cache for each sequence of a context.
 
-    memory_bytes: of them all, for sequences in memory that are not live, and for checkpoints.
-    folder: takes what leaves memory, if its chat has a name; under `key`, or that of its adapter in
-    `keys`. drafting: one for each.
+    Args:
+        api: The functions of llama.cpp.
+        context: The context whose sequences are cached.
+        model: The model of the context.
+        memory_bytes: Memory for all caches together: for sequences that are not live, and for state
+            checkpoints.
+        folder: Takes the sequences that leave memory if their chat has a name.
+        key: The key under which `folder` stores sequences without an adapter.
+        keys: The same for each adapter, by its name.
+        drafting: The drafting states, one for each sequence, or empty.
     """
-    # What goes back by itself needs no checkpoints.
+    # Other models can be cut anywhere without a checkpoint.
     for_checkpoints = memory_bytes // 2 if model.recurrent or model.sliding_window else 0
     kept = Kept(memory_bytes - for_checkpoints, folder, key, keys or {})
     caches: list[KvCache] = []
@@ -135,17 +156,18 @@ def open_caches(
 
 
 class KvCache:
-    """The KV cache of one of the context's sequences, the live one here.
+    """The KV cache of one of the context's sequences, called the live sequence here.
 
-    tokens: what the live sequence holds, with cells for pictures and sounds
-    (`engines.llamacpp.cells`). It is the same list for as long as the cache exists.
-    chat: whose it is, None for nobody's. adapter: the LoRA adapter that it was computed with.
-    recurrent: whether the model has a state that cannot be cut.
-    kept: sequences that were live before, in any of the caches. caches: all of them, this one
-    included, whose live sequences may begin like a prompt, too.
-    checkpoint_bytes: for checkpoints of the live sequence.
-    drafting: keeps something of the live sequence as well. It gets that back, or None, whenever
-    another sequence becomes the live one.
+    If there is a drafting state, it is saved with the live sequence. Whenever another sequence
+    becomes live, the drafting state gets back what it saved for that sequence, or None.
+
+    Attributes:
+        tokens: The tokens of the live sequence, with cells for pictures and sounds
+            (`engines.llamacpp.cells`). The list object stays the same for the life of the cache.
+        sequence: The number of the sequence in the context.
+        chat: The chat that owns the live sequence; None if no chat does.
+        adapter: The LoRA adapter that the live sequence was computed with.
+        recurrent: Whether the model has a state that cannot be cut.
     """
 
     def __init__(
@@ -159,10 +181,23 @@ class KvCache:
         caches: Sequence[KvCache],
         drafting: DraftingState | None,
     ) -> None:
+        """Create an empty cache.
+
+        Args:
+            api: The functions of llama.cpp.
+            context: The context of the sequence.
+            model: The model of the context.
+            kept: Sequences that were live before, in any of the caches.
+            sequence: The number of the sequence in the context.
+            checkpoint_bytes: Memory for state checkpoints of the live sequence.
+            caches: All caches of the context, including this one; their live sequences can be
+                copied, too.
+            drafting: State that is saved and restored with the live sequence.
+        """
         self._api = api
         self._context = context
         self.sequence = sequence
-        # Where it is needed, each has another one for a marked state.
+        # If the context supports marks, each sequence has a second one for its marked state.
         self._mark = context.sequences + sequence
         self._sliding_window = model.sliding_window
         self.recurrent = model.recurrent
@@ -175,23 +210,31 @@ class KvCache:
         self._ahead: tuple[int, ...] = ()
         self._marked: int | None = None
         self.tokens: list[int] = []
-        self._counted = self._behind = 0  # of these tokens, so many have no position of their own
+        # Of the first `_counted` tokens, `_behind` have no position of their own.
+        self._counted = self._behind = 0
         self._drafting = drafting
 
     def begin_anew(self, chat: str | None, adapter: str = "") -> None:
-        """Hold nothing, for a prompt of which every token has to be evaluated.
+        """Hold nothing, for a prompt whose tokens must all be evaluated.
 
-        The live sequence may be put into memory. See `reuse`.
+        The live sequence can be put into memory. See `reuse`.
         """
         self.put_aside()
         self.adapter, self.chat = adapter, chat
 
     def reuse(self, prompt: Sequence[int], chat: str | None = None, adapter: str = "") -> int:
-        """Hold as much of what `prompt` begins with as can be had; returns how many tokens.
+        """Hold as much of the beginning of `prompt` as possible.
 
-        The sequence that is live before may be put into memory, and one from there or from the
-        disk become the live one in its place, or a copy of one that is live beside it. chat: whose
-        it is from now on. adapter: what was computed with another one is of no use.
+        The previously live sequence can be put into memory. A sequence from memory or disk, or a
+        copy of one that is live in another cache, can take its place.
+
+        Args:
+            prompt: The tokens of the prompt.
+            chat: The chat that owns the sequence from now on.
+            adapter: The LoRA adapter in use; sequences computed with another one are not reused.
+
+        Returns:
+            Number of tokens that are held.
         """
         self._forget_deleted()
         if adapter != self.adapter:
@@ -220,7 +263,7 @@ class KvCache:
 
     @property
     def position(self) -> int:
-        """The position of the token that comes next: less than its place behind some pictures."""
+        """The position of the next token: lower than its index if some pictures come before it."""
         held = self.tokens
         if self._counted < len(held):
             self._behind += without_position(held[self._counted :])
@@ -228,12 +271,12 @@ class KvCache:
         return len(held) - self._behind
 
     def _position_at(self, length: int) -> int:
-        """Return the position of the token at place `length`."""
+        """Return the position of the token at index `length`."""
         cut_off = self.tokens[length:]
         return self.position - len(cut_off) + without_position(cut_off)
 
     def _shorten(self, length: int) -> None:
-        """Keep the first `length` tokens in mind, and the checkpoints among them."""
+        """Keep only the first `length` tokens on record, and the state checkpoints among them."""
         position = self._position_at(length)
         del self.tokens[length:]
         self._counted, self._behind = len(self.tokens), len(self.tokens) - position
@@ -241,29 +284,29 @@ class KvCache:
 
     @property
     def needs_checkpoints(self) -> bool:
-        """Whether the memory cannot simply be cut anywhere, and there is room for copies of it."""
+        """Whether the KV cache cannot be cut anywhere and there is memory for checkpoints."""
         return self._checkpoints.fits(1)
 
     def expect(self, tokens: Sequence[int]) -> None:
-        """Note how the conversation goes on: an answer's last token may not be evaluated."""
+        """Note how the conversation continues, as an answer's last token can be unevaluated."""
         held = len(self.tokens)
         self._ahead = tuple(tokens[held:]) if list(tokens[:held]) == self.tokens else ()
 
     def keeps(self, prompt: Sequence[int], adapter: str = "") -> int:
-        """Count how many tokens of `prompt` would stay of the live sequence."""
+        """Return how many tokens of the live sequence would stay for `prompt`."""
         return self._live_cut(prompt).keep if adapter == self.adapter else 0
 
     def loses(self, prompt: Sequence[int], adapter: str = "") -> bool:
-        """Whether to go on with `prompt` here would cost much of the live sequence."""
+        """Return whether continuing with `prompt` here would lose much of the live sequence."""
         return _loses_much(len(self.tokens), self.keeps(prompt, adapter))
 
     def known(self, chat: str | None) -> list[list[int]]:
-        """The tokens of this chat's conversations that are live in any cache, or were kept."""
+        """Return the tokens of this chat's sequences that are live in any cache or were kept."""
         live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one.chat]
         return live + self._kept.known(chat)
 
     def checkpoint(self) -> None:
-        """Save a checkpoint to come back to here, if the memory needs that; takes milliseconds."""
+        """Save a state checkpoint to return to, if this model needs one; takes milliseconds."""
         length = len(self.tokens)
         if length == 0 or length in self._checkpoints.lengths:
             return
@@ -274,25 +317,28 @@ class KvCache:
             self._checkpoints.add(StateCheckpoint(length, state))
 
     def mark(self) -> None:
-        """Mark the state as it is, where it goes back as a whole, before an evaluation on trial.
+        """Mark the current state before a trial evaluation, if it can only be restored whole.
 
-        Nothing is copied: the state is from now on that of a second sequence, too, so llama.cpp
-        writes the next one to another place.
+        Nothing is copied: the state now belongs to a second sequence as well, so llama.cpp writes
+        the next state to another place.
         """
         if self._context.marks:
             self._marked = len(self.tokens)
             here = self.position
-            # Between these two positions there are no cells of the attention to share.
+            # This range has no cells of attention, so only the recurrent state is shared.
             self._api.llama_memory_seq_cp(
                 self._context.memory, self.sequence, self._mark, here, here
             )
 
     def roll_back(self, length: int) -> list[int]:
-        """Drop what the last evaluation added behind the first `length` tokens.
+        """Drop the tokens that the last evaluation added after the first `length` tokens.
 
-        Returns the last of these `length`, if any are no longer held either and have to be
-        evaluated again: a marked state goes back to where it was marked. Others go back at most
-        `n_rs_seq` tokens, and once after each evaluation.
+        A marked state returns to where it was marked. Other states can go back at most `n_rs_seq`
+        tokens, once after each evaluation.
+
+        Returns:
+            The last of these `length` tokens, as far as they are no longer held and must be
+            evaluated again.
         """
         if length >= len(self.tokens):
             return []
@@ -309,12 +355,16 @@ class KvCache:
         return again
 
     def recover(self, tried: Sequence[int], keep: int | None = None) -> None:
-        """Find out what is held after an evaluation of `tried` ended early.
+        """Find out which tokens are held after an evaluation of `tried` ended early.
 
-        llama.cpp keeps the parts of a batch that were done. A recurrent state, though, has taken
-        in part of the one that was not, although its positions look right: it goes back to where
-        it was marked, or to the last checkpoint. keep: most tokens, of all those held and tried,
-        that may stay; the others are drafts that nobody has verified.
+        llama.cpp keeps the parts of a batch that were finished. A recurrent state, however, has
+        also absorbed some of the unfinished part, although its positions look right. It returns to
+        where it was marked, or to the last state checkpoint.
+
+        Args:
+            tried: The tokens of the evaluation.
+            keep: The most tokens, of all held and tried, that may stay; the others are drafts that
+                were not verified. None means that all may stay.
         """
         if self._marked is not None:
             self.tokens += tried
@@ -335,9 +385,9 @@ class KvCache:
             self.roll_back(keep)
 
     def _forget_unfinished_medium(self) -> None:
-        """Go back to before the picture of which not all was evaluated.
+        """Go back to before the picture that was only partly evaluated.
 
-        Its rows may stand on one position, so that it cannot be told which of them are held.
+        Its rows can share one position, so the positions do not show which of them are held.
         """
         length = len(self.tokens)
         while length and is_cell(self.tokens[length - 1]):
@@ -348,25 +398,28 @@ class KvCache:
         self._shorten(length)
 
     def clear(self) -> None:
-        """Drop everything, belong to no chat, and have no adapter."""
+        """Drop all tokens, the chat and the adapter."""
         self._drop()
         self.adapter = ""
 
     def _drop(self) -> None:
-        """Drop everything, and belong to no chat: what comes has the adapter that there was."""
+        """Drop all tokens and the chat; the adapter stays for the next tokens."""
         self._empty()
         self.chat, self._ahead = None, ()
         self._restore_drafting(None)
 
     def put_aside(self) -> None:
-        """Drop the live sequence; it can become live again, if it is worth a copy."""
+        """Drop the live sequence, and keep a copy to restore later if it is worth one."""
         self._leave(0, None)
         self.clear()
 
     def lift(self) -> StateRecord | None:
-        """Take the live sequence out of its context, to `settle` in another of the same model.
+        """Take the live sequence out of its context, to `settle` it in another one.
 
-        The context is not used any more after this; None if there is nothing to take.
+        The other context must belong to the same model. Do not use the old context afterwards.
+
+        Returns:
+            The sequence, or None if there is nothing to take or it cannot be copied.
         """
         record = self._live_record() if self.tokens else None
         self._shorten(0)
@@ -375,7 +428,7 @@ class KvCache:
     def settle(
         self, context: Context, record: StateRecord | None, drafting: DraftingState | None = None
     ) -> None:
-        """Go on in another context, an empty one, with what was lifted from the one before."""
+        """Continue in another, empty context with the sequence lifted from the previous one."""
         self._context = context
         self._drafting = drafting
         self._native = NativeState(self._api, context, self.sequence)
@@ -387,7 +440,7 @@ class KvCache:
     def put_away(self) -> None:
         """Write the sequences of named chats to disk before unloading, and drop the rest.
 
-        May take a second for each GB.
+        This can take a second for each GB.
         """
         self._forget_deleted()
         if self._kept.wanted_on_disk(self.chat, array("i", self.tokens), self.adapter):
@@ -424,9 +477,9 @@ class KvCache:
         self._shorten(cut.keep)
 
     def _better(self, prompt: Sequence[int], keep: int) -> StateRecord | StateFile | KvCache | None:
-        """Find a sequence that is not live here, with so many more to keep that a copy pays."""
+        """Find a sequence that is not live here and keeps enough more tokens to be worth a copy."""
         most, best = keep, None
-        # None without the next token of the prompt can keep more than stays as it is.
+        # A sequence without the prompt's next token keeps no more than the live sequence does.
         for tokens, checkpoints, found in self._having(prompt[keep], keep):
             expected = self._expected(tokens, prompt, checkpoints)
             if expected > most and (expected - keep) * _COPIED >= len(tokens):
@@ -436,7 +489,10 @@ class KvCache:
     def _having(
         self, token: int, place: int
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile | KvCache]]:
-        """Yield sequences with `token` at `place`, as `Kept.having`: first those that are live."""
+        """Yield the sequences that have `token` at index `place`.
+
+        The live sequences come first, then those of `Kept.having`.
+        """
         for one in self._caches:
             if one is self or one.adapter != self.adapter:
                 continue
@@ -445,7 +501,10 @@ class KvCache:
         yield from self._kept.having(token, place, self.adapter)
 
     def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
-        """Count the prompt's tokens that stay once `held` is live: a state has just one window."""
+        """Return how many prompt tokens would stay if `held` became live.
+
+        A saved state holds only one sliding window, the last.
+        """
         if len(held) >= self._context.size:
             return 0
         return best_cut(
@@ -490,10 +549,10 @@ class KvCache:
         return int(self._api.llama_memory_seq_pos_max(self._context.memory, self.sequence))
 
     def _leave(self, keep: int, chat: str | None) -> None:
-        """Copy the live sequence if going on loses much of it, or it changes hands.
+        """Keep a copy of the live sequence if much of it would be lost, or if its chat changes.
 
-        To memory; a chat that is too large for that goes to disk, but only once another one is
-        turned to, not at each change of its own.
+        The copy goes to memory. A sequence that is too large for memory goes to disk, but only when
+        another chat takes over, not at every change within its own chat.
         """
         changes_hands = self.chat is not None and chat != self.chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
@@ -504,9 +563,11 @@ class KvCache:
                 self._kept.add(record)
 
     def _live_record(self) -> StateRecord | None:
-        """Copy the live sequence, unless that takes more than half of the free memory.
+        """Copy the live sequence.
 
-        None, too, if it ends within a picture, as after a cancel.
+        Returns:
+            The copy, or None if it would take more than half of the free memory, if the sequence
+            ends within a picture (as after a cancel), or if llama.cpp does not give out the state.
         """
         if self.tokens and is_cell(self.tokens[-1]):
             return None
@@ -530,7 +591,7 @@ class KvCache:
         )
 
     def _forget_deleted(self) -> None:
-        """Drop the sequences of chats that were deleted meanwhile."""
+        """Forget the sequences of chats that have been deleted."""
         self._kept.forget_deleted()
         for one in self._caches:
             if self._kept.is_deleted(one.chat):
@@ -538,9 +599,9 @@ class KvCache:
 
 
 def _loses_much(held: int, keep: int) -> bool:
-    """Whether so much of a sequence would be lost that it is put away first.
+    """Return whether so much of a sequence would be lost that it should be kept first.
 
-    Not for an answer that is only asked for again: each would take the memory of another chat.
+    Asking for an answer again does not count: each repetition would take memory from another chat.
     """
     lost = held - keep
     return lost >= WORTH and lost * 4 >= held

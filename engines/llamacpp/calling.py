@@ -1,7 +1,7 @@
-"""Writes the grammar of calls: what follows once a model begins to ask for tools. Pure.
+"""The grammar of tool calls: it takes over once a model begins to call tools. Pure.
 
-The names are those of the tools that were offered, and the arguments follow their schemas. What
-begins calls is no part of the grammar: until then an answer is free.
+The names are those of the offered tools, and the arguments follow their schemas. The text that
+begins a call is not part of the grammar: until it appears, the answer is free.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from engines.llamacpp.lark import Lark, literal
 from engines.types import Tool
 
 _BLANKS: Final = r"/( |\n {0,8})?/"
-"""What may stand between the parts of a call; more, and a weak model writes nothing but blanks."""
+"""The blanks allowed between the parts of a call; with more, weak models write nothing but blanks.
+"""
 _ANY_OBJECT: Final[Schema] = {"type": "object"}
 _ANY_VALUE: Final[Schema] = {}
 _MOST_ITEMS: Final = 2000
-"""Items of an array that are counted in Gemma's form."""
+"""The most array items that are counted in Gemma's format."""
 _DEPTH: Final = 12
-"""Values within each other that are written out for Gemma's form."""
+"""The nesting depth to which values are written out in Gemma's format."""
 
 Hold = Callable[[PreparedSchema], PreparedSchema]
-"""Leave out of a tool's schema what cannot be held. Raises GrammarInvalid."""
+"""A function that removes from a tool's schema what cannot be enforced. Raises GrammarInvalid."""
 
 
 @dataclass(frozen=True)
 class CallGrammar:
-    """A grammar of calls.
+    """A grammar of tool calls.
 
     Attributes:
         text: The grammar for llguidance.
-        unheld: What it does not hold the tools' arguments to: a tool's name, with a path in its
-            schema and the keyword there, or "" for all of the schema.
+        unheld: The parts of the tools' schemas that the grammar does not enforce: a tool's name,
+            with a path in its schema and the keyword there, or "" for the whole schema.
     """
 
     text: str
@@ -54,14 +55,14 @@ def call_grammar(
     hold: Hold | None = None,
     free: bool = False,
 ) -> CallGrammar:
-    """Write the grammar behind the first of `form.begins`.
+    """Write the grammar of the text after the first of `form.begins`.
 
     Args:
-        form: How the model writes calls.
-        tools: Those that it may call.
-        parallel: Several calls may follow each other.
-        hold: Weakens their schemas; None leaves them as they are.
-        free: The arguments may be anything, and only the names hold.
+        form: The format in which the model writes calls.
+        tools: The tools that the model may call.
+        parallel: Whether several calls may follow each other.
+        hold: Weakens the tools' schemas; None leaves them unchanged.
+        free: Whether to enforce only the names and allow any arguments.
     """
     if hold is None:
         told = tuple(json.dumps([it.name, "", dict(it.parameters)]) for it in tools)
@@ -71,7 +72,7 @@ def call_grammar(
     return CallGrammar(lark.text(start), unheld)
 
 
-@lru_cache(maxsize=8)  # the tools of an agent come back with each of its requests
+@lru_cache(maxsize=8)  # an agent sends the same tools with each request
 def _call_grammar(
     form: CallFormat, told: tuple[str, ...], parallel: bool, free: bool
 ) -> CallGrammar:
@@ -82,7 +83,7 @@ def _call_grammar(
 
 
 def arguments_grammar(tool: Tool, *, hold: Hold | None = None, free: bool = False) -> CallGrammar:
-    """Write the grammar of the arguments of one tool as JSON. See `call_grammar`."""
+    """Write the grammar of one tool's arguments as JSON. See `call_grammar`."""
     rules = _Rules(Lark(), hold, only_free=free)
     text = rules.lark.text(rules.arguments(tool))
     return CallGrammar(text, tuple(rules.unheld))
@@ -97,7 +98,7 @@ def write_calls(
     hold: Hold | None = None,
     free: bool = False,
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Write the rules of calls; returns the name of the first, and what is not held."""
+    """Write the rules of calls; return the name of the start rule and the parts not enforced."""
     rules = _Rules(lark, hold, only_free=free)
     one = _STYLES[form.style](form, tools, rules)
     rules.add("call", " | ".join(one))
@@ -106,13 +107,13 @@ def write_calls(
 
 
 def _sections(form: CallFormat, *, parallel: bool) -> str:
-    """Write how calls follow each other, behind what begins the first."""
+    """Write how calls follow each other, after the text that begins the first call."""
     blank, more = _BLANKS, parallel
     opens = literal(form.opens) if form.opens else ""
     first = "" if form.begins and form.begins[0] == form.opens else opens
     ends = literal(form.ends) if form.ends else ""
     begins = literal(form.begins[0]) if form.begins else ""
-    # Directly behind these stands the name.
+    # In other styles, the name follows directly.
     lead = blank if first or form.style in ("object", "python", "braces", "tagged") else ""
     if form.listed or (form.style == "python" and form.plural):
         again = f'({blank} "," {blank} call)*' if more else ""
@@ -130,10 +131,11 @@ class _Rules:
     """The rules of one grammar.
 
     Attributes:
-        lark: Where they are written.
+        lark: The grammar that the rules are written to.
         hold: Weakens schemas, if given.
-        only_free: Arguments may be any JSON.
-        unheld: What of the tools' schemas does not hold.
+        only_free: Whether arguments can be any JSON.
+        unheld: The parts of the tools' schemas that are not enforced.
+        known: The rules of schemas already written, by their JSON.
     """
 
     lark: Lark
@@ -149,13 +151,13 @@ class _Rules:
         return self.lark.new(body)
 
     def schema(self, schema: Schema, otherwise: Schema, tool: str, base: str = "#") -> str:
-        """Return the rule of JSON that follows a schema; `otherwise` where that is none.
+        """Return the name of the rule for JSON that follows a schema.
 
         Args:
             schema: The schema.
-            otherwise: Another one, which can be held.
-            tool: The tool whose schema it is.
-            base: Where in that it stands.
+            otherwise: A simpler schema to use if `schema` cannot be used.
+            tool: The name of the tool that the schema belongs to.
+            base: The path of the schema within the tool's schema.
         """
         written = json.dumps(otherwise if self.only_free else schema)
         if written not in self.known:
@@ -180,11 +182,12 @@ class _Rules:
         return self.lark.json(prepared.schema)
 
     def arguments(self, tool: Tool) -> str:
+        """Return the name of the rule for all arguments of a tool, as a JSON object."""
         return self.schema({"type": "object", **tool.parameters}, _ANY_OBJECT, tool.name)
 
 
 def _objects(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write calls that are JSON as a whole."""
+    """Write calls that consist entirely of JSON."""
     blank, calls = _BLANKS, []
     for tool in tools:
         arguments, name = rules.arguments(tool), literal(json.dumps(tool.name))
@@ -200,7 +203,7 @@ def _objects(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str
                 f' {blank} ({told}) {blank} ":" {blank} {arguments}'
             )
             if form.bare:
-                # Models without markers have learnt several spellings, which are all read.
+                # Models without markers have learnt several spellings; Hearth reads them all.
                 kind = f'"\\"type\\"" {blank} ":" {blank} "\\"function\\"" {blank} "," {blank}'
                 inside = f"({kind})? {inside}"
         if form.id_key:
@@ -211,7 +214,7 @@ def _objects(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str
 
 
 def _named(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write calls with the name before JSON."""
+    """Write calls with the tool's name before the JSON."""
     calls = []
     for tool in tools:
         name = literal(tool.name)
@@ -227,14 +230,14 @@ def _named(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
 
 
 def _channels(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write messages of the harmony format, behind “to=functions.”."""
+    """Write messages of the harmony format, after “to=functions.”."""
     del form
     header = literal(" <|constrain|>json<|message|>")
     return [f"{literal(it.name)} {header} {rules.arguments(it)}" for it in tools]
 
 
 def _tagged(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write calls with each argument between markers."""
+    """Write calls in which each argument stands between markers."""
     closes = literal(form.closes) if form.closes else ""
     calls = []
     for tool in tools:
@@ -282,7 +285,7 @@ def _tagged_argument(
 
 
 def _any_tagged(form: CallFormat, rules: _Rules) -> str:
-    """Return the rule of any argument between markers."""
+    """Return the rule for an arbitrary argument between markers."""
     kinds = f'{literal(form.typed)} /[a-z]{{1,9}}"?/' if form.typed else ""
     value = f"{_BLANKS} {literal(form.value)}" if form.value else ""
     end, named, rest = form.value_end.partition("{key}")
@@ -295,7 +298,7 @@ def _any_tagged(form: CallFormat, rules: _Rules) -> str:
 
 
 def _python(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write calls as Python has them; their values are those of JSON, which are read, too."""
+    """Write calls in Python syntax, with JSON values, which Hearth also reads."""
     del form
     calls = []
     for tool in tools:
@@ -314,7 +317,7 @@ def _python(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]
 
 
 def _braces(form: CallFormat, tools: Sequence[Tool], rules: _Rules) -> list[str]:
-    """Write calls in Gemma's form, whose arguments are in the order of their names."""
+    """Write calls in Gemma's format, with the arguments ordered by name."""
     if rules.only_free:
         _brace_any(form, rules)
         rules.unheld += [(it.name, "") for it in tools]
@@ -341,7 +344,7 @@ def _brace_object(form: CallFormat, schema: Mapping[str, Any], rules: _Rules, de
 
 
 def _brace_value(form: CallFormat, schema: object, rules: _Rules, depth: int) -> str:
-    """Return the rule of a value in Gemma's form; what it cannot say may be anything."""
+    """Return the rule for a value in Gemma's format; without a usable schema, any value."""
     told = schema if isinstance(schema, Mapping) and depth > 0 else {}
     quote, kind = literal(form.quote), told.get("type")
     if choices := _choices(told):
@@ -360,7 +363,7 @@ def _brace_value(form: CallFormat, schema: object, rules: _Rules, depth: int) ->
 
 
 def _array(item: str, schema: Mapping[str, Any]) -> str:
-    """Write an array of as many items as the schema allows."""
+    """Write an array with as many items as the schema allows."""
     least, most = (schema.get(it) for it in ("minItems", "maxItems"))
     least = min(least, _MOST_ITEMS) if isinstance(least, int) else 0
     if most == 0:
@@ -371,7 +374,7 @@ def _array(item: str, schema: Mapping[str, Any]) -> str:
 
 
 def _brace_any(form: CallFormat, rules: _Rules) -> str:
-    """Return the rule of any value in Gemma's form."""
+    """Return the rule for any value in Gemma's format."""
     simple = rules.lark.json({"type": ["number", "boolean", "null"]})
     rules.add("brace-pair", '/[A-Za-z0-9_-]{1,60}/ ":" brace-any')
     return rules.add(
@@ -393,7 +396,7 @@ _STYLES: Final[Mapping[str, Callable[[CallFormat, Sequence[Tool], _Rules], list[
 
 
 def _properties(tool: Tool) -> Iterable[tuple[str, Mapping[str, Any], str]]:
-    """Yield each argument with its schema, and "?" where it may be missing."""
+    """Yield each argument's name and schema, and "?" if it is optional, otherwise ""."""
     properties, required = tool.parameters.get("properties"), tool.parameters.get("required")
     required = required if isinstance(required, list) else []
     for name, schema in properties.items() if isinstance(properties, Mapping) else ():
@@ -406,16 +409,19 @@ def _definitions(tool: Tool) -> dict[str, Any]:
 
 
 def _choices(schema: Mapping[str, Any]) -> list[str]:
-    """List the texts that a schema allows, where it lists them all."""
+    """List the allowed texts if the schema is a list of texts, otherwise nothing."""
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
     listed = values if isinstance(values, list) else []
     return listed if all(isinstance(it, str) for it in listed) else []
 
 
 def _between(items: Sequence[tuple[str, bool]], comma: str, rules: _Rules) -> str:
-    """Return the rule of items in their order, with commas between those that are there.
+    """Return the rule for items in a fixed order, separated by commas.
 
-    items: each with whether it may be missing.
+    Args:
+        items: The body of each item, and whether it is optional.
+        comma: The separator.
+        rules: The rules that the result is added to.
     """
     begun, fresh = '""', '""'
     for body, optional in reversed(items):

@@ -1,12 +1,12 @@
-"""What stands for a picture or a sound among the tokens of a sequence: pure.
+"""Cells: the numbers that stand for a picture or a sound among a sequence's tokens. Pure.
 
-Each row of its embeddings takes a cell of the KV cache, as a token does. Where a sequence is
-written down as tokens, a cell is a negative number made of the medium's hash: sequences with the
-same picture have the same numbers there and those with another one have others, in memory and in a
-file. So whoever compares sequences need not know of pictures.
+Each row of a medium's embeddings takes one cell of the KV cache, as a token does. Where a sequence
+is recorded as tokens, a cell is a negative number derived from the medium's hash. Sequences with
+the same picture have the same numbers there, and sequences with different pictures have different
+ones, in memory and in a file. So code that compares sequences need not know about pictures.
 
-A model may give a picture fewer positions than cells: one for each of its rows or columns,
-whichever are more. The lowest bit of a number tells whether it stands on a position of its own.
+A model can give a picture fewer positions than cells: one for each row or column, whichever are
+more. The lowest bit of a cell's number is 0 if the cell has its own position, and 1 if not.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ from itertools import takewhile
 
 
 def make_cells(identity: str, part: int, count: int, positions: int) -> list[int]:
-    """Make the `count` cells of a part of a medium, on so many positions.
+    """Return the `count` cells of one part of a medium.
 
-    identity: of the medium and of what encodes it.
+    Args:
+        identity: Identifies the medium and its encoder.
+        part: The number of the part within the medium.
+        count: Number of cells.
+        positions: Number of positions that the cells take.
     """
     from hashlib import shake_256
 
     drawn = array("I", shake_256(f"{identity} {part}".encode()).digest(4 * count))
-    # The highest bit of 32 is the sign. 30 bits of a hash in each cell tell two media apart.
+    # Of 32 bits, the highest is the sign. 30 bits of a hash in each cell distinguish two media.
     return [~((bits >> 2) << 1 | (at < positions)) for at, bits in enumerate(drawn)]
 
 
 def is_cell(token: int) -> bool:
-    """Tell whether this is a part of a picture or a sound, and no token."""
+    """Return whether this is part of a picture or a sound rather than a token."""
     return token < 0
 
 
 def without_position(tokens: Sequence[int]) -> int:
-    """Count the cells among `tokens` that have no position of their own."""
+    """Return how many of the cells in `tokens` have no position of their own."""
     return sum(1 for token in tokens if token < 0 and token & 1)
 
 
 def whole_length(tokens: Sequence[int], length: int) -> int:
-    """Return the most of the first `length` tokens after which no picture is cut in two."""
+    """Return the greatest length up to `length` at which no picture is split."""
     if 0 < length < len(tokens) and tokens[length] < 0:
         while length and tokens[length - 1] < 0:
             length -= 1

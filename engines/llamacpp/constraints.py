@@ -1,9 +1,9 @@
-"""Holds answers to grammars and schemas, with llguidance.
+"""Grammars and schemas that answers must follow, enforced with llguidance.
 
-A grammar is written for llguidance (`lark`), tried in a process of its own (`grammar_child`),
-compiled on the thread of the answer, and then followed token by token on the thread of the
-scheduler. There each step is limited, by llguidance and by the time that all steps take together:
-no grammar holds other answers up.
+A grammar is written for llguidance (`lark`), tried in a separate process (`grammar_child`),
+compiled on the answer's thread, and then followed token by token on the scheduler's thread. There,
+llguidance limits each step, and a time limit covers all steps together, so no grammar holds up
+other answers.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from engines.helper.serving import ServingHelper
 
 _WALL_S: Final = 30.0
-"""For a try on a busy computer; the process limits its own time on the processor."""
+"""Seconds for a trial on a busy computer; the process limits its own processor time."""
 _ANSWER_BYTES: Final = 1 << 20
 _KEPT: Final = 256
-"""Grammars that stay compiled: an agent's tools come back with each of its requests."""
+"""The number of grammars that stay compiled: an agent sends the same tools with each request."""
 _MOST_TRIES: Final = 200
 _MOST_LEFT_OUT: Final = 20
 
 _LONGEST_TOKEN: Final = 250
-"""Bytes; llguidance takes no longer ones, so these are never drawn where a grammar holds."""
+"""Bytes. llguidance accepts no longer tokens, so these are never drawn under a grammar."""
 
 _SPARE_S: Final = 1.0
 _TOKEN_S: Final = 0.01
-"""Time on the processor that an answer's grammar may take at once, and more for each token."""
+"""Processor time that an answer's grammar can use at the start, and the addition for each token."""
 
 
 class TokenGuides:
-    """The grammars of one model's answers; any thread may use it. Close it with the model.
+    """The grammars of one model's answers. Any thread can use it. Close it with the model.
 
-    Nothing is made before the first grammar: the tokeniser takes half a second for a vocabulary of
-    150,000, and the process that tries grammars a quarter.
+    Nothing is created before the first grammar: the tokeniser takes half a second for a vocabulary
+    of 150,000 tokens, and the process that tries grammars takes a quarter.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -66,11 +66,16 @@ class TokenGuides:
     def open(
         self, grammar: str, begun: Sequence[int] = (), cancel: CancelToken | None = None
     ) -> TokenGuide:
-        """Return a guide by a grammar in Lark, behind tokens that it covers.
+        """Return a guide for a grammar in Lark, advanced past tokens that it covers.
+
+        Args:
+            grammar: The grammar in Lark.
+            begun: Tokens that the grammar covers and that are already written.
+            cancel: Ends the wait.
 
         Raises:
-            GrammarInvalid: It cannot be used, or does not cover these tokens.
-            Cancelled: `cancel` came first.
+            GrammarInvalid: The grammar cannot be used, or does not allow these tokens.
+            Cancelled: `cancel` was set first.
         """
         guide = TokenGuide(self.compiled(grammar, cancel).deep_copy(), self._vocabulary)
         for token in begun:
@@ -78,7 +83,7 @@ class TokenGuides:
         return guide
 
     def compiled(self, grammar: str, cancel: CancelToken | None = None) -> LLMatcher:
-        """Return a grammar as compiled; it is to be copied. Raises as `open`."""
+        """Return the compiled grammar; copy it before use. Raises the same errors as `open`."""
         with self._lock:
             if (known := self._compiled.get(grammar)) is not None:
                 self._compiled.move_to_end(grammar)
@@ -110,12 +115,12 @@ class TokenGuides:
             return self._made
 
     def faults(self, grammars: Sequence[str], cancel: CancelToken | None = None) -> list[str]:
-        """Try grammars in a process of its own; returns what is wrong with each, "" for nothing.
+        """Try grammars in a separate process, and return each one's fault, "" if it has none.
 
         Raises:
-            GrammarInvalid: Of several, one takes too much time or memory.
+            GrammarInvalid: One of several grammars takes too much time or memory.
             EngineUnavailable: The process does not start.
-            Cancelled: `cancel` came first.
+            Cancelled: `cancel` was set first.
         """
         with self._lock:
             found = {it: self._known_faults[it] for it in grammars if it in self._known_faults}
@@ -171,9 +176,16 @@ class TokenGuides:
     def held(
         self, prepared: PreparedSchema, cancel: CancelToken | None = None, *, all_of_it: bool = True
     ) -> PreparedSchema:
-        """Return a schema that llguidance takes; raises GrammarInvalid with the place otherwise.
+        """Return a schema that llguidance accepts.
 
-        all_of_it: Otherwise the keywords that it does not take are left out.
+        Args:
+            prepared: The schema to check.
+            cancel: Ends the wait.
+            all_of_it: Whether to refuse the schema if a keyword is not accepted; otherwise drop the
+                keyword.
+
+        Raises:
+            GrammarInvalid: The schema is not accepted; names the place.
         """
         for _ in range(_MOST_LEFT_OUT):
             fault = self.faults([_lark_of(prepared.schema)], cancel)[0]
@@ -188,7 +200,11 @@ class TokenGuides:
     def _faulty(
         self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
     ) -> tuple[str, Schema | None, str]:
-        """Find the innermost schema that llguidance does not take, with the reason."""
+        """Find the innermost schema that llguidance does not accept.
+
+        Returns:
+            The path of the schema, the schema (None if none was found), and the reason.
+        """
         places = prepared.places[:_MOST_TRIES]
         tried = [_lark_of(_without_references(schema)) for _, schema in places]
         for (path, schema), error in zip(places, self.faults(tried, cancel), strict=True):
@@ -199,7 +215,7 @@ class TokenGuides:
     def _without(
         self, prepared: PreparedSchema, path: str, schema: Schema, cancel: CancelToken | None
     ) -> PreparedSchema:
-        """Leave out what of a schema is not taken: one keyword, or all but the type."""
+        """Drop the part of a schema that is not accepted: one keyword, or all keywords."""
         keys = [key for key in schema if key != "type"]
         tried = [
             _lark_of(_without_references({it: schema[it] for it in schema if it != key}))
@@ -216,9 +232,9 @@ class TokenGuides:
 
 
 class TokenGuide:
-    """What of an answer a grammar allows next; for one answer.
+    """The tokens that a grammar allows next in one answer.
 
-    Raises GrammarInvalid where no token is allowed, or it would take too long to find out.
+    Every method raises GrammarInvalid if no token is allowed, or if finding out takes too long.
     """
 
     def __init__(self, matcher: LLMatcher, vocabulary: Vocabulary) -> None:
@@ -227,7 +243,7 @@ class TokenGuide:
         self._left_s = _SPARE_S
 
     def allows(self, token: int) -> bool:
-        """Tell whether the token may come next; an end marker only where the grammar may end."""
+        """Return whether the token can come next; an end token only where the grammar can end."""
         began = thread_time()
         if self._vocabulary.ends_generation(token):
             allowed = self._matcher.is_accepting()
@@ -237,14 +253,14 @@ class TokenGuide:
         return allowed
 
     def allowed(self) -> np.ndarray[Any, Any]:
-        """Return the tokens that may come next, in ascending order; one at least."""
+        """Return the tokens that can come next, in ascending order; at least one."""
         import numpy as np
 
         began = thread_time()
         mask = self._matcher.compute_bitmask()
         self._spend(began)
         packed = np.frombuffer(mask, np.uint8)
-        places = np.flatnonzero(packed)  # few bytes of the mask have a bit, most often
+        places = np.flatnonzero(packed)  # most often, few bytes of the mask are not zero
         rows, bits = np.nonzero(np.unpackbits(packed[places, None], axis=1, bitorder="little"))
         found = places[rows] * 8 + bits
         found = found[found < self._vocabulary.size]
@@ -253,7 +269,7 @@ class TokenGuide:
         return found
 
     def accept(self, token: int) -> None:
-        """Take note of the next token."""
+        """Advance the grammar past the next token."""
         self._left_s += _TOKEN_S
         if not self.allows(token):
             raise _no_token()
@@ -272,10 +288,10 @@ class TokenGuide:
 
 
 class _Tokens:
-    """A vocabulary as llguidance reads one.
+    """A vocabulary in the form that llguidance reads.
 
-    Control tokens are none of the text that a grammar allows, but for those that calls of tools are
-    written with: those stand for their letters.
+    Control tokens do not match the text that a grammar allows, except for the control tokens that
+    tool calls are written with: those stand for their letters.
     """
 
     is_tokenizer_wrapper = True
@@ -299,7 +315,7 @@ class _Tokens:
             if not piece and (text := vocabulary.text(token)):
                 piece = text.encode() if text in marks else b"\xff" + text.encode()
             self.tokens.append(piece if len(piece) <= _LONGEST_TOKEN else b"")
-        if not ends:  # llguidance needs one
+        if not ends:  # llguidance needs an end token
             ends = [len(self.tokens)]
             self.tokens.append(b"\xff<end>")
         self.ends = ends
@@ -307,18 +323,18 @@ class _Tokens:
         self.special_token_ids: Iterable[int] = ()
 
     def __call__(self, text: str) -> list[int]:
-        """Raise, as nothing is written here that the model did not draw."""
+        """Raise NotImplementedError: no text is tokenised, because the model draws every token."""
         raise NotImplementedError
 
 
 def write_answer(
     sampling: Sampling, guides: TokenGuides, lark: Lark, cancel: CancelToken | None = None
 ) -> str:
-    """Write the grammar that an answer was asked to follow; returns the name of its rule.
+    """Write the grammar that the answer must follow, and return the name of its rule.
 
     Raises:
-        GrammarInvalid: It cannot be used.
-        Cancelled: `cancel` came first.
+        GrammarInvalid: The grammar or schema cannot be used.
+        Cancelled: `cancel` was set first.
     """
     if sampling.schema is None:
         return gbnf.write(sampling.grammar or "", lark)
@@ -333,7 +349,7 @@ def _lark_of(schema: Schema) -> str:
 
 
 def _without_references(schema: Any) -> Any:
-    """Return a schema with anything at all where it refers to others."""
+    """Return a schema in which every reference to another schema allows anything."""
     if isinstance(schema, list):
         return [_without_references(it) for it in schema]
     if isinstance(schema, dict):
@@ -346,7 +362,7 @@ _NOISE: Final = re.compile(r"^at \d+\(\d+\): |failed to compile JSON schema: |^\
 
 
 def _sentence(error: str) -> str:
-    """Return what llguidance says, without the lines that show its own text."""
+    """Return llguidance's error message without the lines that quote its own text."""
     lines = (_NOISE.sub("", it).strip() for it in error.splitlines() if "<non-verbose/>" not in it)
     return f"llguidance says: {' '.join(filter(None, lines))[:300]}."
 

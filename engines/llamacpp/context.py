@@ -1,4 +1,4 @@
-"""A context of a loaded model: evaluates tokens."""
+"""A llama.cpp context: evaluates the tokens of a loaded model's sequences."""
 
 from __future__ import annotations
 
@@ -20,34 +20,38 @@ EVALUATED, NO_ROOM, ABORTED = 0, 1, 2
 
 _FLASH_ATTENTION_AUTO = -1
 _POSITIONS = 4
-"""Most parts of a position."""
+"""The most parts that a position has."""
 
 
 class AbortFlag:
-    """Stops an evaluation from any thread, between two operations of llama.cpp's graph.
+    """A flag that stops an evaluation between two operations of llama.cpp's graph.
 
-    llama.cpp asks before each of them, from its own threads. The C library's strlen over one
-    byte gives the answer without the interpreter: 0 while the byte is 0, and 1 once it is set.
+    Any thread can set it. llama.cpp checks it before each operation, from its own threads. The C
+    library's strlen over one byte answers without the Python interpreter: 0 while the byte is 0,
+    and 1 once it is set.
     """
 
     def __init__(self) -> None:
         self._bytes = ctypes.create_string_buffer(2)
 
     def set(self) -> None:
+        """Abort the current evaluation, and every later one until `clear`."""
         self._bytes[0] = b"\1"
 
     def clear(self) -> None:
+        """Let evaluations run again."""
         self._bytes[0] = b"\0"
 
     @property
     def address(self) -> int:
+        """The address of the byte, as a number."""
         return ctypes.addressof(self._bytes)
 
 
 def context_params(api: Any, plan: LoadPlan) -> Any:
-    """Fill llama_context_params with what the contexts of a model and of its drafter share.
+    """Return the llama_context_params that the contexts of a model and of its drafter share.
 
-    Each sequence has a stream of its own in the KV cache, with room for the plan's context: in one
+    Each sequence has its own stream in the KV cache, with room for the plan's context. In one
     stream for all, each token would be compared with the cells of all sequences.
     """
     params = api.llama_context_default_params()
@@ -55,7 +59,7 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
     params.n_ctx = plan.context * sequences
     params.kv_unified = False
     params.n_batch = params.n_ubatch = max(sequences, min(plan.batch, plan.context))
-    # llama.cpp ends the process where a sequence could not have a row of logits.
+    # llama.cpp ends the process if a sequence could get no row of logits.
     params.n_outputs_max = sequences
     params.n_threads = plan.threads
     params.n_threads_batch = plan.batch_threads
@@ -69,11 +73,16 @@ def context_params(api: Any, plan: LoadPlan) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class BatchPart:
-    """What one evaluation has of one sequence: `tokens` from place `start` on.
+    """The tokens of one sequence in one evaluation.
 
-    outputs: how many of them, the last ones, get logits to draw from. position: of the first, where
-    the sequence has pictures that take fewer positions than places; None where it is the place.
-    encoded: what the tokens stand for, where they are cells of a picture or a sound.
+    Attributes:
+        tokens: The tokens to evaluate.
+        start: The index of the first token in the sequence.
+        outputs: Number of tokens, counted from the end, that get logits to draw from.
+        sequence: The number of the sequence in the context.
+        position: The position of the first token, if pictures in the sequence take fewer positions
+            than tokens; None if it equals `start`.
+        encoded: The embeddings that the tokens stand for if they are cells of a picture or a sound.
     """
 
     tokens: Sequence[int]
@@ -85,15 +94,22 @@ class BatchPart:
 
     @property
     def first_position(self) -> int:
+        """The position of the first token."""
         return self.start if self.position is None else self.position
 
 
 class Batch:
-    """Tokens of one or more sequences for llama_decode, in arrays that belong to Python.
+    """Tokens of one or more sequences for llama_decode, in arrays that Python owns.
 
-    llama_batch_free must never see it. width: values of the hidden state that goes with each
-    token, 0 for none. tokens: whether there are tokens at all, or hidden states alone. sequences:
-    how many there are; sequence: the one that all tokens belong to at first.
+    Never pass it to llama_batch_free.
+
+    Args:
+        api: The functions of llama.cpp.
+        size: The most tokens in the batch.
+        width: Number of values in the hidden state that goes with each token; 0 for none.
+        tokens: Whether there are tokens at all, or only hidden states.
+        sequences: Number of sequences.
+        sequence: The sequence that all tokens belong to at first.
     """
 
     def __init__(
@@ -114,7 +130,7 @@ class Batch:
         pointer = ctypes.POINTER(ctypes.c_int32)
         self._sequence_counts = (ctypes.c_int32 * size)(*[1] * size)
         self._sequences = (pointer * size)()
-        # Pointers as the numbers that they are: to make objects of them takes longer than a call.
+        # The pointers are written as numbers: creating pointer objects takes longer than a call.
         self._sequence_at = (ctypes.c_size_t * size).from_buffer(self._sequences)
         self._sequence_at[:] = [self._address_of(sequence)] * size
         self._laid = [sequence] * size
@@ -130,12 +146,12 @@ class Batch:
         )
 
     def fill(self, tokens: Sequence[int], start: int, outputs: int) -> None:
-        """Hold `tokens` from position `start` on; the last `outputs` of them give logits."""
+        """Fill in `tokens` from position `start` on; the last `outputs` of them give logits."""
         self.native.n_tokens = len(tokens)
         self._put(0, tokens, start, outputs)
 
     def fill_parts(self, parts: Iterable[BatchPart]) -> None:
-        """Hold the tokens of several sequences, part behind part."""
+        """Fill in the tokens of several sequences, one part after the other."""
         at = 0
         for part in parts:
             count = len(part.tokens)
@@ -148,14 +164,14 @@ class Batch:
         self.native.n_tokens = at
 
     def fill_states(self, start: int, count: int) -> None:
-        """Hold `count` hidden states from position `start` on, which give no logits."""
+        """Fill in `count` hidden states from position `start` on, which give no logits."""
         positions = range(start, start + count)
         self.native.n_tokens = count
-        # Only models whose positions have four parts read all of them: text is the same in three.
+        # Only models whose positions have four parts read all four; for text, three are equal.
         self._positions[: _POSITIONS * count] = [*positions, *positions, *positions, *[0] * count]
 
     def fill_encoded(self, part: BatchPart, encoded: Encoded) -> None:
-        """Hold rows of a picture or a sound, where they lie."""
+        """Point to rows of a picture or a sound without copying them."""
         count, first = len(part.tokens), part.start - encoded.start
         self.native.n_tokens = count
         self._sequence_at[:count] = [self._address_of(part.sequence)] * count
@@ -169,7 +185,7 @@ class Batch:
     def _put(self, at: int, tokens: Sequence[int], start: int, outputs: int) -> None:
         count = len(tokens)
         if count == 1:
-            # Most calls are for one, and by slices it takes three times as long.
+            # Most calls have one token, for which slices take three times as long.
             self._tokens[at], self._positions[at], self._outputs[at] = tokens[0], start, outputs
             return
         self._tokens[at : at + count] = list(tokens)
@@ -181,10 +197,21 @@ class Batch:
 
 
 class NativeContext:
-    """The one owner of a native llama_context; close it before the model with the weights.
+    """The owner of a native llama_context. Close it before the model that holds the weights.
 
-    pointer, memory: what llama.cpp knows it by, None once it is closed. path: the model, for the
-    message if it cannot be made. Raises NotEnoughMemory or EngineFailed.
+    Attributes:
+        pointer: The native context; None once it is closed.
+        memory: Its native memory, the KV cache; None once it is closed.
+
+    Args:
+        native: The llama.cpp library.
+        weights: The native model.
+        params: The llama_context_params.
+        path: The model file, named in the error message.
+
+    Raises:
+        NotEnoughMemory: The context does not fit in memory.
+        EngineFailed: llama.cpp cannot create the context.
     """
 
     def __init__(self, native: Native, weights: Any, params: Any, path: Path) -> None:
@@ -198,23 +225,34 @@ class NativeContext:
         self.watch(AbortFlag())
 
     def watch(self, flag: AbortFlag) -> None:
-        """Let `flag` abort evaluations from now on."""
+        """Let `flag` abort evaluations from now on, in place of the previous flag."""
         self._flag = flag
         self._api.llama_set_abort_callback(self.pointer, self._strlen, flag.address)
 
     def close(self) -> None:
+        """Free the native context, once."""
         if self.pointer:
             self._api.llama_free(self.pointer)
             self.pointer = self.memory = None
 
 
 class Context(NativeContext):
-    """Sequences of tokens being evaluated by a model, each of up to `size` tokens.
+    """Sequences of tokens that a model evaluates.
 
-    sequences: how many there are. batch_size: most tokens in one evaluation. drafts: most tokens of
-    a sequence that can be evaluated on trial and taken back. marks: whether a recurrent state goes
-    back as a whole, to where it was marked, and not token by token (`KvCache.mark`).
-    least_batch: tokens that one evaluation has to have room for, whatever the plan says.
+    Attributes:
+        size: The most tokens in each sequence.
+        sequences: Number of sequences.
+        batch_size: The most tokens in one evaluation.
+        drafts: The most tokens of a sequence that can be evaluated on trial and taken back.
+        marks: Whether a recurrent state is restored as a whole to where it was marked, rather than
+            token by token (`KvCache.mark`).
+
+    Args:
+        native: The llama.cpp library.
+        model: The model.
+        plan: The plan that the model was loaded with.
+        least_batch: Number of tokens that one evaluation must have room for, whatever the plan
+            says.
     """
 
     def __init__(
@@ -232,8 +270,8 @@ class Context(NativeContext):
         params = context_params(api, plan)
         params.n_batch = params.n_ubatch = max(params.n_batch, min(least_batch, plan.context))
         self.sequences = int(params.n_seq_max)
-        # llama.cpp ends the process where a batch asks for more rows of logits than it was told,
-        # and where the way back of a recurrent state does not fit a batch with a token before it.
+        # llama.cpp ends the process if a batch asks for more rows of logits than announced, or if
+        # the rollback of a recurrent state plus one token before it does not fit in a batch.
         drafts = max(0, min(plan.draft_max, params.n_batch - (2 if model.recurrent else 1)))
         self._most_outputs = params.n_outputs_max = min(
             params.n_batch, self.sequences * (1 + drafts)
@@ -243,7 +281,8 @@ class Context(NativeContext):
         params.n_rs_seq = drafts if states else 0
         self.marks = model.recurrent and drafts > 0 and not states
         if self.marks:
-            # Each has a second sequence for the marked state, which shares the attention's cells.
+            # Each sequence has a second one for the marked state, which shares the attention's
+            # cells.
             params.n_seq_max, params.kv_unified = 2 * self.sequences, True
         super().__init__(native, model.pointer, params, plan.model)
         cells = int(api.llama_n_ctx_seq(self.pointer))
@@ -259,7 +298,7 @@ class Context(NativeContext):
         self._keep_what_is_wanted()
 
     def adapt(self, name: str) -> None:
-        """Evaluate with one of the model's LoRA adapters from now on; "" is without."""
+        """Evaluate with one of the model's LoRA adapters from now on; "" for none."""
         if name == self._adapter:
             return
         api, count = self._api, 1 if name else 0
@@ -273,40 +312,48 @@ class Context(NativeContext):
     def expose(self, *, every_row: bool, sequence: int = 0) -> None:
         """Keep the hidden states that a sequence's drafter starts from.
 
-        every_row: of all tokens, or of those with logits only.
+        Args:
+            every_row: Whether to keep them for all tokens, or only for those with logits.
+            sequence: The number of the sequence.
         """
         self._every_row[sequence] = every_row
         self._keep_what_is_wanted()
 
     def expose_layers(self, layers: tuple[int, ...], sequence: int = 0) -> None:
-        """Keep what goes into these layers, of all tokens, for a sequence's drafter."""
+        """Keep the inputs of these layers for all tokens, for a sequence's drafter."""
         self._layers[sequence] = layers
         self._keep_what_is_wanted()
 
     def hide(self, sequence: int = 0) -> None:
         """Keep nothing for this sequence.
 
-        Where none wants anything, the last layer works on the rows with logits only.
+        If no sequence needs anything, the last layer computes only the rows with logits.
         """
         self._every_row.pop(sequence, None)
         self._layers.pop(sequence, None)
         self._keep_what_is_wanted()
 
     def first_row(self, sequence: int) -> int:
-        """Return where the tokens of a sequence began in the last evaluation, which had some."""
+        """Return the first row of a sequence's tokens in the last evaluation that included some."""
         return self._rows[sequence]
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
-        """Evaluate tokens of the first sequence alone, as `evaluate_parts`."""
+        """Evaluate tokens of the first sequence alone. See `evaluate_parts`."""
         return self.evaluate_parts((BatchPart(tokens, start, outputs),))
 
     def evaluate_parts(self, parts: Sequence[BatchPart]) -> int:
-        """Evaluate at most `batch_size` tokens; returns the result code.
+        """Evaluate at most `batch_size` tokens.
 
-        parts: at most one of each sequence, in the order of their numbers: llama.cpp evaluates
-        those together whose numbers follow each other. At most 1 + `drafts` outputs each. One of
-        a picture or a sound comes alone. Raises ValueError for more: llama.cpp would end the
-        process.
+        Args:
+            parts: At most one part for each sequence, ordered by sequence number, because llama.cpp
+                evaluates sequences together if their numbers are consecutive. Each part has at most
+                1 + `drafts` outputs. A part of a picture or a sound must be the only one.
+
+        Returns:
+            The result code of llama_decode.
+
+        Raises:
+            ValueError: There are too many outputs, for which llama.cpp would end the process.
         """
         if any(part.encoded is not None for part in parts):
             (part,) = parts
@@ -325,7 +372,8 @@ class Context(NativeContext):
             raise ValueError(f"{outputs} rows of logits; there is room for {self._most_outputs}")
         trial = rows > 1 and few_each
         if trial != self._trial:
-            # llama.cpp takes every call with several tokens for a prompt, with the threads for it.
+            # llama.cpp treats every call with several tokens as a prompt and uses the threads for
+            # prompts.
             self._trial = trial
             few, many = self._threads
             self._api.llama_set_n_threads(self.pointer, few, few if trial else many)
@@ -334,7 +382,7 @@ class Context(NativeContext):
         return int(self._llama_decode(self.pointer, self._batch.native))
 
     def _evaluate_encoded(self, part: BatchPart) -> int:
-        """Evaluate rows of a picture or a sound, all at once where they look at each other."""
+        """Evaluate rows of a picture or a sound, all at once if they attend to each other."""
         encoded = part.encoded
         if encoded is None or (encoded.whole and len(part.tokens) != encoded.count):
             raise ValueError("a picture that is looked at as a whole comes in one part")
@@ -356,7 +404,7 @@ class Context(NativeContext):
     def _keep_what_is_wanted(self) -> None:
         self._keep_hidden(self.pointer, bool(self._every_row), not any(self._every_row.values()))
         wanted = {layer for layers in self._layers.values() for layer in layers}
-        # With every change llama.cpp plans its memory anew.
+        # llama.cpp plans its memory again at every change.
         if wanted != self._kept:
             for layer in wanted | self._kept:
                 self._keep_layer(self.pointer, layer, layer in wanted)

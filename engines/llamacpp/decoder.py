@@ -1,22 +1,24 @@
-"""An answer in the loop: evaluate its prompt, then draw, evaluate and draw again.
+"""One answer in the decoding loop: evaluate its prompt, then draw, evaluate and draw again.
 
-`engines.llamacpp.scheduler` runs the loop, for one answer or for many. At each step it asks every
-answer for its part of one evaluation, and lets it draw from the logits.
+`engines.llamacpp.scheduler` runs the loop, for one answer or for many. At each step, it asks every
+answer for its part of one evaluation, and lets the answer draw from the logits.
 
-A part without drafts is the token drawn last, after which the next one is drawn. A part with k
-drafts is that token and the drafts, which gives k + 1 rows of logits. Tokens are drawn
-from one row after the other, as long as the token drawn is the one that was drafted there: then
-the next row is what it would have been without drafts. The first that differs was drawn from the
-model's own distribution all the same, and ends the step. So every token that leaves is drawn by
-the model's whole sampler chain from the model's own logits; drafts decide how many at a time.
+A part without drafts is the last drawn token, and the next token is drawn from its logits. A part
+with k drafts is that token plus the drafts, which gives k + 1 rows of logits. Tokens are drawn from
+one row after the other, as long as each drawn token equals the draft at that place: then the next
+row is the same as it would be without drafts. The first token that differs ends the step, but it
+was still drawn from the model's own distribution. So every token of the answer is drawn by the
+model's whole sampler chain from the model's own logits; drafts only decide how many tokens a step
+gives.
 
-For a draft that is one certain token, that is the exact rejection rule of speculative sampling: it
-is kept with the probability that the model gives it, and otherwise the token is drawn from what
-remains. Source: Leviathan, Kalman and Matias, "Fast inference from transformers via speculative
-decoding", 2023.
+For a draft that is a single certain token, this is exactly the rejection rule of speculative
+sampling: the draft is kept with the probability that the model gives it, and otherwise the token is
+drawn from the remaining distribution. Source: Leviathan, Kalman and Matias, "Fast inference from
+transformers via speculative decoding", 2023.
 
-Some memories go back only as a whole, to where they were before a step (`KvCache.mark`). The tokens
-of a step that stay where a draft did not are evaluated once more then, in one call with the next.
+Some recurrent states can only be restored as a whole, to the point before a step (`KvCache.mark`).
+Then the tokens of the step that stay before a rejected draft are evaluated again, in one call with
+the next token.
 """
 
 from __future__ import annotations
@@ -40,15 +42,18 @@ from engines.llamacpp.vocabulary import Vocabulary
 from engines.types import FinishReason
 
 _SHORT: Final = 32
-"""Tokens of a prompt that take hardly longer to evaluate than one more call."""
+"""Number of prompt tokens that take hardly longer to evaluate than one extra call."""
 
 
 @dataclass
 class DrawnRun:
-    """The tokens that a step gave an answer.
+    """The tokens that one step drew for an answer.
 
-    first: the place of the first in the sequence; the cache may hold all but the last. finish: why
-    the answer ends with them, None if it goes on. offered: the last may be evaluated.
+    Attributes:
+        tokens: The tokens.
+        first: The index of the first token in the sequence; the cache can hold all but the last.
+        finish: The reason why the answer ends with these tokens; None if it continues.
+        offered: Whether the last token can already be evaluated.
     """
 
     tokens: list[int]
@@ -58,19 +63,30 @@ class DrawnRun:
 
 
 class Decoding:
-    """An answer being decoded, a part of one evaluation after the other.
+    """An answer that is decoded through its parts of successive evaluations.
 
-    `Scheduler.tokens` yields its tokens. All else that it does is for the scheduler, which calls it
-    while nobody else works in the context.
+    `Scheduler.tokens` yields the tokens. The other methods are for the scheduler, which calls them
+    while no other thread works in the context.
 
-    speculation: what drafts for this answer, None if nothing does.
-    guest: its prompt is read behind those of others. stop_tokens: end it, beside the vocabulary's
-    own. judge: is told the logits of the whole prompt, none of which the cache may hold then.
-    finish: why it ended, once it has.
-    prefill_s, decode_s: seconds spent on the prompt, and on all tokens after the first; with what
-    drafts take beside evaluating.
-    evaluated, decoded: tokens evaluated, and drawn, in that time.
-    first_token_at: when the first token was drawn, by `time.perf_counter`; 0 if none was.
+    Args:
+        context: The context that evaluates the answer.
+        cache: The KV cache of the answer's sequence.
+        vocabulary: The model's vocabulary.
+        sampler: Draws the tokens.
+        speculation: Drafts for this answer; None for no drafts.
+        cancel: Ends the answer.
+        guest: Whether the prompts of other answers are read before this one.
+        stop_tokens: Tokens that end the answer, in addition to the vocabulary's own end tokens.
+        judge: Receives the logits of the whole prompt; the cache must then hold no part of the
+            prompt.
+
+    Attributes:
+        finish: The reason why the answer ended, once it has ended.
+        prefill_s: Seconds spent on the prompt.
+        decode_s: Seconds spent on all tokens after the first, including drafting.
+        evaluated: Number of prompt tokens evaluated in `prefill_s`.
+        decoded: Number of tokens drawn in `decode_s`.
+        first_token_at: Time of the first drawn token, by `time.perf_counter`; 0 if none was drawn.
     """
 
     def __init__(
@@ -100,35 +116,41 @@ class Decoding:
         self.finish: FinishReason = "stop"
         self.prefill_s = self.decode_s = self.first_token_at = 0.0
         self.evaluated = self.decoded = 0
-        self.drawn: DrawnRun | None = None  # in the present step
-        self.runs: list[DrawnRun] = []  # of steps that have ended, not taken yet: two at most
-        self.waits = False  # somebody waits for the next run
+        self.drawn: DrawnRun | None = None  # in the current step
+        self.runs: list[DrawnRun] = []  # from finished steps, not yet taken; two at most
+        self.waits = False  # a thread waits for the next run
         self.error: Exception | None = None
-        self._beside_s = 0.0  # spent on drafts since the last step was told, and not in a step
-        self._pending: list[int] = []  # to be evaluated before the next token can be drawn
-        self._stops: list[int] = []  # lengths of the sequence at which an evaluation has to end
+        self._beside_s = 0.0  # seconds spent on drafts outside a step since the last `learn`
+        self._pending: list[int] = []  # must be evaluated before the next token can be drawn
+        self._stops: list[int] = []  # lengths of the sequence at which an evaluation must end
         self._latest: DrawnRun | None = None
-        self._given = 0  # the length of the prompt and of what was given out
-        self._left = 0  # tokens that may still be drawn
-        self._last_row = 0  # of this answer, in the last evaluation that had some of it
+        self._given = 0  # the length of the prompt plus the tokens that were given out
+        self._left = 0  # number of tokens that may still be drawn
+        self._last_row = 0  # this answer's last row in the last evaluation that included it
         self._began = self._proposed_s = 0.0
 
     def begin(
         self, prompt: Sequence[int], max_tokens: int | None, stable: int | None = None
     ) -> None:
-        """Begin to continue `prompt`, whose beginning the cache holds.
+        """Start to continue `prompt`, of which the cache holds the beginning.
 
-        max_tokens: at least one; None sets no limit. stable: how many tokens of it the next prompt
-        will surely begin with; None for all.
+        Args:
+            prompt: The tokens of the prompt.
+            max_tokens: The most tokens to draw, at least one; None for no limit.
+            stable: Number of tokens that the next prompt will certainly begin with, too; None for
+                all.
         """
         self._read(prompt, len(prompt) if stable is None else stable)
         self._left = max_tokens or maxsize
 
     def look(self, media: PromptMedia, held: int) -> None:
-        """Encode the pictures and sounds of the prompt behind its first `held` tokens.
+        """Encode the pictures and sounds of the prompt that come after its first `held` tokens.
 
-        It takes as long as a long prompt, and no step of the loop waits for it. Raises
-        MediumUnreadable, EngineFailed.
+        This takes as long as a long prompt does, and no step of the loop waits for it.
+
+        Raises:
+            MediumUnreadable: A picture or a sound cannot be read.
+            EngineFailed: The encoder failed.
         """
         began = perf_counter()
         self._media = media
@@ -136,36 +158,38 @@ class Decoding:
         self.prefill_s += perf_counter() - began
 
     def give(self, run: DrawnRun, number: int) -> int:
-        """Give out token `number` of a run, counted from 0."""
+        """Return token `number` of a run, counted from 0, and note that it was given out."""
         self._given = run.first + number + 1
         return run.tokens[number]
 
     @property
     def adapter(self) -> str:
-        """The LoRA adapter to evaluate with, "" for none."""
+        """The name of the LoRA adapter to evaluate with; "" for none."""
         return self._cache.adapter
 
     @property
     def reads(self) -> bool:
-        """Whether a prompt is to be evaluated before there is a token to draw."""
+        """Whether some of the prompt must be evaluated before a token can be drawn."""
         return bool(self._stops)
 
     @property
     def looks(self) -> bool:
-        """Whether its next part is one of a picture or a sound, which is evaluated by itself."""
+        """Whether the next part is a picture or a sound, which is evaluated separately."""
         return bool(self._stops) and is_cell(self._pending[0])
 
     def part(self, room: int, others: int) -> BatchPart:
-        """Return what the next evaluation shall have of this answer.
+        """Return this answer's part of the next evaluation.
 
-        room: most tokens of it. others: answers that are written in the same evaluation.
+        Args:
+            room: The most tokens that the part may have.
+            others: Number of other answers that are written in the same evaluation.
         """
         began = perf_counter()
         drafts: Sequence[int] = ()
         held = len(self._cache.tokens)
         if self._stops:
             if not (self.looks and held and is_cell(self._cache.tokens[-1])):
-                self._cache.checkpoint()  # nothing goes on from the middle of a picture
+                self._cache.checkpoint()  # nothing continues from the middle of a picture
             return self._slice(min(room, self._stops[0] - held), held)
         run = self._latest
         if run is None:
@@ -187,7 +211,7 @@ class Decoding:
         return BatchPart(tokens, held, 1 + len(drafts), self.sequence, position)
 
     def _slice(self, room: int, held: int) -> BatchPart:
-        """Return the next slice of the prompt: of its text, or of a picture or a sound."""
+        """Return the next slice of the prompt, either text or part of a picture or a sound."""
         encoded = None
         if self.looks and self._media is not None:
             encoded = self._media.at(held)
@@ -196,7 +220,7 @@ class Decoding:
             tokens = self._pending[:count]
         else:
             if self._judge is not None:
-                room = min(room, 1 + self._context.drafts)  # rows of logits that there is room for
+                room = min(room, 1 + self._context.drafts)  # room for so many rows of logits
             tokens = text_before(self._pending[:room])
         outputs = int(len(tokens) == len(self._pending))
         if self._judge is not None:
@@ -205,10 +229,13 @@ class Decoding:
         return BatchPart(tokens, held, outputs, self.sequence, position, encoded)
 
     def took(self, part: BatchPart, began: float, evaluated_s: float, *, shared: bool) -> None:
-        """Draw from the logits of an evaluation that had `part` of this answer.
+        """Draw from the logits of an evaluation that included `part` of this answer.
 
-        began: when the step did, by `time.perf_counter`. evaluated_s: what evaluating took.
-        shared: there was more in it than a token of each other answer.
+        Args:
+            part: This answer's part of the evaluation.
+            began: Start of the step, by `time.perf_counter`.
+            evaluated_s: Seconds that the evaluation took.
+            shared: Whether the evaluation held more tokens of other answers than one each.
         """
         self._cache.tokens.extend(part.tokens)
         self._last_row = self._context.first_row(self.sequence) + len(part.tokens) - 1
@@ -242,7 +269,7 @@ class Decoding:
         self._note(run, place)
 
     def drop(self, part: BatchPart, result: int) -> None:
-        """Give up after an evaluation that had `part` of it was aborted, or failed."""
+        """Give up after an evaluation that included `part` of this answer was aborted or failed."""
         self._recover(part)
         if result == ABORTED:
             return
@@ -257,7 +284,7 @@ class Decoding:
         )
 
     def go_back(self, part: BatchPart) -> None:
-        """Go back to before an evaluation that had `part` of it and failed, to try it again."""
+        """Go back to before a failed evaluation that included `part`, to try it again."""
         rest = self._pending[len(part.tokens) :]
         known = [*self._cache.tokens, *part.tokens[: len(self._pending)]]
         self._recover(part)
@@ -266,31 +293,32 @@ class Decoding:
 
     @property
     def holds_too_much(self) -> bool:
-        """Whether the cache has more than an answer that ends here leaves there."""
+        """Whether the cache holds more tokens than an answer that ends here leaves in it."""
         return self._speculation is not None and self._end() < len(self._cache.tokens)
 
     def settle(self) -> None:
-        """Leave the cache as an answer that ends here leaves it."""
+        """Cut the cache to the tokens that an answer that ends here leaves in it."""
         self._cut(self._end())
 
     def _end(self) -> int:
-        """Return how many tokens the cache may have of an answer that ends here."""
+        """Return how many tokens of an answer that ends here may stay in the cache."""
         run, given = self._latest, self._given
         if run is None or self.error is not None:
             return len(self._cache.tokens)
-        # Whether the last token that was given out was evaluated, too, or is followed by an end.
+        # Whether the last token that was given out was evaluated, too, or is followed by the end.
         followed = run.first >= given or (
             run.finish == "stop" and given == run.first + len(run.tokens)
         )
         return given if followed else given - 1
 
     def _read(self, prompt: Sequence[int], stable: int) -> None:
-        """Note what of a prompt is to be evaluated, and where evaluations have to end.
+        """Note which tokens of a prompt must be evaluated, and where evaluations must end.
 
-        Where the memory cannot go back, the last token comes alone: with a checkpoint before it,
-        another answer to the same prompt costs one token. If the next prompt will not have the
-        last ones, where the reasoning begins, all of those do. A short part of a model with a
-        window is rather evaluated again, which takes less time than one more call each time.
+        If the memory cannot go back, the last token is evaluated alone: with a state checkpoint
+        before it, another answer to the same prompt costs one token. If the next prompt will lack
+        the last tokens, where the reasoning begins, all of those are evaluated separately. For a
+        model with a sliding window, a short part is simply evaluated again, which takes less time
+        than an extra call each time.
         """
         self._began = perf_counter()
         held, length = len(self._cache.tokens), len(prompt)
@@ -316,7 +344,7 @@ class Decoding:
             self.prefill_s += perf_counter() - self._began
 
     def _draw(self, drafts: Sequence[int]) -> list[int]:
-        """Draw tokens from the last rows of the answer, up to the first that is not as drafted."""
+        """Draw tokens from the answer's last rows, up to the first that differs from its draft."""
         draw, context, run = self._sampler.draw, self._context, list[int]()
         try:
             for row, draft in enumerate(drafts, self._last_row - len(drafts)):
@@ -325,13 +353,13 @@ class Decoding:
                     return run
             run.append(draw(context, self._last_row))
         except GrammarInvalid:
-            # What was drawn before leaves first; the next step comes to the same end.
+            # The tokens drawn before are given out first; the next step raises the same error.
             if not run:
                 raise
         return run
 
     def _note(self, drawn: list[int], first: int) -> None:
-        """Note what was drawn, as far as the answer goes; the first of it has the place `first`."""
+        """Note the drawn tokens up to the end of the answer; `first` is the index of the first."""
         run = DrawnRun(drawn, first, None)
         for number, token in enumerate(drawn):
             if self._ends(token):
@@ -347,9 +375,10 @@ class Decoding:
         return token in self._stop_tokens or self._vocabulary.ends_generation(token)
 
     def _cut(self, length: int) -> list[int]:
-        """Drop what was evaluated on trial and has no place among the first `length` tokens.
+        """Drop the trial tokens that do not belong to the first `length` tokens.
 
-        Returns the last of these that are no longer held either.
+        Returns:
+            The last of these first tokens, as far as they are no longer held either.
         """
         if self._speculation is None or length >= len(self._cache.tokens):
             return []

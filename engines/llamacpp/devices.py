@@ -1,7 +1,7 @@
-"""The devices that llama.cpp sees, without loading it into this process.
+"""The devices that llama.cpp sees, listed without loading it into this process.
 
-Its libraries take memory and time that nobody needs before a model is loaded, and drivers of
-graphics cards are code that can crash. So another process looks, unless they are here already.
+Its libraries take memory and time that are not needed before a model is loaded, and graphics card
+drivers can crash. So a separate process lists the devices, unless the libraries are loaded already.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.native import loaded_native, unavailable
 
 COMMAND: Final = module_command("engines.llamacpp.devices_child")
-"""How to start the process; its last line on standard output is the answer."""
+"""The command that starts the process; the last line of its standard output is the answer."""
 
 FRESH_S: Final = 10.0
-"""Seconds for which an answer holds: how much memory is free on a card changes."""
+"""Seconds for which an answer is valid: the free memory of a card changes."""
 
 FAILED_S: Final = 300.0
-"""Seconds for which nobody looks again after that has failed: a driver that hangs takes long."""
+"""Seconds to wait after a failure before asking again: a driver that hangs takes long."""
 
 _LIMIT_S: Final = 30.0
 _FAULT: Final = "fault"
 
 
 class Devices:
-    """Lists the devices; may be used from any thread, two of which may look at once."""
+    """Lists the devices. Any thread can use it, and two can ask at once."""
 
     def __init__(
         self, command: Sequence[str] = COMMAND, clock: Callable[[], float] = time.monotonic
@@ -43,7 +43,7 @@ class Devices:
         self._failed: tuple[float, EngineUnavailable] | None = None
 
     def look(self) -> tuple[NativeDevice, ...]:
-        """Return the devices, the processor among them. Raises EngineUnavailable."""
+        """Return the devices, including the processor. Raises EngineUnavailable."""
         native = loaded_native()
         if native is not None and native.complete:
             return native.devices()
@@ -69,11 +69,12 @@ class Devices:
 
 
 def told(devices: Sequence[NativeDevice]) -> list[dict[str, Any]]:
-    """Write devices as JSON values, for another process."""
+    """Return devices as JSON values, for another process."""
     return [vars(device) for device in devices]
 
 
 def fault(error: EngineUnavailable) -> dict[str, str]:
+    """Return an error as a JSON value, for another process."""
     return {_FAULT: error.why}
 
 

@@ -1,4 +1,4 @@
-"""The process that loads llama.cpp and says which devices it sees. See `devices`."""
+"""The process that loads llama.cpp and reports the devices it sees. See `devices`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engines.llamacpp.native import load_native
 
 
 def main() -> int:
+    """Report the devices, or the reason why llama.cpp cannot be loaded, on standard output."""
     say = begin()
     try:
         native = load_native()

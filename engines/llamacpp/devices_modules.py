@@ -1,4 +1,4 @@
-"""The back ends of llama.cpp that are files beside its library, to be loaded into it."""
+"""The back ends of llama.cpp that are separate files beside its library."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import Final
 
 _MODULE: Final = re.compile(r"(?:lib)?ggml-([a-z]+)(?:-[\w.]+)?\.(?:so|dll|dylib)")
 _CARDS: Final = ("cuda", "hip", "metal", "vulkan")
-"""The back ends for cards; where two reach one card, the first is better."""
+"""The back ends for graphics cards, the better one first where two can use the same card."""
 
 
 @dataclass(frozen=True)
 class Modules:
     """The files of the back ends.
 
-    processor: None where it is compiled in. cards: for graphics cards.
+    Attributes:
+        processor: The module for the processor; None if it is compiled in.
+        cards: The modules for graphics cards.
     """
 
     processor: Path | None = None
@@ -26,13 +28,13 @@ class Modules:
 
 
 def modules_in(folder: Path) -> Modules:
-    """Find the modules in a folder; of several for the processor, the one that suits it best."""
+    """Find the modules in a folder; of several for the processor, take the most suitable one."""
     files = sorted(folder.iterdir())
     return Modules(_best(path for path in files if _kind(path) == "cpu"), in_order(files))
 
 
 def in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Pick the modules for cards, the better back end first, and of each only the first module."""
+    """Return the modules for graphics cards, the better back end first, one for each back end."""
     named: dict[str, Path] = {}
     for path in paths:
         if (card := card_of(path)) is not None:
@@ -41,7 +43,7 @@ def in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def card_of(path: Path) -> str | None:
-    """Return the back end whose module for cards a file is by its name, None for any other."""
+    """Return the graphics card back end that the file name stands for; None for other files."""
     kind = _kind(path)
     return kind if kind in _CARDS else None
 
@@ -52,7 +54,10 @@ def _kind(path: Path) -> str | None:
 
 
 def _best(paths: Iterable[Path]) -> Path | None:
-    """Pick the module with the highest score on this processor; each gives its own, 0 for none."""
+    """Return the module with the highest score on this processor, None if all score 0.
+
+    Each module computes its own score.
+    """
     scores = {path: _score(path) for path in paths}
     best = max(scores, key=lambda path: scores[path], default=None)
     return best if best is not None and scores[best] else None

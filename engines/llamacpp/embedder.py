@@ -1,9 +1,9 @@
-"""An embedding or ranking model in this process: vectors of texts, and how well texts answer.
+"""An embedding or ranking model in this process: vectors of texts, and scores of documents.
 
-A context of its own kind: nothing of it is kept from one call to the next, texts of one call share
-evaluations, and llama.cpp makes one vector of all tokens as the model's file says (its pooling).
-How a query and a document are put together for a model that ranks is llama-server's way
-(`format_prompt_rerank` in server-common.cpp).
+It has its own kind of context: nothing is kept between calls, texts of one call share evaluations,
+and llama.cpp combines all tokens into one vector as the model's file says (its pooling). A query
+and a document are joined for a ranking model as llama-server does (`format_prompt_rerank` in
+server-common.cpp).
 """
 
 from __future__ import annotations
@@ -28,18 +28,26 @@ _UNSPECIFIED, _NONE, _MEAN, _RANK = -1, 0, 1, 4
 """Values of `enum llama_pooling_type` in llama.h."""
 
 _TOGETHER: Final = 16
-"""Most texts in one evaluation."""
+"""The most texts in one evaluation."""
 
 _LARGEST: Final = 8192
-"""Most tokens of a text, whatever the plan's context: all of them are evaluated at once, and what
-that takes of memory grows with them."""
+"""The most tokens in a text, whatever the plan's context.
+
+All of them are evaluated at once, and the memory for that grows with their number.
+"""
 
 
 class Embedder:
-    """A loaded model that gives vectors or ranks. May be used from any thread; close it at the end.
+    """A loaded model that gives vectors or ranks. Any thread can use it. Close it at the end.
 
-    size: most tokens of a text. kind: what it gives. dimensions: of its vectors.
-    Raises NotEnoughMemory or EngineFailed; then the model is the caller's to close.
+    Attributes:
+        size: The most tokens in a text.
+        kind: Whether the model gives vectors or ranks.
+        dimensions: Number of values in a vector; 0 for a model that ranks.
+
+    Raises:
+        NotEnoughMemory: The context does not fit in memory. The caller must close the model.
+        EngineFailed: llama.cpp cannot create the context. The caller must close the model.
     """
 
     def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
@@ -57,12 +65,12 @@ class Embedder:
         self._batch = Batch(api, self.size, sequences=_TOGETHER)
         self._begin, self._end = model.vocabulary.wrapping()
         self._working = threading.Lock()
-        # OpenMP gives every thread that calls it workers of its own; those of several would take
-        # each other's processors.
+        # OpenMP gives every calling thread its own workers; those of several threads would compete
+        # for the processors.
         self._thread = ThreadPoolExecutor(1, "llama.cpp")
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Return the vectors of texts or of their tokens. See `Engine.embed`."""
+        """Return the vectors of texts, given as text or as tokens. See `Engine.embed`."""
         if self.kind != "embedding":
             raise Unsupported(
                 "The model cannot turn texts into vectors.",
@@ -74,7 +82,7 @@ class Embedder:
         return Vectors(tuple(map(_of_length_one, vectors)), sum(map(len, given)))
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Judge how well each document answers the query. See `Engine.rerank`."""
+        """Score how well each document answers the query. See `Engine.rerank`."""
         if self.kind != "rerank":
             raise Unsupported(
                 "The model cannot judge documents.",
@@ -89,6 +97,7 @@ class Embedder:
         return Ranking(tuple(score for (score,) in scores), sum(map(len, given)))
 
     def close(self) -> None:
+        """End the thread, and free the context and the model."""
         self._thread.shutdown()
         self._context.close()
         self.model.close()
@@ -98,7 +107,7 @@ class Embedder:
         params = native.api.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = params.n_outputs_max = self.size
         params.n_seq_max = _TOGETHER
-        # All texts share the cells, which are as many as one evaluation has tokens.
+        # All texts share the cells; there are as many cells as tokens in one evaluation.
         params.kv_unified = True
         params.embeddings = True
         params.pooling_type = pooling
@@ -117,7 +126,7 @@ class Embedder:
         return vocabulary.require_tokens(text)
 
     def _pair(self, query: str, document: str, number: int, cancel: CancelToken) -> list[int]:
-        """Put a query and a document together as the model was taught to have them."""
+        """Join a query and a document in the form that the model was trained on."""
         self._require_room(f"{query} {document}", number, cancel)
         vocabulary = self.model.vocabulary
         template = self._api.llama_model_chat_template(self.model.pointer, b"rerank")
@@ -131,7 +140,12 @@ class Embedder:
         return tokens
 
     def _require_room(self, text: str, number: int, cancel: CancelToken) -> None:
-        """Refuse a text that is surely too long before it is tokenised, which takes a while."""
+        """Refuse a text that is certainly too long, before the slow tokenising.
+
+        Raises:
+            MessageTooLong: The text is too long.
+            Cancelled: `cancel` was set.
+        """
         if cancel.cancelled:
             raise Cancelled
         if len(text) > self.size and (least := self.model.vocabulary.fewest(text)) > self.size:
@@ -140,7 +154,7 @@ class Embedder:
     def _evaluated(
         self, texts: Sequence[Sequence[int]], width: int, cancel: CancelToken
     ) -> list[list[float]]:
-        """Return what the model makes of each text: so many numbers."""
+        """Return the model's output for each text: `width` numbers."""
         for number, tokens in enumerate(texts, start=1):
             if len(tokens) > self.size:
                 raise _too_long(number, len(tokens), self.size)
@@ -164,7 +178,7 @@ class Embedder:
         return found
 
     def _groups(self, texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
-        """Divide the texts, in their order, into what fits one evaluation."""
+        """Split the texts, in order, into groups that fit in one evaluation."""
         group: list[Sequence[int]] = []
         for tokens in texts:
             if len(group) == _TOGETHER or sum(map(len, group)) + len(tokens) > self.size:
@@ -246,7 +260,7 @@ def _too_long(number: int, tokens: int, size: int, *, counted: bool = True) -> M
 
 
 def _parts(template: str) -> list[str]:
-    """Cut a template at the places for the query and the document, which are parts, too."""
+    """Split a template at the placeholders for query and document, and keep those as parts."""
     import re
 
     return [part for part in re.split(r"(\{query\}|\{document\})", template) if part]

@@ -51,22 +51,25 @@ from engines.types import (
 )
 
 if TYPE_CHECKING:
-    # The probe's process runs this engine: at run time neither can import the other first.
+    # The probe's process runs this engine, so a runtime import here would be circular.
     from engines.llamacpp.probe import Probe
 
 
 logger = logging.getLogger(__name__)
 
 _TEXTS_AT_ONCE: Final = 256
-"""Calls for vectors or ranks that are let in side by side; they take turns."""
+"""The most simultaneous calls for vectors or ranks; they take turns."""
 
 
 class LlamaCppEngine:
-    """The engine on llama.cpp, an `engines.base.Engine`.
+    """The llama.cpp engine, an `engines.base.Engine`.
 
-    book: measured costs. states: where chats go on from after a restart. probe: tries each file
-    in another process first. Without them it measures, evaluates and trusts anew.
-    left_out: a sentence for each device that failed its trial, and is not used.
+    Args:
+        book: Measured costs of drafting; without it, they are measured again.
+        states: Saved states from which chats continue after a restart; without it, chats are
+            evaluated again.
+        probe: Tries each file in another process first; without it, files are trusted.
+        left_out: Returns a sentence for each device that failed its trial and is not used.
     """
 
     name = "llamacpp"
@@ -89,9 +92,10 @@ class LlamaCppEngine:
         self._looks = LookGuard()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Load the plan's model in place of the present one. See `Engine.load`.
+        """Load the plan's model in place of the current one. See `Engine.load`.
 
-        What does not load on a graphics card is loaded on the processor, and `notes` says so.
+        A model that does not load on a graphics card is loaded on the processor, and `notes` says
+        so.
         """
 
         def told(share: float) -> None:
@@ -161,10 +165,11 @@ class LlamaCppEngine:
         drafter: GgufHeader | None,
         cancel: CancelToken,
     ) -> tuple[LoadPlan, tuple[str, ...]]:
-        """Require memory for the plan, and have its files tried in another process.
+        """Check the memory for the plan, and try its files in another process.
 
-        Returns the plan that can be loaded, and what it does without: a projector that fails costs
-        the pictures, and not the chat.
+        Returns:
+            The plan that can be loaded, and notes on what it lacks: a projector that fails costs
+            only pictures and sounds, not the chat.
         """
         try:
             projector = read_projector(plan.projector) if plan.projector is not None else None
@@ -194,7 +199,7 @@ class LlamaCppEngine:
         return answer(self._lent(request), request, cancel)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what the request takes. See `Engine.measure`."""
+        """Count the tokens of the request. See `Engine.measure`."""
         with self._looks.looking():
             return self._answering().prompter.measure(request, cancel)
 
@@ -220,7 +225,7 @@ class LlamaCppEngine:
             return self._reading("turn texts into vectors").embed(texts, cancel)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Judge how well documents answer the query. See `Engine.rerank`."""
+        """Score how well documents answer the query. See `Engine.rerank`."""
         with self._guard.answering(_TEXTS_AT_ONCE):
             return self._reading("judge documents").rerank(query, documents, cancel)
 
@@ -236,7 +241,7 @@ class LlamaCppEngine:
             return check_mtp(loaded, request, depth, cancel)
 
     def status(self) -> EngineStatus:
-        """Tell how far a load is, or whether a model is loaded. See `Engine.status`."""
+        """Return the progress of a load, or whether a model is loaded. See `Engine.status`."""
         loading = self._loading
         if loading is not None:
             return EngineStatus("loading", share=loading)
@@ -244,7 +249,7 @@ class LlamaCppEngine:
         return EngineStatus("ready" if ready else "stopped")
 
     def cache_used(self) -> float | None:
-        """Tell how full the context is with the conversations in it. See `Engine.cache_used`."""
+        """Return the share of the context that conversations fill. See `Engine.cache_used`."""
         loaded = self._loaded
         if loaded is None:
             return None
@@ -252,7 +257,7 @@ class LlamaCppEngine:
         return held / (loaded.report.context * len(loaded.slots))
 
     def close(self) -> None:
-        """Unload. See `Engine.close`."""
+        """Unload the model. See `Engine.close`."""
         with self._guard.alone():
             self._unload()
 
@@ -263,7 +268,7 @@ class LlamaCppEngine:
 
     @contextmanager
     def _lent(self, request: ChatRequest) -> Iterator[Loaded]:
-        """Lend the loaded model to one answer, beside others, until it ends."""
+        """Lend the loaded model to one answer until it ends; other answers can use it, too."""
         loaded = self._loaded
         if loaded is not None and (adapter := adapter_of(request, loaded.plan.adapters)):
             loaded.model.adapters.require(adapter)
@@ -272,12 +277,12 @@ class LlamaCppEngine:
                 yield self._answering() if loaded is None else loaded
         finally:
             if loaded is not None and loaded.lost:
-                # The last of several that leave finds nobody else here.
+                # The last of several answers to end is alone here.
                 with suppress(RuntimeError), self._guard.alone():
                     self._unload()
 
     def _answering(self) -> Loaded:
-        """Return the loaded model, where it is one that answers."""
+        """Return the loaded chat model. Raises an error if none is loaded."""
         if self._loaded is not None:
             return self._loaded
         if self._embedder is None:
@@ -289,7 +294,7 @@ class LlamaCppEngine:
         )
 
     def _reading(self, what: str) -> Embedder:
-        """Return the loaded model, where it is one that gives vectors or ranks."""
+        """Return the loaded model for vectors or ranks. Raises an error if none is loaded."""
         if self._embedder is not None:
             return self._embedder
         if self._loaded is None:
@@ -307,7 +312,7 @@ class LlamaCppEngine:
 
     def _unload(self) -> None:
         if self._loaded is not None:
-            # What is being rendered ends at once; what is being tokenised has to be waited for.
+            # Closing ends the rendering of chat templates at once; tokenising must be waited for.
             self._loaded.dialect.close()
         with self._looks.taking():
             loaded, self._loaded = self._loaded, None
@@ -318,5 +323,5 @@ class LlamaCppEngine:
 
 
 def _takes_none(error: EngineError) -> str:
-    """Say that a model was loaded without its projector, and why."""
+    """Say that the model was loaded without its projector, and why."""
     return f"It takes no pictures and no sounds. {error.what} {error.why}"

@@ -1,4 +1,4 @@
-"""Reads from llama.cpp's log why it refused: pure."""
+"""The reasons why llama.cpp refused, read from its log. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MEMORY = re.compile(
     r"|failed to reserve|ErrorOutOfDeviceMemory|Cannot allocate memory"
 )
 _THREADS = re.compile(r"Resource temporarily unavailable|can't start new thread")
-"""The system's words where it has no memory left for a thread's stack, or no thread."""
+"""The system's messages when it has no memory for a thread's stack, or no thread left."""
 _DAMAGED = re.compile(
     r"not within the file bounds|missing tensor|wrong number of tensors|wrong shape|key not found"
     r"|invalid magic|failed to read|unexpectedly reached end|corrupted|tensor '[^']*' not found"
@@ -36,7 +36,7 @@ _KV_TYPE = re.compile(r"[KV] cache type (\w+) with block size")
 
 
 def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
-    """Make the error for a model that llama.cpp would not load."""
+    """Return the error for a model that llama.cpp did not load."""
     log = "\n".join(lines)
     if found := _ARCHITECTURE.search(log):
         return unknown_architecture(model, found[1])
@@ -74,7 +74,7 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
 
 
 def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
-    """Make the error for a projector that llama.cpp would not load for a model."""
+    """Return the error for a projector that llama.cpp did not load for a model."""
     log = "\n".join(lines)
     if _MEMORY.search(log) or _THREADS.search(log):
         return NotEnoughMemory(
@@ -98,6 +98,7 @@ def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
 
 
 def unknown_architecture(model: Path, architecture: str) -> UnknownArchitecture:
+    """Return the error for a model whose architecture llama.cpp does not know."""
     return UnknownArchitecture(
         f"Hearth cannot run “{model.name}” yet.",
         f"The llama.cpp in this version does not know its architecture, “{architecture}”.",
@@ -106,7 +107,7 @@ def unknown_architecture(model: Path, architecture: str) -> UnknownArchitecture:
 
 
 def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineError:
-    """Make the error for a loaded model whose context llama.cpp would not make."""
+    """Return the error for a loaded model for which llama.cpp did not create a context."""
     log = "\n".join(lines)
     if found := _KV_TYPE.search(log):
         return EngineFailed(
@@ -132,7 +133,7 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
 
 
 def _last_word(log: str) -> str:
-    """Return the most telling line: the last that does not just repeat that it failed."""
+    """Return the most telling line: the last one that does more than repeat the failure."""
     telling = [
         line
         for line in log.splitlines()

@@ -1,8 +1,8 @@
-"""Says how few tokens a text can have, from counts of its bytes, without tokenising it.
+"""A lower bound for the number of tokens in a text, from its bytes, without tokenising.
 
-A token stands for a piece of text, and the pieces of all tokens joined are the text. So whatever
-can be counted in pieces, such as the words that begin in them or their digits, bounds the tokens:
-no text has fewer than its own count divided by the greatest of any piece.
+A token stands for a piece of text, and the pieces of all tokens joined are the text. So anything
+that can be counted in pieces, such as beginnings of words or digits, bounds the number of tokens: a
+text has at least its own count divided by the largest count of any piece.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ _KINDS: Final = (
     bytes(range(0x80)).translate(None, string.printable[:62].encode() + _BLANKS),
     _BEYOND,
 )
-"""Letters, digits and all other characters of ASCII but blanks, and bytes of further ones."""
+"""Letters, digits, all other ASCII characters except blanks, and bytes beyond ASCII."""
 _OTHERS: Final = tuple(bytes(range(0x100)).translate(None, kind) for kind in _KINDS)
 _SHAPE: Final = bytes(0x20 if byte in _BLANKS else 0x78 for byte in range(0x100))
 _NEEDED: Final = frozenset(range(0x100)) - {0xC0, 0xC1, *range(0xF5, 0x100)}
-"""The bytes of which UTF-8 consists."""
+"""The bytes that UTF-8 consists of."""
 
 
 class FewestTokens:
-    """Bounds the tokens of a text. pieces: of all tokens of a vocabulary that spells any text.
+    """A lower bound for the tokens of a text.
 
-    Where not all bytes are among them, the vocabulary may leave something out, and no text has a
-    bound. Blanks bound nothing: some tokens swallow those beside them.
+    If single bytes are missing among the pieces, the vocabulary might omit parts of a text, and
+    there is no bound. Blanks do not count: some tokens swallow the blanks beside them.
+
+    Args:
+        pieces: The pieces of all tokens of a vocabulary.
     """
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
@@ -43,7 +46,7 @@ class FewestTokens:
         self._most = most if single >= _NEEDED else []
 
     def of(self, data: bytes) -> int:
-        """Return a number of tokens that no tokenising of `data` stays below."""
+        """Return a number of tokens that `data` has at least."""
         if not self._most:
             return 0
         counts = zip(_counts(data), self._most, strict=True)
@@ -51,6 +54,6 @@ class FewestTokens:
 
 
 def _counts(data: bytes) -> tuple[int, ...]:
-    """Count the words that begin in a text, and its bytes of each kind."""
+    """Return the number of words that begin in a text, and its number of bytes of each kind."""
     words = (b" " + data.translate(_SHAPE)).count(b" x")
     return (words, *(len(data.translate(None, others)) for others in _OTHERS))

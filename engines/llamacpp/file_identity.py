@@ -1,4 +1,4 @@
-"""Tells a model file from any other without reading all of it."""
+"""A hash that distinguishes a model file from others without reading all of it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _SAMPLES: Final = 16
 
 
 def file_identity(path: Path) -> str:
-    """Hash enough of a model file to tell it from another; takes milliseconds.
+    """Return a hash of enough of a model file to distinguish it; takes milliseconds.
 
-    Its size and the time of its last change would do, but for tools that put the old time back:
-    so 16 samples from the first byte to the last are in it as well. Other weights differ in
-    nearly every block, other metadata in the first.
+    The size and the time of the last change would suffice, except that some tools restore the old
+    time. So the hash also covers 16 samples from the first byte to the last. Different weights
+    differ in nearly every block, different metadata in the first.
     """
     from hashlib import blake2b
 

@@ -1,9 +1,10 @@
-"""Reads a grammar in GBNF, the notation of llama.cpp, and writes it for llguidance: pure.
+"""Translates a grammar in GBNF, the notation of llama.cpp, for llguidance. Pure.
 
-Every mistake is named with its place. A grammar in which no rule needs itself becomes one regular
-expression, which says just the same. In others each part that needs no such rule is one terminal,
-or its single characters are, where its longest match could take what belongs to the next part.
-Notation: grammars/README.md of llama.cpp, without the references to tokens, <name> and !<name>.
+Every mistake is reported with its place. A grammar without recursive rules becomes one regular
+expression with exactly the same meaning. In other grammars, each part that uses no recursive rule
+becomes one terminal; but if the longest match of that terminal could take text of the next part,
+its single characters become terminals instead. Notation: grammars/README.md of llama.cpp, without
+the references to tokens, <name> and !<name>.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from engines.llamacpp.lark import Lark
 
 ROOT: Final = "root"
 MAX_LENGTH: Final = 200_000
-"""Characters of a grammar."""
+"""The most characters in a grammar."""
 MAX_NESTING: Final = 100
-"""Parentheses within each other."""
+"""The most nested parentheses."""
 MAX_REPETITIONS: Final = 2000
-"""Repetitions of an item, with those within it; as in llama.cpp."""
+"""The most repetitions of an item, multiplied with nested repetitions; as in llama.cpp."""
 MAX_ELEMENTS: Final = 100_000
-"""Characters and references of all rules."""
+"""The most characters and references in all rules together."""
 
 _NO_TEXT: Final = re.compile(r"[\0\uD800-\uDFFF]")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -39,12 +40,12 @@ _CONTROLS: Final = {"t": "\t", "r": "\r", "n": "\n"}
 
 
 Ranges = tuple[tuple[int, int], ...]
-"""Code points from and to, in their order, none in two of them."""
+"""Ranges of code points (first, last), in ascending order and without overlaps."""
 
 
 @dataclass(frozen=True)
 class Characters:
-    """A character: any in `ranges` of code points, or any outside them if `negated`."""
+    """One character: any in `ranges` of code points, or any outside them if `negated`."""
 
     ranges: tuple[tuple[int, int], ...]
     negated: bool = False
@@ -52,7 +53,7 @@ class Characters:
 
 @dataclass(frozen=True)
 class Reference:
-    """A rule that is named; `at` is the place in the text."""
+    """A reference to a rule; `at` is its index in the text."""
 
     name: str
     at: int
@@ -60,21 +61,21 @@ class Reference:
 
 @dataclass(frozen=True)
 class PartRun:
-    """PartRun that follow each other."""
+    """Parts that follow one another."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Alternatives."""
+    """Parts of which exactly one is chosen."""
 
     ways: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """An item from `least` to `most` times; None sets no limit."""
+    """An item that is repeated `least` to `most` times; None means no limit."""
 
     item: Node
     least: int
@@ -85,7 +86,13 @@ Node = Characters | Reference | PartRun | Alternatives | Repeat
 
 
 class NotGbnf(Exception):
-    """A grammar that cannot be read. line, column: where, from 1 on. why: a sentence."""
+    """The error for a grammar that cannot be read.
+
+    Attributes:
+        line: Line of the mistake, counted from 1.
+        column: Column of the mistake, counted from 1.
+        why: The reason, as a sentence.
+    """
 
     def __init__(self, line: int, column: int, why: str) -> None:
         super().__init__(why)
@@ -93,10 +100,10 @@ class NotGbnf(Exception):
 
 
 def write(text: str, lark: Lark) -> str:
-    """Write the rules of a grammar in GBNF. Returns the name of its first rule.
+    """Write the rules of a grammar in GBNF to `lark`, and return the name of its root rule.
 
     Raises:
-        GrammarInvalid: It cannot be read, or no text follows it.
+        GrammarInvalid: The grammar cannot be read, or no text matches it.
     """
     try:
         rules = parse(text)
@@ -136,7 +143,7 @@ def _references(node: Node) -> Iterator[str]:
 
 
 def _extent(node: Node) -> tuple[int, int]:
-    """Return how often repetitions within each other repeat, and how many parts that makes."""
+    """Return the product of nested repetitions, and the number of parts that they make."""
     if isinstance(node, Repeat):
         times, size = _extent(node.item)
         often = node.most or node.least or 1
@@ -151,7 +158,7 @@ def _extent(node: Node) -> tuple[int, int]:
 
 
 def _can_end(rules: dict[str, Node]) -> set[str]:
-    """Return the rules that some text follows."""
+    """Return the names of the rules that match some text."""
     users: dict[str, set[str]] = {name: set() for name in rules}
     for name, node in rules.items():
         for used in _references(node):
@@ -177,9 +184,10 @@ def _can_end(rules: dict[str, Node]) -> set[str]:
 
 
 def _recursive(rules: dict[str, Node]) -> tuple[list[str], set[str]]:
-    """Return the rules in an order in which each follows those it uses, as far as there is one.
+    """Return the rules in an order in which each comes after the rules that it uses.
 
-    With them come the rules that need themselves, or one that does.
+    Rules that use themselves, or a rule that does, have no such order; their names are returned as
+    the second value.
     """
     uses = {name: set(_references(node)) for name, node in rules.items()}
     users: dict[str, set[str]] = {name: set() for name in rules}
@@ -201,13 +209,13 @@ def _recursive(rules: dict[str, Node]) -> tuple[list[str], set[str]]:
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the texts of a part look like.
+    """Properties of the texts that match a part.
 
     Attributes:
-        empty: Whether one of them is empty.
-        first: The characters that begin them.
-        more: The characters that go on with one of them, to a longer one.
-        all: All characters in them.
+        empty: Whether the empty text matches.
+        first: The characters that a match can begin with.
+        more: The characters that can extend a match to a longer one.
+        all: All characters in matches.
     """
 
     empty: bool
@@ -239,7 +247,7 @@ class _Writer:
         return self._terminals.get(rule) or self._written[rule]
 
     def _shape(self, node: Node) -> _Shape:
-        """Return the shape of a part that needs no recursive rule."""
+        """Return the shape of a part that uses no recursive rule."""
         if isinstance(node, Characters):
             ranges = _without(node.ranges) if node.negated else _joined(node.ranges)
             return _Shape(empty=False, first=ranges, more=(), all=ranges)
@@ -261,7 +269,7 @@ class _Writer:
         return self._expression(node, self._regular)
 
     def _rule(self, node: Node) -> str:
-        """Write a part within a rule, each part of it that may be one as a terminal."""
+        """Write a part within a rule; each part of it that can be a terminal becomes one."""
         if self._is_regular(node):
             return self._lark.terminal(self._regular(node))
         if isinstance(node, Reference):
@@ -279,7 +287,7 @@ class _Writer:
                 yield self._single(part)
 
     def _goes_on(self, part: Node, behind: Iterable[Node]) -> bool:
-        """Tell whether the longest match of a part could take what belongs to the next ones."""
+        """Return whether the longest match of a part could take text of the parts after it."""
         more = self._shape(part).more
         for other in behind:
             if not self._is_regular(other):
@@ -292,7 +300,7 @@ class _Writer:
         return False
 
     def _single(self, node: Node) -> str:
-        """Write a part within a rule, each of its characters for itself."""
+        """Write a part within a rule, with each of its characters as a terminal."""
         if isinstance(node, Characters):
             return self._lark.terminal(_set(node))
         if isinstance(node, Reference):
@@ -324,7 +332,7 @@ class _Writer:
 
 _LAST: Final = 0x10FFFF
 _MOST_RANGES: Final = 200
-"""More are taken for all between the first and the last, which is on the safe side."""
+"""More ranges than this are merged into one from the first to the last, to be on the safe side."""
 
 
 def _joined(*several: Iterable[tuple[int, int]]) -> Ranges:
@@ -354,13 +362,13 @@ _NOTHING: Final = _Shape(empty=True, first=(), more=(), all=())
 
 
 def _behind(one: _Shape, other: _Shape) -> _Shape:
-    """Return the shape of one part with another behind it."""
+    """Return the shape of one part followed by another."""
     both = _joined(one.all, other.all)
     more = other.more
     if other.empty:
         more = _joined(more, one.more, other.first)
     if _meet(one.more, other.first):
-        more = both  # the border between them may be elsewhere
+        more = both  # the border between them can be elsewhere
     return _Shape(
         empty=one.empty and other.empty,
         first=_joined(one.first, other.first if one.empty else ()),
@@ -378,7 +386,7 @@ def _either(ways: Sequence[_Shape]) -> _Shape:
         high - low + 1 for low, high in first
     )
     if not apart:
-        more = every  # what one way ends with another goes on with
+        more = every  # another alternative can continue where one ends
     elif empty:
         more = _joined(more, first)
     return _Shape(empty=empty, first=first, more=more, all=every)
@@ -404,11 +412,13 @@ def _set(node: Characters) -> str:
 
 
 def in_set(code: int) -> str:
-    """Write a code point as it stands in a set of a regular expression."""
+    """Write a code point for use in a set of a regular expression."""
     return f"\\x{{{code:X}}}"
 
 
 class _Parser:
+    """Reads the rules of one grammar."""
+
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
@@ -418,6 +428,7 @@ class _Parser:
         self._mentioned: dict[str, int] = {}
 
     def rules(self) -> dict[str, Node]:
+        """Return all rules by their names. Raises NotGbnf."""
         if len(self._text) > MAX_LENGTH:
             self._fail(f"it is longer than {MAX_LENGTH} characters", MAX_LENGTH)
         if found := _NO_TEXT.search(self._text):
@@ -506,7 +517,7 @@ class _Parser:
             ranges.append((low, high))
         self._at += 1
         self._count(len(ranges), begin)
-        # llama.cpp takes an empty set for nothing at all.
+        # llama.cpp treats an empty set as no character.
         return Characters(tuple(ranges), negated) if ranges else PartRun(())
 
     def _group(self) -> Node:
@@ -526,7 +537,7 @@ class _Parser:
         return inner
 
     def _repeat(self, parts: list[Node]) -> None:
-        """Repeat the last part."""
+        """Apply the repetition at this place to the last part."""
         begin = self._at
         least, most = self._times()
         if not parts:
@@ -539,7 +550,7 @@ class _Parser:
         parts[-1] = repeated
 
     def _times(self) -> tuple[int, int | None]:
-        """Read the least and the most repetitions that this sign stands for; None is no limit."""
+        """Read the least and the most repetitions that this sign means; None means no limit."""
         sign = self._peek()
         if sign != "{":
             self._at += 1
@@ -557,7 +568,7 @@ class _Parser:
         return least, most
 
     def _character(self, missing: str, begin: int) -> int:
-        """Read the code point of the next character, which may be an escape."""
+        """Read the code point of the next character, which can be an escape."""
         char = self._peek()
         if not char:
             self._fail(missing, begin)

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class DeviceProps(ctypes.Structure):
-    """`struct ggml_backend_dev_props` in ggml-backend.h, with room for capabilities to come."""
+    """`struct ggml_backend_dev_props` in ggml-backend.h, with room for future capabilities."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -24,17 +24,17 @@ class DeviceProps(ctypes.Structure):
 
 
 def ggml_libraries(llama: Any, folder: Path) -> list[Any]:
-    """List the libraries to look in, of which `llama` is libllama's own handle.
+    """Return the libraries to search; `llama` is libllama's own handle.
 
-    Elsewhere than on Windows a handle finds what its dependencies define, too. There the very
-    libraries that it depends on are opened by their names; a copy would have a registry of its own.
+    Except on Windows, a handle also finds the functions of its dependencies. On Windows, the same
+    libraries that it depends on are opened by name; a copy would have its own registry.
     """
     names = ("ggml.dll", "ggml-base.dll") if sys.platform == "win32" else ()
     return [llama, *(ctypes.CDLL(str(folder / name)) for name in names)]
 
 
 def ggml_function(libraries: Sequence[Any], name: str, result: Any, *arguments: Any) -> Any:
-    """Find the function of this name. Raises AttributeError if it is in none of `libraries`."""
+    """Return the function of this name. Raises AttributeError if no library has it."""
     for library in libraries:
         if found := getattr(library, name, None):
             found.argtypes, found.restype = arguments, result
@@ -43,7 +43,7 @@ def ggml_function(libraries: Sequence[Any], name: str, result: Any, *arguments: 
 
 
 class Ggml:
-    """Back ends and devices. Raises AttributeError if a function is in none of `libraries`."""
+    """The functions for back ends and devices. Raises AttributeError if one is missing."""
 
     def __init__(self, libraries: Sequence[Any]) -> None:
         pointer, text = ctypes.c_void_p, ctypes.c_char_p

@@ -1,8 +1,8 @@
-"""The process that tries grammars for `constraints`, under limits that the system keeps.
+"""The process that tries grammars for `constraints`, under limits that the system enforces.
 
-llguidance limits much, and not everything: a few patterns that have to hold together can take it
-minutes, and nothing in the process could stop it. So a grammar is compiled here first. An order is
-a list of grammars; the answer is a list with what is wrong with each, empty for nothing.
+llguidance limits much, but not everything: a few patterns that must match together can take it
+minutes, and nothing within the process could stop it. So a grammar is first compiled here. A
+request is a list of grammars; the answer is a list with the fault of each, empty if there is none.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from engines.helper.child import begin_serving
 from engines.llamacpp.limits import CPU_S, parser_limits
 
 _STACK_BYTES = 512 << 10
-"""Less than a thread of the app has on any system, so that what passes here passes there."""
+"""Less than any thread of the app has, so a grammar that passes here passes there, too."""
 
 
 def main() -> None:
+    """Answer requests until standard input ends."""
     say, orders = begin_serving()
     from llguidance import LLTokenizer
 
@@ -44,7 +45,7 @@ def _try(tokenizer: object, grammars: list[str], found: list[str]) -> None:
 
 
 def _limit_time() -> None:
-    """Let the system end this process where an order takes too much of the processor's time."""
+    """Let the system end this process if a request takes too much processor time."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,4 @@
-"""Opens the sampler of an answer; with a grammar, a chain that follows it."""
+"""Opens the sampler of an answer; with a grammar, a sampler chain that follows it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,21 @@ def open_sampler(
     """Open the sampler of an answer.
 
     Args:
-        native: The libraries.
-        model: The model that writes it.
-        sampling: How it draws.
-        seed: What it draws with.
-        prior: Tokens of the prompt, of which the last `repeat_last_n` count as repetition.
-        begun: Those at its end with which the answer has begun; the grammar covers them, too.
-        later: A grammar may come to hold in the middle of the answer; then it is a GuidedSampler.
-        cancel: Gives up compiling a grammar.
+        native: The llama.cpp library.
+        model: The model that writes the answer.
+        sampling: The settings for drawing tokens.
+        seed: The random seed.
+        prior: Tokens of the prompt; the last `repeat_last_n` count as repetition.
+        begun: Tokens at the end of the prompt that already belong to the answer; the grammar covers
+            them, too.
+        later: Whether a grammar can start in the middle of the answer; then the result is a
+            GuidedSampler.
+        cancel: Ends the compilation of a grammar.
 
     Raises:
         GrammarInvalid: The grammar or the schema cannot be used.
-        Unsupported: A number is no token of the model.
-        Cancelled: `cancel` came first.
+        Unsupported: A number is not a token of the model.
+        Cancelled: `cancel` was set first.
     """
     guide = None
     if sampling.guided:
@@ -61,11 +63,11 @@ def open_sampler(
 
 
 class GuidedSampler(ChainSampler):
-    """A sampler whose tokens follow a grammar, as long as there is one.
+    """A sampler whose tokens follow a grammar while there is one.
 
-    To ask the grammar about every token of the vocabulary takes longer than to ask about one. So
-    the chain draws from all tokens first, and only if the one it drew is not allowed it draws again
-    from those that are. llama.cpp's own programs do the same (common_sampler_sample).
+    Checking every token of the vocabulary takes longer than checking one. So the chain first draws
+    from all tokens. Only if the drawn token is not allowed, it draws again, from the allowed
+    tokens. llama.cpp's own programs do the same (common_sampler_sample).
     """
 
     def __init__(
@@ -100,10 +102,11 @@ class GuidedSampler(ChainSampler):
         super().take(token)
 
     def guide(self, *, on: bool) -> None:
+        """Turn the grammar on or off."""
         self._guiding = on
 
     def follow(self, guide: TokenGuide) -> None:
-        """Follow another grammar from here on."""
+        """Follow another grammar from now on."""
         self._guide = guide
 
     def _draw(self, context: Context, row: int, guide: TokenGuide | None) -> int:
@@ -117,18 +120,18 @@ class GuidedSampler(ChainSampler):
             candidates["id"], candidates["logit"] = allowed, logits[allowed]
         array = _token_data_array(api, candidates)
         api.llama_sampler_apply(self._chain, ctypes.byref(array))
-        # The chain has sorted and cut what it was given, in place.
+        # The chain has sorted and shortened the candidates in place.
         return int(candidates["id"][array.selected])
 
 
 def _token_data(count: int) -> np.ndarray[Any, Any]:
-    """Make an array of so many `llama_token_data` of llama.h, all zero."""
+    """Return an array of `count` `llama_token_data` of llama.h, all zero."""
     import numpy as np
 
     return np.zeros(count, [("id", np.int32), ("logit", np.float32), ("p", np.float32)])
 
 
 def _token_data_array(api: Any, candidates: np.ndarray[Any, Any]) -> Any:
-    """Make a `llama_token_data_array` over `candidates`, unsorted and with none selected."""
+    """Return an unsorted `llama_token_data_array` over `candidates`, with none selected."""
     data = ctypes.cast(candidates.ctypes.data, ctypes.POINTER(api.llama_token_data))
     return api.llama_token_data_array(data, len(candidates), -1, False)

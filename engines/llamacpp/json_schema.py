@@ -1,10 +1,10 @@
-"""Prepares JSON schemas for llguidance; every text that follows one follows the schema: pure.
+"""Prepares JSON schemas for llguidance, so that all allowed texts follow the schema. Pure.
 
-llguidance reads much of JSON Schema, and refuses the rest without a place. So a schema is read here
-first: each keyword is held, or named with its path. Of an object the schema's properties come in
-their order, and others only where `additionalProperties` is there and allows them; a type is
-inferred from the keywords. Source: JSON Schema, draft 2020-12, with what drafts 4 to 7 and
-OpenAPI 3.0 call otherwise ("definitions", "items" as a list, "nullable").
+llguidance supports much of JSON Schema, and refuses the rest without naming a place. So a schema is
+read here first: each keyword is enforced, or reported with its path. An object's properties come in
+the order of the schema, and others only if `additionalProperties` is there and allows them. A
+missing type is inferred from the keywords. Source: JSON Schema, draft 2020-12, with the different
+names of drafts 4 to 7 and OpenAPI 3.0 ("definitions", "items" as a list, "nullable").
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from urllib.parse import unquote
 from engines.errors import GrammarInvalid
 
 MAX_LENGTH: Final = 200_000
-"""Characters of a schema."""
+"""The most characters in a schema."""
 MAX_DEPTH: Final = 100
-"""Lists and objects of a schema within each other."""
+"""The most nested lists and objects in a schema."""
 _MOST_PARTS: Final = 20_000
-"""Schemas within it; those that others refer to count again where they have to be written twice."""
+"""The most schemas in a schema; a referenced one counts again if it must be written twice."""
 _MOST_DEFINITIONS: Final = 1000
 
 Schema = dict[str, Any]
@@ -43,13 +43,13 @@ _OF_TYPE: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }  # fmt: skip
-"""The keywords that say something about values of one type only."""
+"""The keywords that apply only to values of one type."""
 
 _UNHELD: Final = (
     "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "contains",
     "$dynamicRef", "$recursiveRef",
 )  # fmt: skip
-"""Keywords that no grammar of reasonable size can hold."""
+"""Keywords that no grammar of reasonable size can enforce."""
 
 _COUNTS: Final = (
     "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
@@ -61,7 +61,7 @@ _UNHELD_FORMATS: Final = (
     "idn-email", "idn-hostname", "uri-reference", "iri", "iri-reference", "uri-template",
     "json-pointer", "relative-json-pointer", "regex",
 )  # fmt: skip
-"""Formats of JSON Schema without a pattern here; other names stand for no rule at all."""
+"""Formats of JSON Schema that have no pattern here; unknown names mean no restriction."""
 
 _DAYS = (
     r"(0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)|02-(0[1-9]|1\d|2[0-8])"
@@ -92,26 +92,28 @@ _FORMATS: Final = {
         r"(:[1-9]\d{0,3})?(/[A-Za-z0-9._~-]{0,60}){0,20}"
     ),
 }
-"""Patterns of whole strings of a format: RFC 3339, RFC 4122 and their like; some that a format
-also allows, as a year before 1000, are left out."""
+"""Patterns for whole strings of a format, by RFC 3339, RFC 4122 and others.
+
+Some allowed values are left out, such as years before 1000.
+"""
 
 
 _LARGEST_WHOLE: Final = 10**15 - 1
-"""Of whole numbers whose bounds are left open."""
+"""The bound for integers without a bound of their own."""
 _NEXT: Final = 1e-9
 _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _LARGEST_DIVISOR: Final = 1000
-"""To divide by more takes a state for each remainder."""
+"""A grammar needs a state for each remainder, so larger divisors are not enforced."""
 
 
 @dataclass(frozen=True)
 class PreparedSchema:
-    """A schema as llguidance takes it.
+    """A schema in the form that llguidance accepts.
 
     Attributes:
-        schema: The schema; `$ref` in it leads to its `$defs`.
-        places: Each schema within it, with its path in the schema that was given.
-        unheld: The keywords that it leaves out, each behind its path.
+        schema: The schema; `$ref` in it refers to its `$defs`.
+        places: Each schema within it, with its path in the original schema.
+        unheld: The keywords that were left out, each after its path.
     """
 
     schema: Schema
@@ -120,7 +122,7 @@ class PreparedSchema:
 
 
 def prepare(schema: str) -> PreparedSchema:
-    """Prepare a schema that has to hold as a whole, given as JSON. Raises GrammarInvalid."""
+    """Prepare a schema, given as JSON, that must be enforced completely. Raises GrammarInvalid."""
     if len(schema) > MAX_LENGTH:
         raise refused("#", f"it is longer than {MAX_LENGTH} characters")
     try:
@@ -131,20 +133,20 @@ def prepare(schema: str) -> PreparedSchema:
 
 
 def prepare_arguments(schema: Mapping[str, Any]) -> PreparedSchema:
-    """Prepare the schema of a tool, without the keywords that cannot be held.
+    """Prepare the schema of a tool, without the keywords that cannot be enforced.
 
     Raises:
-        GrammarInvalid: It is no schema.
+        GrammarInvalid: It is not a schema.
     """
     return _prepare(dict(schema), all_of_it=False)
 
 
 def refused(path: str, why: str) -> GrammarInvalid:
-    """Return the error for a schema that cannot be held.
+    """Return the error for a schema that cannot be enforced.
 
     Args:
-        path: The part of it, as a JSON pointer behind "#".
-        why: A sentence without a full stop.
+        path: The part of the schema, as "#" with a JSON pointer.
+        why: The reason, as a sentence without a full stop.
     """
     return GrammarInvalid(
         "The schema of the answer cannot be used.",
@@ -156,7 +158,7 @@ def refused(path: str, why: str) -> GrammarInvalid:
 def _prepare(read: Any, *, all_of_it: bool) -> PreparedSchema:
     try:
         _require_depth(read)
-        # No text has half a character, and JSON has no number without an end.
+        # This fails on half a surrogate pair and on infinite numbers, which JSON does not allow.
         length = len(json.dumps(read, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise refused("#", "it is no JSON, or too deep") from error
@@ -186,8 +188,8 @@ def _require_depth(schema: Any) -> None:
 class _Preparer:
     """Prepares one schema.
 
-    A part is a schema that has to hold together with others for the same value: those of `allOf`,
-    and others beside such a keyword. It leaves properties alone that it does not name.
+    A part is a schema that applies together with others to the same value: a member of `allOf`, or
+    a schema beside such a keyword. A part does not restrict properties that it does not name.
     """
 
     def __init__(self, root: Any, *, all_of_it: bool) -> None:
@@ -203,7 +205,7 @@ class _Preparer:
         self._looked = 0
 
     def prepared(self) -> PreparedSchema:
-        """Return the schema as llguidance takes it."""
+        """Return the schema in the form that llguidance accepts."""
         schema = self._schema(self._root, "#", part=False)
         while self._waiting:
             name, target, path, part = self._waiting.pop()
@@ -242,13 +244,13 @@ class _Preparer:
         return held
 
     def _leave_out(self, path: str, key: str, why: str = "cannot be held by a grammar") -> None:
-        """Leave a keyword out. Raises GrammarInvalid where all of the schema has to hold."""
+        """Leave out a keyword. Raises GrammarInvalid if the whole schema must be enforced."""
         if self._all_of_it:
             raise refused(path, f"{key} {why}")
         self._unheld.append(f"{path}: {key}")
 
     def _type(self, schema: Schema, path: str, *, part: bool) -> None:
-        """Check the types of a schema, and infer one where it has none."""
+        """Check the types of a schema, and infer them if it has none."""
         if "type" in schema:
             names = _type_names(schema["type"], path)
             if schema.get("nullable") is True:
@@ -344,14 +346,14 @@ class _Preparer:
         self._others(schema, held, path, part=part)
         least = held.get("minProperties", 0)
         if least > (len(required) or 1):
-            # Nothing rules out that a name comes twice.
+            # A grammar cannot exclude that a name appears twice.
             del held["minProperties"]
             self._leave_out(path, "minProperties")
         elif least <= len(required):
             held.pop("minProperties", None)
 
     def _others(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
-        """Say what an object may have beside the properties that are named."""
+        """Decide which properties an object can have in addition to the named ones."""
         others = schema.get("additionalProperties")
         if others is None and "unevaluatedProperties" in schema:
             if any(key in schema for key in _PARTS):
@@ -380,7 +382,7 @@ class _Preparer:
             )
 
     def _names_pattern(self, names: Any, path: str) -> str | None:
-        """Return the pattern of names that follow a schema; None where that is not plain."""
+        """Return the pattern for names that follow a schema; None if no plain pattern exists."""
         schema = names
         if isinstance(names, dict) and set(names) == {"$ref"}:
             schema = self._target(names["$ref"], path)[0]
@@ -397,7 +399,7 @@ class _Preparer:
         return None
 
     def _is_closed(self, schema: Schema) -> bool:
-        """Tell whether a schema names all properties itself."""
+        """Return whether a schema names all of an object's properties itself."""
         if "$ref" in schema or "allOf" in schema:
             return False
         named = schema["properties"].keys()
@@ -441,7 +443,7 @@ class _Preparer:
             self._close(schema, held, path)
 
     def _option(self, given: Any, path: str, *, part: bool) -> Schema | bool:
-        """Prepare an alternative; one that is elsewhere is copied, so that it can be compared."""
+        """Prepare an alternative; a referenced one is copied, so that it can be compared."""
         if not isinstance(given, dict) or set(given) & _HELD_BESIDE != {"$ref"}:
             return self._schema(given, path, part=part)
         target, where = self._target(given["$ref"], path)
@@ -454,7 +456,7 @@ class _Preparer:
             self._copied.discard(where)
 
     def _close(self, schema: Schema, held: Schema, path: str) -> None:
-        """Rule out properties that none of the parts of an object names."""
+        """Exclude properties that no part of an object names."""
         names = self._all_names(schema, path, 0)
         if names:
             allowed = dict.fromkeys(names, True)
@@ -462,7 +464,7 @@ class _Preparer:
             held["allOf"] = [*held.get("allOf", []), closing]
 
     def _all_names(self, schema: Any, path: str, depth: int) -> list[str] | None:
-        """List the properties that a schema and its parts name; None where others may be."""
+        """List the properties that a schema and its parts name; None if others are possible."""
         if isinstance(schema, bool):
             return []
         self._looked += 1
@@ -503,7 +505,7 @@ class _Preparer:
         return f"#/$defs/{self._names[key]}"
 
     def _target(self, reference: Any, path: str) -> tuple[Any, str]:
-        """Return the schema that a reference leads to, and its path. Raises GrammarInvalid."""
+        """Return the schema that a reference refers to, and its path. Raises GrammarInvalid."""
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             raise refused(path, f"$ref {_quoted(reference)} leads out of the schema")
         at: Any = self._root
@@ -519,11 +521,11 @@ class _Preparer:
 
 
 _HELD_BESIDE: Final = frozenset({*_PARTS, "type", "enum", "const"}.union(*_OF_TYPE.values()))
-"""The keywords that ask for something; the rest is notes."""
+"""The keywords that restrict values; the others are annotations."""
 
 
 def _modern(given: Schema) -> Schema:
-    """Return a schema with what older drafts call otherwise as draft 2020-12 calls it."""
+    """Return a schema with the names of older drafts replaced by those of draft 2020-12."""
     schema = dict(given)
     more = schema.pop("additionalItems", None)
     if isinstance(schema.get("items"), list):
@@ -539,17 +541,17 @@ def _modern(given: Schema) -> Schema:
 
 
 def _bound(held: Schema) -> None:
-    """Bound numbers where they are left open, or where llguidance mistakes a bound."""
+    """Add bounds to integers without them, and adjust bounds that llguidance mistakes."""
     low, high = (next((it for it in keys if it in held), "") for keys in _BOUNDS)
     if held.get("type") == "integer":
-        # Without an end, a weak model may write nothing but digits.
+        # Without a bound, a weak model can write digits forever.
         if not low:
             held["minimum"] = -_LARGEST_WHOLE
         if not high:
             held["maximum"] = _LARGEST_WHOLE
     elif low and high and held[high] - held[low] < 1:
-        # It takes a whole number that is excluded, if all others have the same digits before the
-        # point.
+        # llguidance accepts an excluded integer if all allowed numbers have the same digits before
+        # the decimal point.
         if low == "exclusiveMinimum" and held[low] == int(held[low]):
             held[low] += _NEXT
         if high == "exclusiveMaximum" and held[high] == int(held[high]):
@@ -557,7 +559,7 @@ def _bound(held: Schema) -> None:
 
 
 def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
-    """Refuse a schema that needs itself wherever it could end. Raises GrammarInvalid."""
+    """Raise GrammarInvalid if the schema needs itself wherever it could end."""
     ending: set[str] = set()
     grown = True
     while grown:
@@ -571,7 +573,12 @@ def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
 
 
 def _ends(schema: Any, ending: set[str]) -> bool:
-    """Tell whether a value can follow a schema, where one can follow these definitions."""
+    """Return whether a value can follow the schema.
+
+    Args:
+        schema: The schema.
+        ending: The names of the definitions that a value can follow.
+    """
     if isinstance(schema, bool):
         return schema
     parts = [*schema.get("allOf", [])]
@@ -597,12 +604,12 @@ def _type_names(given: Any, path: str) -> list[str]:
     names = [given] if isinstance(given, str) else _list(given, path, "type")
     if not names or any(name not in _TYPES for name in names):
         raise refused(path, f"type has to be one of {', '.join(_TYPES)}, or some of them")
-    # A whole number is a number, too.
+    # "number" includes "integer".
     return [name for name in dict.fromkeys(names) if name != "integer" or "number" not in names]
 
 
 def _digits(divisor: float) -> int:
-    """Return a number without its decimal point: 25 for 0.25."""
+    """Return a number without its decimal point, such as 25 for 0.25."""
     from decimal import Decimal
 
     digits = Decimal(str(divisor)).normalize().as_tuple()
@@ -612,7 +619,7 @@ def _digits(divisor: float) -> int:
 
 
 _CONTROLS: Final = r"\x00-\x07\x0B\x0E-\x1F\x7F"
-"""Control characters that no set may take: where one does, llguidance takes escaped quotes, too."""
+"""Control characters that no set may contain: otherwise llguidance also accepts escaped quotes."""
 
 _LETTERS: Final[Mapping[str, Mapping[str, str]]] = {
     "": {
@@ -631,21 +638,23 @@ _LETTERS: Final[Mapping[str, Mapping[str, str]]] = {
         "0": r"\x00",
     },
 }
-"""What a letter behind a backslash stands for where readers of patterns differ, outside of sets and
-in them, so that what is written pleases them all."""
+"""The meaning of a letter after a backslash, where readers of patterns differ.
+
+It is given outside of sets and within them, in a form that all readers understand alike.
+"""
 
 _WIDE: Final = "DSWPpB"
-"""Letters that in a set may stand for control characters, or elsewhere have no meaning here."""
+"""Letters that can mean control characters in a set, or have no meaning here elsewhere."""
 
 _FROM_CONTROL: Final = re.compile(r"(\\x[01][0-9A-Fa-f]|\\u00[01][0-9A-Fa-f]|\\[tnvfr])-(?!\])")
 
 
 class _NoPattern(Exception):
-    """A pattern that cannot be held. The text goes on behind its keyword."""
+    """A pattern that cannot be enforced. The message continues after the keyword's name."""
 
 
 def _pattern(pattern: str) -> str:
-    """Return a regular expression of ECMA-262 as llguidance reads it. Raises _NoPattern."""
+    """Return an ECMA-262 regular expression in llguidance's syntax. Raises _NoPattern."""
     written, within, at = [], "", 0
     while at < len(pattern):
         char = pattern[at]
@@ -659,7 +668,8 @@ def _pattern(pattern: str) -> str:
         elif not within and char == "[":
             within = "[^" if pattern.startswith("^", at) else "["
             end = _end_of_set(pattern, at)
-            # A range that begins with a control character begins with what is none.
+            # In a range, a control character at the beginning is replaced by characters that are
+            # allowed.
             inner = _FROM_CONTROL.sub(r"\\t\\n\\r\\x20-", pattern[at:end])
             pattern = pattern[:at] + inner + pattern[end:]
             written.append(within + (_CONTROLS if within == "[^" else ""))
@@ -668,7 +678,7 @@ def _pattern(pattern: str) -> str:
             within = ""
             written.append(char)
         elif within and (char in "[&~" or (char == "-" and pattern.startswith("-", at))):
-            written.append(f"\\{char}")  # some have a meaning in sets there, and none here
+            written.append(f"\\{char}")  # some have a meaning in sets there, but none here
         elif not within and char == ".":
             written.append(rf"[^\n\r{_CONTROLS}\x{{2028}}\x{{2029}}]")
         else:
@@ -677,7 +687,7 @@ def _pattern(pattern: str) -> str:
 
 
 def _end_of_set(pattern: str, at: int) -> int:
-    """Return the place of the bracket that ends the set around a place."""
+    """Return the index of the bracket that ends the set around an index."""
     while at < len(pattern) and pattern[at] != "]":
         at += 2 if pattern[at] == "\\" else 1
     return at

@@ -1,8 +1,8 @@
-"""Writes grammars as llguidance reads them, in its variant of Lark: pure.
+"""Writes grammars in llguidance's variant of Lark. Pure.
 
-A rule's name is in lower case and may refer to any rule. A terminal's name is in upper case; its
-text is matched as a whole, by one regular expression. Of several texts that a terminal matches,
-the longest counts, so a terminal has to be told by the character that follows it.
+A rule's name is in lower case, and the rule can refer to any rule. A terminal's name is in upper
+case; its text is matched as a whole by one regular expression. If a terminal matches several texts,
+the longest one counts, so the character after a terminal must tell where it ends.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Final
 
 START: Final = "start"
 
-# The mask says which tokens the grammar allows, and never which of them a tokeniser would take.
+# The mask shows which tokens the grammar allows, never which of them a tokeniser would choose.
 _HEAD: Final = f"%llguidance {json.dumps({'no_forcing': True})}"
 
 _SPACE: Final = r" |\n[ \t]{0,40}"
-"""What may stand between the parts of JSON; more, and a weak model writes nothing but blanks."""
+"""The blanks allowed between the parts of JSON; with more, weak models write nothing but blanks."""
 
 _ESCAPED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 
@@ -31,35 +31,35 @@ class Lark:
         self._lazy: set[str] = set()
 
     def add(self, name: str, body: str) -> str:
-        """Add a rule or give one a body. Returns its name."""
+        """Add a rule, or set the body of an existing one, and return its name."""
         self._rules[name] = body
         return name
 
     def new(self, body: str) -> str:
-        """Return the name of the rule with this body, which is added if there is none."""
+        """Return the name of the rule with this body; add the rule if there is none."""
         return self._named("r", body)
 
     def terminal(self, body: str) -> str:
-        """Return the name of the terminal with this body, which is added if there is none."""
+        """Return the name of the terminal with this body; add the terminal if there is none."""
         return self._named("T", body)
 
     def reserve(self) -> str:
-        """Return the name of a new rule; its body follows by `add`."""
+        """Return the name of a new rule, whose body is set later with `add`."""
         return self.add(f"r{len(self._rules)}", "")
 
     def json(self, schema: Mapping[str, Any]) -> str:
-        """Return the name of a rule for JSON by a schema, as `json_schema` prepares it."""
+        """Return the name of a rule for JSON that follows a schema prepared by `json_schema`."""
         options = {"whitespace_pattern": _SPACE, "json_allow_general_unicode_escapes": True}
         return self.new(f"%json {json.dumps({'x-guidance': options, **schema})}")
 
     def until(self, end: str) -> str:
-        """Return the name of a rule for any text up to the first `end`, with it."""
+        """Return the name of a rule for any text up to and including the first `end`."""
         name = self.new(self.terminal(f"/(?s:.*)/ {literal(end)}"))
         self._lazy.add(name)
         return name
 
     def text(self, start: str) -> str:
-        """Return the grammar, with the rule of this name as its beginning."""
+        """Return the whole grammar, with the named rule as its start."""
         rules = [
             f"{name}{'[lazy]' if name in self._lazy else ''}: {body}"
             for name, body in self._rules.items()
@@ -74,7 +74,7 @@ class Lark:
 
 
 def literal(text: str) -> str:
-    """Write a text as it is."""
+    """Return the literal that matches exactly this text."""
     return '"' + "".join(map(_shown, text)) + '"'
 
 

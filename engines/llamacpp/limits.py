@@ -1,4 +1,4 @@
-"""How much a grammar may take, where it is tried and where it is followed."""
+"""The limits of a grammar, both where it is tried and where it is followed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from llguidance import LLParserLimits
 
 CPU_S: Final = 3
-"""Seconds on the processor to read a grammar; most take milliseconds."""
+"""Processor seconds allowed for reading a grammar; most take milliseconds."""
 MEMORY_BYTES: Final = 512 << 20
-"""Memory of the process in which it is tried."""
+"""Memory allowed for the process that tries grammars."""
 
 _GRAMMAR_SIZE: Final = 30_000
-"""Symbols: some 3000 properties."""
+"""The most symbols in a grammar, enough for about 3000 properties."""
 _LEXER_STATES: Final = 50_000
-"""About a kilobyte each."""
+"""The most states; each takes about a kilobyte."""
 
 
 @cache
 def parser_limits() -> LLParserLimits:
-    """Return the limits of llguidance: its own, but for the size of a grammar and of its states."""
+    """Return llguidance's own limits, except for the size of a grammar and of its states."""
     from llguidance import LLParserLimits
 
     return LLParserLimits(

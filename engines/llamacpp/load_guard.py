@@ -23,13 +23,19 @@ def require_memory(
 ) -> None:
     """Refuse a plan that must keep more in the computer's memory than is free.
 
-    Raises NotEnoughMemory.
-
     Linux promises more memory than it has: llama.cpp gets its KV cache, and is killed when it
-    clears it. Weights that are mapped from the file can leave memory again and do not count here,
-    except those that llama.cpp copies into a layout that suits the processor. Whether a plan is
-    a good one is for `planner.check` to say. drafter, projector: of the plan. A plan that is to be
-    loaded anyway is not refused.
+    clears it. Weights mapped from the file can leave memory again and do not count here, except for
+    those that llama.cpp copies into a layout that suits the processor. `planner.check` judges
+    whether a plan is a good one. A plan that is to be loaded anyway is not refused.
+
+    Args:
+        header: The model's header.
+        plan: The plan to check.
+        drafter: The header of the plan's drafter.
+        projector: Facts about the plan's projector.
+
+    Raises:
+        NotEnoughMemory: The plan needs more memory than is free.
     """
     if plan.anyway:
         return
@@ -39,7 +45,7 @@ def require_memory(
         mapped += _mapped(drafter, plan)
     need = ram.total - mapped
     if not plan.gpu_layers:
-        # llama.cpp reads adapters into buffers beside the weights that they change.
+        # llama.cpp reads adapters into buffers in addition to the weights that they change.
         need += sum(_bytes_of(adapter.path) for adapter in plan.adapters)
     if projector is not None and not plan.gpu_layers:
         need += projector.memory_bytes
@@ -61,7 +67,7 @@ def _bytes_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
-        return 0  # it is refused when it is loaded, with the reason
+        return 0  # loading it fails later, with the reason
 
 
 def _mapped(header: GgufHeader, plan: LoadPlan) -> int:

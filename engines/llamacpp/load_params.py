@@ -1,4 +1,4 @@
-"""Changes how llama.cpp loads models, in a helping process only."""
+"""Changes how llama.cpp loads models; for helper processes only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engines.llamacpp.native import Native
 
 @contextmanager
 def loading_with(native: Native, **changes: bool) -> Iterator[None]:
-    """Set these fields of llama_model_params for all models that are loaded meanwhile."""
+    """Set these fields of llama_model_params for all models loaded within the context."""
     api = native.api
     default = api.llama_model_default_params
 

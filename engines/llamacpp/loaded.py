@@ -1,4 +1,4 @@
-"""A loaded model with all that is made from it: context, scheduler, slots, sampler's markers."""
+"""A loaded model with everything made from it: context, scheduler, slots and reasoning markers."""
 
 from __future__ import annotations
 
@@ -39,16 +39,21 @@ from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 logger = logging.getLogger(__name__)
 
 _A_TURN: Final = 8
-"""Of so many answers one is drafted by each in turn, however little it promises."""
+"""Every so many answers, the next drafter in turn drafts one, however little it promises."""
 
 
 class AnswerSlot:
-    """A sequence of the context, in which one answer at a time is written.
+    """A sequence of the context in which one answer at a time is written.
 
-    able: what drafts, one for each drafter; the first is the plan's. None where nothing can be
-    evaluated on trial. speculation: the one that drafts the present answer; None where none can, or
-    where the present context has no room for it (see `Loaded.suit`). busy: an answer is written.
-    used: the number of the last answer, counted over all slots.
+    Attributes:
+        cache: The KV cache of the sequence.
+        drafting: The drafting of the sequence.
+        able: One `Speculation` for each drafter, the plan's drafter first; empty if nothing can be
+            evaluated on trial.
+        speculation: The one that drafts the current answer. None if there is none, or if the
+            current context has no room for drafts (see `Loaded.suit`).
+        busy: Whether an answer is being written.
+        used: The number of the last answer, counted over all slots.
     """
 
     def __init__(
@@ -65,7 +70,7 @@ class AnswerSlot:
         self.drafting.watch(flag)
 
     def begin(self, mode: MtpMode, depth: int | None) -> Speculation | None:
-        """Begin the drafting of an answer; returns what drafts, None if nothing shall or can."""
+        """Start the drafting of an answer; return its `Speculation`, or None without drafts."""
         if mode != "off":
             self._choose(mode)
         if self.speculation is None:
@@ -74,7 +79,7 @@ class AnswerSlot:
         return self.speculation if self.speculation.drafts(mode) else None
 
     def _choose(self, mode: MtpMode) -> None:
-        """Choose what drafts the next answer: who promises most, each now and then in its turn."""
+        """Choose the drafter of the next answer: the most promising, and regularly each in turn."""
         if len(self.able) < 2 or self.speculation is None:
             return
         self._answers += 1
@@ -86,14 +91,21 @@ class AnswerSlot:
             self.speculation = chosen
 
     def rest(self) -> None:
-        """Have the context keep nothing for this slot's drafter, as no answer is written in it."""
+        """Let the context keep nothing for this slot's drafter while no answer is written here."""
         if self.speculation is not None:
             self.speculation.rest()
 
     def settle(
         self, context: Context, record: StateRecord | None, drafting: Draftings, *, drafts: bool
     ) -> None:
-        """Go on in another context with what was lifted from the one before."""
+        """Continue in another context with the state that was lifted from the previous one.
+
+        Args:
+            context: The new context.
+            record: The lifted state; None if there was nothing to take.
+            drafting: The drafting of the new context.
+            drafts: Whether the new context has room for drafts.
+        """
         self.drafting = drafting
         self.drafting.watch(self._flag)
         self.cache.settle(context, record, drafting)
@@ -105,11 +117,16 @@ class AnswerSlot:
 
 @dataclass
 class Loaded:
-    """A model with all that is made from it; `close` frees it in the one order that is safe.
+    """A model with everything made from it; `close` frees all in the only safe order.
 
-    `prepare_loaded` makes one. markers: the tokens that tell reasoning from answer, with their
-    texts. slots: as many as answers can be written at once. costs: of each drafter, and
-    costs_keys: what a measurement of them holds for. lost: the context could not be made anew.
+    `prepare_loaded` creates it.
+
+    Attributes:
+        markers: The tokens that separate reasoning from the answer, with their texts.
+        slots: One slot for each answer that can be written at the same time.
+        costs: The measured costs of each drafter.
+        costs_keys: The key under which each drafter's measured costs are kept.
+        lost: Whether the context could not be created again; then only `close` is allowed.
     """
 
     native: Native
@@ -133,16 +150,16 @@ class Loaded:
         self.lost = False
 
     def known(self, chat: str | None) -> list[list[int]]:
-        """The tokens of this chat's conversations that were evaluated."""
+        """Return the evaluated tokens of this chat's sequences."""
         return self.slots[0].cache.known(chat)
 
     @property
     def guesses_by_model(self) -> bool:
-        """Whether something other than the text itself can draft for it."""
+        """Whether something other than the text itself can draft for this model."""
         return any(it.drafter is not None for it in self.slots[0].able)
 
     def media_of(self, prompt: Prompt) -> PromptMedia | None:
-        """Return the pictures and sounds of a prompt, to be encoded; None if it has none."""
+        """Return the prompt's pictures and sounds, ready to be encoded; None if it has none."""
         if self.projector is None or not prompt.media:
             return None
         return PromptMedia(self.projector, prompt.tokens, prompt.media)
@@ -151,12 +168,17 @@ class Loaded:
     def slot(
         self, prompt: Prompt, request: ChatRequest
     ) -> Iterator[tuple[AnswerSlot, Speculation | None]]:
-        """Have a slot for one answer, whose cache holds what it can of the prompt.
+        """Reserve a slot for one answer, with a cache that holds as much of the prompt as it can.
 
-        Yields it with what drafts for this answer, None if nothing shall or can. What drafts as a
-        model does reads tokens alone: behind a picture it would guess from something else.
+        A drafter that is a model reads only tokens: after a picture, its guesses would rest on
+        something else, so it does not draft there.
 
-        Raises NotEnoughMemory or EngineFailed; where this is `lost` then, it must be closed.
+        Yields:
+            The slot, and the `Speculation` of this answer; None without drafts.
+
+        Raises:
+            NotEnoughMemory: The context does not fit in memory. If `lost` is set, close the model.
+            EngineFailed: llama.cpp failed. If `lost` is set, close the model.
         """
         with self.scheduler.alone():
             if self.lost:
@@ -187,10 +209,11 @@ class Loaded:
             slot.busy = False
 
     def _choose(self, prompt: Sequence[int], chat: str | None, adapter: str) -> AnswerSlot:
-        """Choose the free slot that has most of the prompt, and is the chat's or loses little else.
+        """Choose the free slot that holds most of the prompt.
 
-        Where none has, an empty one, and otherwise the one used longest ago. What it does not have
-        of the prompt and another slot does is copied.
+        Only slots that belong to the chat or would lose little else count. If none of them holds
+        any of the prompt, choose an empty slot, or else the one that was used longest ago. Tokens
+        of the prompt that only another slot holds are copied.
         """
         free = [slot for slot in self.slots if not slot.busy]
         having = [
@@ -205,13 +228,16 @@ class Loaded:
         return min(free, key=lambda slot: slot.used if slot.cache.tokens else -1)
 
     def suit(self, mode: MtpMode) -> None:
-        """Have room for drafts in a recurrent model's state, or the speed of a state without.
+        """Switch a recurrent model to a context with or without room for drafts, as `mode` needs.
 
-        To keep its state after each token costs such a model copies at each evaluation, a few per
-        cent of the time even where nothing is drafted. So an answer that drafts nothing gets a
-        context without; changing it takes a fraction of a second. A state that is marked costs
-        nothing where it is not. Nothing may be written meanwhile.
-        Raises NotEnoughMemory or EngineFailed; then this must be closed.
+        Keeping the state after each token costs a recurrent model copies at each evaluation, a few
+        per cent of the time even if nothing is drafted. So an answer without drafts gets a context
+        without this room; the change takes a fraction of a second. Marking a state costs nothing
+        unless it is used, so models with marks never change. No answer may be in progress.
+
+        Raises:
+            NotEnoughMemory: The new context does not fit in memory; this must be closed.
+            EngineFailed: llama.cpp cannot create the new context; this must be closed.
         """
         first = self.slots[0]
         if not first.able or not self.model.recurrent or self.context.marks:
@@ -236,6 +262,7 @@ class Loaded:
         self.lost = False
 
     def close(self) -> None:
+        """Save the chats' states and the measured costs, then free everything."""
         try:
             for slot in self.slots:
                 slot.cache.put_away()
@@ -268,12 +295,28 @@ def prepare_loaded(
     trusted: bool = False,
     projector: Projector | None = None,
 ) -> Loaded:
-    """Make all that answers need of a model, and own it from then on, with its projector.
+    """Create everything that answers need from a model, and own the model and its projector.
 
-    book: measured costs; what is missing there is measured now. states: where chats go on from.
-    began: when the load began, by `time.perf_counter`. trusted: the model came with Hearth.
-    Raises TemplateFailed, NotEnoughMemory, EngineFailed, what opening a drafter may raise and
-    Cancelled; then the model is the caller's to close.
+    Args:
+        native: The llama.cpp library.
+        model: The loaded model.
+        header: The model's header.
+        plan: The plan that it was loaded with.
+        book: Measured costs of drafting; missing ones are measured now.
+        states: Saved states from which chats continue.
+        progress: Receives the progress of loading a drafter.
+        cancel: Ends the load.
+        began: Start of the load, by `time.perf_counter`.
+        trusted: Whether the model came with Hearth.
+        projector: The projector for pictures and sounds, if there is one.
+
+    Raises:
+        TemplateFailed: The chat template cannot be used.
+        NotEnoughMemory: The context does not fit in memory.
+        EngineFailed: llama.cpp failed.
+        Cancelled: `cancel` was set.
+        EngineError: Any other error of opening a drafter. After every error, the caller must close
+            the model.
     """
     vocabulary = model.vocabulary
     with ExitStack() as opened:
@@ -393,16 +436,17 @@ def prepare_loaded(
 def _costs(
     known: Costs | None, drafts: int, measure: Callable[[], Costs], cancel: CancelToken
 ) -> Costs:
-    """Return the costs of checking so many drafts that were measured before, or measure them.
+    """Return the known costs of checking so many drafts, or measure them.
 
-    A curve by which drafts cannot win is measured again: nothing else would ever correct it.
+    Costs with which drafts cannot win are measured again, because nothing else would ever correct
+    them.
     """
     costs = known if known is not None and known.limit == drafts else measure()
     return measure() if truth.cannot_win(costs) and not cancel.cancelled else costs
 
 
 def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey | None:
-    """Name what states of this load depend on; None where that cannot be read."""
+    """Return the key of this load's saved states; None if it cannot be read."""
     try:
         return state_key(native, model, context, plan)
     except OSError as error:
@@ -411,7 +455,7 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
 
 
 def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
-    """Name what states of this load with each adapter depend on, where that can be read."""
+    """Return the key of this load's saved states for each adapter that can be read."""
     found = {}
     if key is not None:
         for adapter in plan.adapters:
@@ -421,7 +465,7 @@ def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
 
 
 def _device(native: Native, plan: LoadPlan) -> str:
-    """Name what the model runs on, in words."""
+    """Return the names of the devices that the model runs on."""
     if not plan.gpu_layers:
         return "CPU"
     cards = [device for device in native.devices() if device.is_card]

@@ -13,12 +13,12 @@ logger = logging.getLogger("engines.llamacpp")
 DEBUG, INFO, WARN, ERROR, CONTINUED = 1, 2, 3, 4, 5
 """Levels of `enum ggml_log_level` in ggml.h."""
 
-# llama.cpp's INFO is hundreds of lines for each load: for Hearth that is detail.
+# llama.cpp's INFO is hundreds of lines for each load, which is debug detail for Hearth.
 _LEVELS: Final = {DEBUG: 5, INFO: logging.DEBUG, WARN: logging.INFO, ERROR: logging.WARNING}
 
 
 class NativeLog:
-    """Passes whole lines on to `logging`, and collects those that a thread's own calls cause."""
+    """Passes whole lines on to `logging`, and collects the lines that a thread's calls cause."""
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[int, str]] = {}
@@ -26,7 +26,7 @@ class NativeLog:
         self._heard: dict[int, list[str]] = {}
 
     def write(self, level: int, text: str) -> None:
-        """Take a piece of log from llama.cpp; a line is complete at its line break."""
+        """Take a piece of llama.cpp's log; a line break completes a line."""
         thread = threading.get_ident()
         open_level, begun = self._open.pop(thread, (INFO, ""))
         if level == CONTINUED:
@@ -46,7 +46,7 @@ class NativeLog:
 
     @contextmanager
     def watch(self) -> Iterator[list[str]]:
-        """Collect the warnings and errors that this thread's calls cause meanwhile."""
+        """Collect the warnings and errors that this thread's calls cause within the context."""
         complaints: list[str] = []
         self._watched[threading.get_ident()] = complaints
         try:
@@ -56,7 +56,7 @@ class NativeLog:
 
     @contextmanager
     def listen(self) -> Iterator[list[str]]:
-        """Collect all lines that this thread's calls cause meanwhile."""
+        """Collect all lines that this thread's calls cause within the context."""
         heard: list[str] = []
         self._heard[threading.get_ident()] = heard
         try:

@@ -1,4 +1,4 @@
-"""The rows of a context's logits, as arrays over llama.cpp's own memory: nothing is copied."""
+"""The rows of a context's logits, as arrays over llama.cpp's own memory, without copying."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ class Logits:
         self._views: dict[int, npt.NDArray[np.float32]] = {}
 
     def row(self, context: Any, number: int = -1) -> npt.NDArray[np.float32]:
-        """Return the logits of token `number` of the last evaluation, from the end if negative.
+        """Return the logits of a token of the last evaluation; they are valid until the next one.
 
-        They are valid until the next one. context: the native pointer.
+        Args:
+            context: The native pointer of the context.
+            number: The number of the token, counted from the end if negative.
         """
         address = self._row(context, number)
-        # llama.cpp keeps its rows in one place, so a few views serve for all steps.
+        # llama.cpp keeps its rows in the same place, so a few views suffice for all steps.
         if (view := self._views.get(address)) is None:
             if not address:
                 raise RuntimeError("there are no logits of that token")

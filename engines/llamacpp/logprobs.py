@@ -1,4 +1,4 @@
-"""Tells how likely the model held each token of an answer, and which it held likelier."""
+"""The probabilities of an answer's or prompt's tokens, and of the likeliest tokens."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 
 
 class LogprobSampler:
-    """A sampler that notes the probability of each token it draws; owns the one that draws.
+    """A sampler that notes the probability of each token it draws.
 
-    Probabilities are of the model's own logits, before penalties, temperature and grammar.
-    count: how many of the likeliest tokens are noted with it.
+    It owns the sampler that draws. The probabilities come from the model's own logits, before
+    penalties, temperature and grammar.
+
+    Args:
+        native: The llama.cpp library.
+        model: The model.
+        sampler: The sampler that draws.
+        count: Number of the likeliest tokens to note with each token.
     """
 
     def __init__(self, native: Native, model: Model, sampler: Sampler, count: int) -> None:
@@ -51,7 +57,7 @@ class LogprobSampler:
         self._sampler.close()
 
     def next_noted(self) -> TokenLogprob:
-        """Return what was noted of the next token, in the order in which they were drawn."""
+        """Return the note of the next token, in the order in which the tokens were drawn."""
         return self._noted.popleft()
 
     def _judge(self, context: Context, row: int, token: int) -> TokenLogprob:
@@ -59,11 +65,13 @@ class LogprobSampler:
 
 
 class PromptJudge:
-    """Notes how likely the model held each token of a prompt.
+    """Notes the probability that the model gave to each token of a prompt.
 
     Args:
+        native: The llama.cpp library.
+        vocabulary: The model's vocabulary.
         prompt: The whole prompt.
-        count: How many of the likeliest tokens are noted with each.
+        count: Number of the likeliest tokens to note with each token.
     """
 
     def __init__(
@@ -76,7 +84,7 @@ class PromptJudge:
         self._noted: dict[int, TokenLogprob] = {}
 
     def judge(self, context: Context, first_row: int, start: int, count: int) -> None:
-        """Read the logits of an evaluation that had `count` tokens from place `start` on."""
+        """Read the logits of an evaluation that had `count` tokens from index `start` on."""
         for at in range(count):
             place = start + at + 1
             if place < len(self._prompt):
@@ -85,7 +93,7 @@ class PromptJudge:
                 self._noted[place] = _told(self._vocabulary, logits, token, self._count)
 
     def noted(self, first: int) -> tuple[TokenLogprob, ...]:
-        """Return the tokens from place `first` on; of that one nothing is told but its text."""
+        """Return the tokens from index `first` on; the first has a text, but no probability."""
         raw = self._vocabulary.shown(self._prompt[first])
         begun = TokenLogprob(self._prompt[first], raw.decode(errors="replace"), raw, math.nan)
         return (begun, *(self._noted[at] for at in range(first + 1, len(self._prompt))))
@@ -94,7 +102,7 @@ class PromptJudge:
 def _told(
     vocabulary: Vocabulary, row: npt.NDArray[np.float32], token: int, count: int
 ) -> TokenLogprob:
-    """Return the probability of a token by a row of logits, with so many of the likeliest."""
+    """Return a token's log probability from a row of logits, with the `count` likeliest tokens."""
     import numpy as np
 
     logits = row.astype(np.float64)
@@ -112,9 +120,9 @@ def _told(
 
 
 class AttachedLogprobs:
-    """Goes through an answer's events, and adds to each text the tokens that ended in it.
+    """Adds to each text among an answer's events the tokens that ended in it.
 
-    Tokens of reasoning, of calls and of what a stop string cut off have no text to belong to.
+    Tokens of reasoning, of calls and of text cut off by a stop string belong to no text.
     """
 
     def __init__(self, sampler: LogprobSampler, splitter: Splitter) -> None:
@@ -123,7 +131,7 @@ class AttachedLogprobs:
         self._waiting: list[TokenLogprob] = []
 
     def take(self) -> None:
-        """Take note that a token was read; it belongs to the next text, outside of reasoning."""
+        """Note that a token was read; outside of reasoning, it belongs to the next text."""
         noted = self._sampler.next_noted()
         if self._splitter.reasoning:
             self._waiting.clear()
@@ -131,7 +139,7 @@ class AttachedLogprobs:
             self._waiting.append(noted)
 
     def attached(self, events: Sequence[Any]) -> list[Any]:
-        """Return the events, with the tokens that waited at the last text among them."""
+        """Return the events, with the waiting tokens attached to the last text among them."""
         told = list(events)
         places = [at for at, event in enumerate(told) if isinstance(event, TextDelta)]
         if places:

@@ -1,4 +1,4 @@
-"""A loaded model: the one owner of a native llama_model."""
+"""A loaded model, the owner of a native llama_model."""
 
 from __future__ import annotations
 
@@ -20,15 +20,24 @@ from engines.models.gguf import heads
 from engines.types import Adapter, LoadPlan
 
 _NO_VOCABULARY = 0
-"""LLAMA_VOCAB_TYPE_NONE: every question about its tokens would end the process."""
+"""LLAMA_VOCAB_TYPE_NONE: any function that uses its tokens would end the process."""
 
 
 class Model:
-    """A loaded model. Close it after every context that was made from it.
+    """A loaded model. Close it after every context that was created from it.
 
-    adapters: LoRA adapters that were loaded with it. predicts: whether its prediction layers are
-    loaded, too. keeps_states: whether llama.cpp can keep its recurrent state as it was after each
-    of the last few tokens. guides: the grammars that answers follow.
+    Attributes:
+        adapters: The LoRA adapters that were loaded with the model.
+        vocabulary: The model's tokens.
+        guides: The grammars that answers follow.
+        parameters: Number of parameters.
+        context_trained: The longest context in training, in tokens.
+        sliding_window: Size of the sliding window in tokens; 0 without one.
+        recurrent: Whether some or all of its layers are recurrent.
+        predicts: Whether its prediction layers are loaded, too.
+        keeps_states: Whether llama.cpp can keep its recurrent state after each of the last few
+            tokens.
+        chat_template: The chat template in the file; None without one.
     """
 
     def __init__(self, native: Native, pointer: Any, *, predicts: bool = False) -> None:
@@ -51,10 +60,11 @@ class Model:
         self.chat_template: str | None = template.decode(errors="replace") if template else None
 
     def load_adapters(self, adapters: Sequence[Adapter]) -> None:
-        """Load LoRA adapters beside the weights; before there is a context of the model."""
+        """Load LoRA adapters in addition to the weights, before the model has a context."""
         self.adapters = Adapters(self._native, self.pointer, adapters)
 
     def close(self) -> None:
+        """Free the model, once."""
         self.guides.close()
         if self.pointer:
             self._api.llama_model_free(self.pointer)
@@ -64,9 +74,11 @@ class Model:
 def open_model(
     native: Native, plan: LoadPlan, progress: Progress, cancel: CancelToken, *, mtp: bool = False
 ) -> Model:
-    """Load the plan's weights; with `mtp` its prediction layers, too.
+    """Load the plan's weights, with `mtp` also its prediction layers.
 
-    Raises EngineError or Cancelled; then nothing stays behind.
+    Raises:
+        EngineError: The model cannot be loaded; nothing is left behind.
+        Cancelled: `cancel` was set; nothing is left behind.
     """
     api = native.api
     pointer = load_weights(native, plan.model, plan, progress, cancel, mtp=mtp)
@@ -97,7 +109,7 @@ def load_weights(
     *,
     mtp: bool,
 ) -> Any:
-    """Load a native llama_model, for the caller to free. Raises EngineError or Cancelled."""
+    """Load a native llama_model, which the caller must free. Raises EngineError or Cancelled."""
     api = native.api
     failed: list[BaseException] = []
 
@@ -111,7 +123,7 @@ def load_weights(
         return not cancel.cancelled
 
     params = api.llama_model_default_params()
-    # Its arrays have to stay until the model is loaded.
+    # Its arrays must stay alive until the model is loaded.
     place = placed(native, plan)
     params.n_gpu_layers = plan.gpu_layers
     params.devices = place.devices
@@ -138,5 +150,5 @@ def _architecture(api: Any, pointer: Any) -> str:
 
 
 def _path_bytes(path: Path) -> bytes:
-    """Encode a path: llama.cpp takes UTF-8 on every system, Windows included."""
+    """Return the path as UTF-8, which llama.cpp expects on every system, including Windows."""
     return str(path).encode("utf-8", "surrogateescape")

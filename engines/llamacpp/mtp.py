@@ -1,26 +1,25 @@
-"""The drafters of a model, which guess tokens for the model to check at once.
+"""The drafters of a model, which guess tokens for the model to check together.
 
-A model that evaluates k + 1 tokens in one call needs less than k + 1 times the time of one, most
-of all where it waits for memory. So a drafter guesses k tokens, the model evaluates them on trial,
-and those that it would have drawn itself are kept (`decoder`). When to guess, and how many tokens,
-is decided elsewhere (`depth`); here is how.
+A model that evaluates k + 1 tokens in one call needs less than k + 1 times the time of one token,
+most of all if memory bandwidth limits it. So a drafter guesses k tokens, the model evaluates them
+on trial, and keeps those that it would have drawn itself (`decoder`). `depth` decides when to guess
+and how many tokens; this module contains how.
 
-Multi-token prediction runs in a second context (`draft_context`). It takes a token
-together with the hidden state that the target had one position before it. It gives the logits of
-what follows, and a hidden state to go on from with the next guess:
+Multi-token prediction runs in a second context (`draft_context`). It takes a token together with
+the hidden state that the target model had one position before. It gives the logits of the next
+token, and a hidden state from which the next guess continues:
 
 - a separate drafter (gemma4-assistant) reads the keys and values of its target and writes none.
-  There is nothing to keep up with, and all guesses of a draft stand at the same position;
-- a head, in the target's file or in one of its own, has keys and values of its own. It has to be
-  given every token that the target evaluates, with the target's hidden states, before it can guess
-  what follows;
-- of several heads in a file each guesses one token further than the one before. All are given
-  every token, and each of them the guesses of those before it;
-- an Eagle-3 drafter makes its hidden states of what went into three of the target's layers.
+  It has no tokens to catch up on, and all guesses of a draft have the same position;
+- a head, in the target's file or in its own, has its own keys and values. It must receive every
+  token that the target evaluates, with the target's hidden states, before it can guess the next;
+- of several heads in a file, each guesses one token further than the one before. All of them
+  receive every token, and each also receives the guesses of the heads before it;
+- an Eagle-3 drafter computes its hidden states from the inputs of three of the target's layers.
 
-A DFlash or DSpark drafter is given what went into layers of the target instead of the tokens, and
-guesses a whole block in one call. A smaller model of the same vocabulary needs no hidden states: it
-reads the text and writes on.
+A DFlash or DSpark drafter receives the inputs of target layers instead of tokens, and guesses a
+whole block in one call. A smaller model with the same vocabulary needs no hidden states: it reads
+the text and continues it.
 
 Source: llama.h, and common/speculative.cpp of llama.cpp for the order of the calls.
 """
@@ -46,59 +45,62 @@ from engines.models.gguf.features import Block
 from engines.types import MtpKind
 
 More = Callable[[int, int], bool]
-"""Asked after each guess, with the token and how sure it is (0 to 7): is another one wanted?"""
+"""Called after each guess with the token and its confidence (0 to 7); returns whether to go on."""
 
 
 _LENGTH: Final = Struct("<q")
 
 
 class Drafter(Protocol):
-    """Guesses tokens, after being told what the target has evaluated.
+    """Guesses tokens after it was told which tokens the target has evaluated.
 
-    Positions count tokens from the beginning of the sequence. at_once: whether all guesses of a
-    draft come from one call.
+    Positions count tokens from the beginning of the sequence.
+
+    Attributes:
+        kind: The kind of drafter.
+        at_once: Whether all guesses of a draft come from one call.
     """
 
     kind: MtpKind
     at_once: bool
 
     def join(self, held: Sequence[int]) -> None:
-        """Begin an answer to a prompt of which the target has evaluated `held` before.
+        """Start an answer to a prompt of which the target has evaluated `held` before.
 
-        Who was not asked for a while may catch up, as far as the tokens alone are enough.
+        A drafter that was not used for a while can catch up, as far as tokens alone suffice.
         """
         ...
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """Take in that the target evaluated `tokens` from position `start` on; they stay.
+        """Note that the target evaluated `tokens` from position `start` on, and that they stay.
 
         That was in the target's last call.
         """
         ...
 
     def prepare(self) -> None:
-        """Get ready to guess, after a prompt was observed as a whole."""
+        """Get ready to guess, after a whole prompt was observed."""
         ...
 
     def propose(self, token: int, position: int, more: More) -> list[int]:
-        """Guess what follows `token`, the next at `position` and not yet evaluated."""
+        """Guess the tokens after `token`, which is next at `position` and not yet evaluated."""
         ...
 
     def roll_back(self, length: int) -> None:
-        """Forget what was observed behind the first `length` tokens."""
+        """Forget what was observed after the first `length` tokens."""
         ...
 
     def save(self) -> bytearray | None:
-        """Return what it keeps of the tokens observed, for `restore`; None if nothing."""
+        """Return the state for the observed tokens, for `restore`; None if there is none."""
         ...
 
     def restore(self, saved: bytearray | None) -> None:
-        """Go over to another sequence, which `saved` is of, if it is given."""
+        """Change to another sequence, with the state that was saved for it, if given."""
         ...
 
 
 class SharedDrafter:
-    """A drafter in a file of its own, which reads its target's keys and values."""
+    """A drafter in its own file that reads its target's keys and values."""
 
     kind: MtpKind = "drafter"
     at_once = False
@@ -113,7 +115,7 @@ class SharedDrafter:
 
     def observe(self, tokens: Sequence[int], start: int) -> None:  # noqa: ARG002  it reads them itself
         self._last = len(tokens) - 1
-        # Within a prompt there are no hidden states.
+        # There are no hidden states within a prompt.
         if not self._reading:
             self._take()
 
@@ -133,7 +135,7 @@ class SharedDrafter:
         return guesses
 
     def roll_back(self, length: int) -> None:
-        """Do nothing: nothing is kept here, and the target's memory is rolled back by its owner."""
+        """Do nothing: no state is kept here, and the owner rolls back the target's memory."""
 
     def save(self) -> bytearray | None:
         return None
@@ -147,17 +149,17 @@ class SharedDrafter:
 
 
 class HeadDrafter:
-    """A head in the target's own file, with a KV cache of its own.
+    """A head in the target's own file, with its own KV cache.
 
-    Pairs that it has yet to evaluate wait in the batch, `_waiting`, from position `_length` on.
-    They go in when the next guess is asked for; in one call with it, where that then gives the
-    hidden state of the last pair and not of the first.
+    Pairs that are not evaluated yet wait in the batch: `_waiting`, from position `_length` on. They
+    are evaluated when the next guess is requested: in the same call, if that call then gives the
+    hidden state of the last pair rather than the first.
     """
 
     kind: MtpKind = "embedded"
     at_once = False
     _first = 0
-    """The position of the first token that it is given."""
+    """The position of the first token that it receives."""
 
     def __init__(self, draft: DraftContext, state: NativeState) -> None:
         self._draft = draft
@@ -166,13 +168,13 @@ class HeadDrafter:
         self._length = self._first
 
     def join(self, held: Sequence[int]) -> None:
-        """Do nothing: the hidden states of that time are gone."""
+        """Do nothing: the hidden states of those tokens are gone."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft = self._draft
         known = self._length + len(self._waiting)
         if not start <= known <= start + len(tokens):
-            # It was not asked for a while: what it knows no longer joins on.
+            # It was not used for a while, and there is a gap after its known tokens.
             draft.clear()
             self._waiting.clear()
             self._length = known = max(start, self._first)
@@ -181,8 +183,9 @@ class HeadDrafter:
         while True:
             at = len(self._waiting)
             part = fresh[: draft.batch_size - 1 - at]
-            # Each pair takes the state of the position before it, and one more waits for the next.
-            # For the first position of this call it is there already, from the call before.
+            # Each pair takes the state of the position before it, and one more state waits for the
+            # next pair. The state for the first position of this call is already there, from the
+            # previous call.
             if known > start:
                 draft.take_from_target(known - start - 1, into=at, count=len(part) + 1)
             else:
@@ -251,9 +254,10 @@ class HeadDrafter:
                 self._draft.clear()
 
     def _catch_up(self) -> bool:
-        """Evaluate the waiting pairs, and keep the state that the next one needs.
+        """Evaluate the waiting pairs, and keep the state that the next pair needs.
 
-        False if that fails: then all is forgotten, until the next tokens are observed.
+        Returns:
+            False if that fails; then everything is forgotten until the next tokens are observed.
         """
         count = len(self._waiting)
         if not self._take_in():
@@ -269,11 +273,11 @@ class HeadDrafter:
 
 
 class ChainDrafter(HeadDrafter):
-    """Several heads in the target's own file; as many guesses as heads at most.
+    """Several heads in the target's own file, which give at most one guess each.
 
-    The heads are layers of one KV cache, of which a call fills one. So tokens are evaluated once
-    for each head, each time in the same cells, which were emptied before. All pairs give logits,
-    though only the last are used: without, some graphs give the hidden state of the first pair.
+    The heads are layers of one KV cache, and a call fills one layer. So tokens are evaluated once
+    for each head, each time in the same cells, which are emptied before. All pairs give logits,
+    although only the last are used: otherwise some graphs give the hidden state of the first pair.
     """
 
     def __init__(self, draft: DraftContext, state: NativeState, heads: int) -> None:
@@ -309,7 +313,7 @@ class ChainDrafter(HeadDrafter):
 
 
 class EagleDrafter(HeadDrafter):
-    """An Eagle-3 drafter: a head in a file of its own, which needs no pair for the first token."""
+    """An Eagle-3 drafter: a head in its own file, which needs no pair for the first token."""
 
     kind: MtpKind = "drafter"
     _first = 1
@@ -327,9 +331,15 @@ class EagleDrafter(HeadDrafter):
 class BlockDrafter:
     """A DFlash or DSpark drafter, which guesses a block of tokens in one call.
 
-    What it is given of tokens waits for the next guess, `_waiting` of them from position `_length`
-    on. A block has room for as many guesses as were wanted the last time, and for twice as many if
-    that was not enough. most: tokens that can be evaluated on trial.
+    The layer inputs of `_waiting` tokens, from position `_length` on, wait for the next guess. A
+    block has room for as many guesses as were used the last time, or for twice as many if more were
+    wanted.
+
+    Args:
+        draft: The drafter's context.
+        state: Copies the drafter's KV cache.
+        block: The properties of a block.
+        most: The most tokens that can be evaluated on trial.
     """
 
     kind: MtpKind = "drafter"
@@ -398,7 +408,11 @@ class BlockDrafter:
             (self._length,) = _LENGTH.unpack(saved[: _LENGTH.size])
 
     def _catch_up(self) -> bool:
-        """Have the memory hold all that waits; False if that fails: then it holds nothing."""
+        """Put all waiting layer inputs into memory.
+
+        Returns:
+            False if that fails; then the memory holds nothing.
+        """
         if self._waiting and self._draft.remember(self._length, self._waiting) != EVALUATED:
             self.restore(None)
             return False
@@ -408,9 +422,9 @@ class BlockDrafter:
 
 
 class ModelDrafter:
-    """A smaller model of the same vocabulary, which reads the same text and writes on.
+    """A smaller model with the same vocabulary, which reads the same text and continues it.
 
-    cells: the tokens in its KV cache, guesses that were wrong among them until the next draft.
+    `_cells` are the tokens in its KV cache, including wrong guesses until the next draft.
     """
 
     kind: MtpKind = "drafter"
@@ -456,7 +470,7 @@ class ModelDrafter:
         self._same = min(self._same, length)
 
     def save(self) -> bytearray | None:
-        """Return the tokens and the state of the cache; what was guessed is forgotten first."""
+        """Forget the guesses, and return the tokens and the state of the cache."""
         self._catch_up(self._text)
         state = self._state.read()
         if state is None or not self._cells:
@@ -479,15 +493,16 @@ class ModelDrafter:
             self._draft.clear()
 
     def _catch_up(self, tokens: Sequence[int], outputs: int = 0) -> bool:
-        """Have exactly these tokens in the cache; with `outputs`, the last gives logits.
+        """Make the cache hold exactly these tokens; with `outputs`, the last one gives logits.
 
-        False if that fails: then all is forgotten, until the next draft.
+        Returns:
+            False if that fails; then everything is forgotten until the next draft.
         """
         draft, cells = self._draft, self._cells
         same = self._same
         while same < min(len(cells), len(tokens)) and cells[same] == tokens[same]:
             same += 1
-        # The last one is evaluated once more where it was before and its logits are wanted.
+        # If logits are needed, the last token is evaluated again even if it is already held.
         same = min(same, len(tokens) - outputs)
         if same < len(cells):
             draft.trim(same)

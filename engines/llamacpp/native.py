@@ -1,7 +1,7 @@
 """The loaded llama.cpp library: its settings, back ends, log and devices.
 
-Where the back ends are modules, those of graphics cards are loaded when a card is first wanted:
-they start drivers, which can end a process, and nobody who computes on the processor needs them.
+Where the back ends are modules, those for graphics cards are loaded when a card is first needed:
+they start drivers, which can end the process, and computing on the processor does not need them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from engines.llamacpp.packs import LibraryVersion, Packs, packs_for
 
 BINDINGS_VERSION = "0.3.36"
 LIBRARY_VERSION = b"0.5.0-dev"
-"""Its ctypes structures mirror one llama.h; with another library they would corrupt memory."""
+"""The ctypes structures mirror one llama.h; with another library they would corrupt memory."""
 SOURCE = "832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e"
-"""The hash of the source package, which `installers/lock/native.txt` pins. llama.cpp keeps its
-number for weeks, so it tells a module of our llama.cpp from one of another day's."""
+"""The hash of the source package, which `installers/lock/native.txt` pins.
+
+llama.cpp keeps its version number for weeks, so the hash distinguishes a module of our llama.cpp
+from one of another day.
+"""
 
 _KINDS = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
 
@@ -35,9 +38,11 @@ _KINDS = {0: "cpu", 1: "gpu", 2: "igpu", 3: "accelerator"}
 class Native:
     """llama.cpp as this process has loaded it. Get it from `load_native`.
 
-    api: the functions and structures of llama.h, as llama-cpp-python declares them.
-    extra: those of llama-ext.h, for multi-token prediction. layers: two more of them.
-    media: those of mtmd.h and its helper, for pictures and sounds.
+    Attributes:
+        api: The functions and structures of llama.h, as llama-cpp-python declares them.
+        extra: The functions of llama-ext.h for multi-token prediction.
+        layers: Two further functions of llama-ext.h.
+        log: The log of llama.cpp.
     """
 
     def __init__(self) -> None:
@@ -45,11 +50,11 @@ class Native:
         try:
             package = importlib.import_module("llama_cpp")
             self.api: Any = importlib.import_module("llama_cpp.llama_cpp")
-            # Functions of llama-ext.h, which have C++ names that the bindings know.
+            # These are functions of llama-ext.h, whose C++ names the bindings know.
             self.extra: Any = importlib.import_module("llama_cpp.llama_cpp_ext")
             self.layers = LayerFunctions(self.api)
             bindings, version = package.__version__, self.api.llama_version()
-            # It has to be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
+            # This must be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
             self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
             self._ggml = Ggml(self._libraries)
         except Exception as error:
@@ -62,10 +67,10 @@ class Native:
                 f" {LIBRARY_VERSION.decode()}, and finds {bindings} with {_text(version)}."
             )
         self.log = NativeLog()
-        # llama.cpp calls this for as long as the process lives, so it must not be collected.
+        # llama.cpp calls this until the process ends, so it must not be garbage-collected.
         self._log_callback = self.api.llama_log_callback(self._on_log)
         self.api.llama_log_set(self._log_callback, None)
-        # Where none is compiled in, they are modules.
+        # If no back end is compiled in, the back ends are modules.
         here = Modules() if self._ggml.dev_count() else modules_in(self.api._base_path)
         self._cards = list(in_order((*packs().modules, *here.cards)))
         self._loading = threading.Lock()
@@ -77,12 +82,18 @@ class Native:
         self.log.write(level, text.decode(errors="replace"))
 
     def ggml_function(self, name: str, result: Any, *arguments: Any) -> Any:
-        """Find a function of ggml by its name in C. Raises AttributeError if there is none."""
+        """Return a function of ggml by its C name. Raises AttributeError if there is none."""
         return ggml_function(self._libraries, name, result, *arguments)
 
     @cached_property
     def media(self) -> Any:
-        """Load libmtmd, with its log in this one. Raises EngineUnavailable."""
+        """The functions of mtmd.h and its helper, for pictures and sounds.
+
+        The first use loads libmtmd, and connects its log to this one.
+
+        Raises:
+            EngineUnavailable: libmtmd does not load.
+        """
         try:
             media = importlib.import_module("llama_cpp.mtmd_cpp")
         except Exception as error:
@@ -94,11 +105,11 @@ class Native:
 
     @cached_property
     def build(self) -> str:
-        """Name this build: its versions, and a hash of libllama's file. Raises OSError.
+        """A name for this build: its versions, and a hash of libllama's file. Raises OSError.
 
-        The versions alone do not tell builds apart: llama.cpp keeps its number for weeks of
-        commits, and ours is compiled without the commit. Nor does the file's time, which is that
-        of its installation: the same library, installed again, would be another.
+        The versions alone do not distinguish builds: llama.cpp keeps its number for weeks of
+        commits, and ours is compiled without the commit. Nor does the file's time, which is the
+        time of installation: the same library, installed again, would seem to be another one.
         """
         import hashlib
 
@@ -108,29 +119,29 @@ class Native:
 
     @property
     def complete(self) -> bool:
-        """Whether all back ends are loaded, so that `devices` tells of all devices."""
+        """Whether all back ends are loaded, so that `devices` lists all devices."""
         return not self._cards
 
     def load_cards(self) -> None:
-        """Load the back ends of graphics cards, which starts their drivers; once."""
+        """Load the back ends for graphics cards once, which starts their drivers."""
         with self._loading:
             while self._cards:
                 self._ggml.load(os.fsencode(self._cards[0]))
                 del self._cards[0]
 
     def device(self, name: str) -> int | None:
-        """Return the address of the device of this name, None if there is none."""
+        """Return the address of the device with this name; None if there is none."""
         address: int | None = self._ggml.dev_by_name(name.encode())
         return address
 
     def own_memory(self) -> int:
-        """The address of the buffer type that is the computer's own memory."""
+        """Return the address of the buffer type for the computer's own memory."""
         return int(self._ggml.cpu_buffer_type())
 
     def devices(self) -> tuple[NativeDevice, ...]:
-        """List the devices llama.cpp can compute on, the CPU among them, with memory in bytes.
+        """List the devices that llama.cpp can compute on, including the CPU, with memory in bytes.
 
-        Only those of the back ends that are loaded: see `complete`.
+        Only devices of loaded back ends are listed: see `complete`.
         """
         found = []
         for index in range(self._ggml.dev_count()):
@@ -156,14 +167,16 @@ class Native:
 
 
 class LayerFunctions:
-    """Functions of llama-ext.h that the bindings lack: what goes into a model's layers.
+    """Functions of llama-ext.h that the bindings lack, for the inputs of a model's layers.
 
-    keep: have a context keep that of a layer, or no longer. address: where it lies, a row for each
-    token of the last call; asked of a layer that was not kept, llama.cpp ends the process.
+    Attributes:
+        keep: Makes a context keep a layer's input, or stop keeping it.
+        address: Returns the address of a layer's input, one row for each token of the last call.
+            For a layer that was not kept, llama.cpp ends the process.
     """
 
     def __init__(self, api: Any) -> None:
-        """Find them. Raises AttributeError."""
+        """Find the functions. Raises AttributeError if one is missing."""
         context = api.llama_context_p_ctypes
         self.keep: Any = _cpp_function(
             api._lib,
@@ -191,7 +204,7 @@ class LayerFunctions:
 
 
 def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments: Any) -> Any:
-    """Find a C++ function by one of the names that compilers give it. Raises AttributeError."""
+    """Return a C++ function by one of the names that compilers give it. Raises AttributeError."""
     for name in names:
         if (function := getattr(library, name, None)) is not None:
             function.argtypes, function.restype = arguments, result
@@ -200,12 +213,12 @@ def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments:
 
 
 def packs() -> Packs:
-    """Find the packs for this library, which need not be loaded for that."""
+    """Find the packs for this library, which need not be loaded for this."""
     return packs_for(LibraryVersion(BINDINGS_VERSION, LIBRARY_VERSION.decode(), SOURCE))
 
 
 def unavailable(why: str) -> EngineUnavailable:
-    """Make the error for a library that does not load, or does not fit."""
+    """Return the error for a library that does not load, or is the wrong version."""
     return EngineUnavailable(
         "The llama.cpp engine cannot start.",
         why,
@@ -215,16 +228,16 @@ def unavailable(why: str) -> EngineUnavailable:
 
 
 def _why(error: Exception) -> str:
-    """Say why it does not load.
+    """Return the reason why the library does not load.
 
-    The bindings look for each function as they are imported: a library of another version fails
-    there, before it could be asked for its number.
+    The bindings look for each function during their import: a library of another version fails
+    there, before its version can be checked.
     """
     if isinstance(error, ModuleNotFoundError) and error.name == "llama_cpp":
         return "Its library is not installed."
     if isinstance(error, OSError | RuntimeError | ImportError):
         return f"Its library does not load on this computer: {error}."
-    # A C++ function is looked for under all its names, of which the first says enough.
+    # A C++ function is searched under all its names; the first is enough for the message.
     said = str(error).partition(", ")[0]
     return (
         f"Hearth is made for llama-cpp-python {BINDINGS_VERSION} with llama.cpp"
@@ -234,42 +247,43 @@ def _why(error: Exception) -> str:
 
 def _prepare_environment() -> None:
     """Set the variables that the libraries read once, when they are loaded."""
-    # Between two operations OpenMP threads wait for each other some hundred times a token. By
-    # default they spin, which slows decoding tenfold where cores are shared; if they sleep at
-    # once, waking them doubles the time of a token where cores are not. So they spin for some
-    # microseconds, which is as long as the wait should last, and then sleep. GCC's OpenMP does so
-    # by "passive", too, but only until a second model in the process has threads of its own: with
-    # more of them than cores they would sleep at once. By "active" they still spin then. Source:
+    # Between operations, OpenMP threads wait for each other some hundred times for each token. By
+    # default they spin, which makes decoding ten times slower if cores are shared. If they sleep at
+    # once, waking them doubles the time of a token if cores are not shared. So they spin for some
+    # microseconds, as long as the wait should last, and then sleep. GCC's OpenMP also does this
+    # with "passive", but only until a second model in the process has its own threads: with more
+    # threads than cores, they would sleep at once. With "active" they still spin then. Source:
     # `do_spin` in libgomp's config/linux/wait.h, and `gomp_throttled_spin_count_var` in its env.c.
     os.environ.setdefault("OMP_WAIT_POLICY", "active" if sys.platform == "linux" else "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    # On an H100 the recorded graphs of this llama.cpp gave wrong text, one token at a time with
-    # flash attention; llama-server's were as wrong. Without them it is the processor's text.
+    # On an H100, the recorded graphs of this llama.cpp gave wrong text when single tokens were
+    # evaluated with flash attention, and llama-server's did, too. Without them, the text is the
+    # same as on the processor.
     os.environ["GGML_CUDA_DISABLE_GRAPHS"] = "1"
     # A failed assertion would start a debugger, if one is installed, instead of ending.
     os.environ["GGML_NO_BACKTRACE"] = "1"
-    # What these name would be loaded into the process before anyone asks for its version.
+    # Libraries named by these variables would be loaded before their version is checked.
     os.environ.pop("GGML_BACKEND_PATH", None)
     os.environ.pop("LLAMA_CPP_LIB_PATH", None)
     os.environ.pop("MTMD_CPP_LIB", None)
 
 
 def giving_addresses(function: Any) -> Any:
-    """Make a C function of the bindings return a pointer's address.
+    """Return a C function of the bindings in a form that returns a pointer as an address.
 
-    To make a pointer object takes as long as the call.
+    Creating a pointer object takes as long as the call itself.
     """
     address: Any = ctypes.cast(function, ctypes.c_void_p).value
     return ctypes.CFUNCTYPE(ctypes.c_void_p, *function.argtypes)(address)
 
 
 def c_strlen() -> Any:
-    """Return the C library's strlen, the raw function."""
+    """Return the C library's raw strlen function."""
     return ctypes.cdll.msvcrt.strlen if sys.platform == "win32" else ctypes.CDLL(None).strlen
 
 
 def give_back_memory() -> None:
-    """Return freed memory to the system, where the C library would keep it (glibc does)."""
+    """Return freed memory to the system where the C library would keep it, as glibc does."""
     if sys.platform != "win32" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 
@@ -283,10 +297,7 @@ _loaded: list[Native] = []
 
 
 def load_native() -> Native:
-    """Load llama.cpp, once for the process (about 0.3 s the first time).
-
-    Raises EngineUnavailable.
-    """
+    """Return llama.cpp, loading it the first time (about 0.3 s). Raises EngineUnavailable."""
     with _lock:
         if not _loaded:
             _loaded.append(Native())
@@ -294,6 +305,6 @@ def load_native() -> Native:
 
 
 def loaded_native() -> Native | None:
-    """Return llama.cpp if this process has loaded it already."""
+    """Return llama.cpp if this process has already loaded it, otherwise None."""
     with _lock:
         return _loaded[0] if _loaded else None

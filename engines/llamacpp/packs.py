@@ -1,4 +1,4 @@
-"""Packs: modules for graphics cards that come apart from the library, as CUDA's does.
+"""Packs: modules for graphics cards that are installed separately from the library, such as CUDA's.
 
 ::
 
@@ -7,8 +7,9 @@
         pack.json           what it is made for, and the module's hash
         libggml-cuda.so
 
-`installers/native/build.py --pack NAME` makes one. Nothing in a module tells of which version of
-llama.cpp it is, and one of another would corrupt memory. So its manifest has to name exactly ours.
+`installers/native/build.py --pack NAME` builds a pack. A module does not tell which version of
+llama.cpp it belongs to, and a module of another version would corrupt memory. So its manifest must
+name exactly ours.
 """
 
 from __future__ import annotations
@@ -27,13 +28,21 @@ from engines.llamacpp.devices_modules import card_of
 MANIFEST: Final = "pack.json"
 
 _PLACE: Final = "HEARTH_LLAMACPP_PACKS"
-"""The variable with the folder. Helpers, which load the library as well, get it from whoever starts
-them."""
+"""The environment variable with the folder.
+
+Helper processes, which load the library as well, inherit it from the process that starts them.
+"""
 
 
 @dataclass(frozen=True)
 class LibraryVersion:
-    """The library that packs are for: the versions of bindings and llama.cpp, its source's hash."""
+    """The library that packs are for.
+
+    Attributes:
+        bindings: The version of llama-cpp-python.
+        version: The version of llama.cpp.
+        source: The hash of the source package.
+    """
 
     bindings: str
     version: str
@@ -42,25 +51,30 @@ class LibraryVersion:
 
 @dataclass(frozen=True)
 class Packs:
-    """modules: of the packs that may be loaded. refused: a sentence or two for each other."""
+    """The packs in a folder.
+
+    Attributes:
+        modules: The modules of the packs that can be loaded.
+        refused: A sentence or two for each pack that cannot.
+    """
 
     modules: tuple[Path, ...] = ()
     refused: tuple[str, ...] = ()
 
 
 def use_packs(folder: Path) -> None:
-    """Have this process, and the helpers it starts, find the packs in a folder."""
+    """Make this process, and the helpers it starts, use the packs in a folder."""
     os.environ[_PLACE] = str(folder)
 
 
 def packs_for(library: LibraryVersion) -> Packs:
-    """Find the packs in the folder that `use_packs` was told, none where it was not called."""
+    """Find the packs in the folder given to `use_packs`; none if it was not called."""
     place = os.environ.get(_PLACE)
     return packs_in(Path(place), library) if place else Packs()
 
 
 def packs_in(folder: Path, library: LibraryVersion) -> Packs:
-    """Find the packs in a folder, and check that each is whole and for this library."""
+    """Find the packs in a folder, and check that each is undamaged and for this library."""
     try:
         packs = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
     except OSError:
@@ -78,7 +92,7 @@ def packs_in(folder: Path, library: LibraryVersion) -> Packs:
 
 
 class _Refused(Exception):
-    """A pack that must not be loaded; the text is a sentence that says why."""
+    """A pack that must not be loaded; the text is a sentence with the reason."""
 
 
 def _module(pack: Path, library: LibraryVersion) -> Path:
@@ -117,7 +131,7 @@ def _differs(made_for: LibraryVersion, library: LibraryVersion) -> str:
 
 @lru_cache
 def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
-    """Hash a file, once for as long as its size and time stay: CUDA's has some hundred MB."""
+    """Return a file's hash, computed once per size and time: CUDA's module has some hundred MB."""
     import hashlib
 
     with path.open("rb") as file:

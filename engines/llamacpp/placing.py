@@ -1,4 +1,4 @@
-"""Places a plan's layers: on llama.cpp's devices, or in the computer's own memory."""
+"""Places a plan's layers on llama.cpp's devices or in the computer's own memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ class _Override(ctypes.Structure):
 
 @dataclass(frozen=True)
 class TensorPlacement:
-    """The placement of a model's tensors. devices, overrides: for llama_model_params.
+    """The placement of a model's tensors.
 
-    kept: what those point to.
+    Attributes:
+        devices: For `devices` of llama_model_params.
+        overrides: For `tensor_buft_overrides` of llama_model_params.
+        kept: The arrays that the pointers refer to.
     """
 
     devices: ctypes.c_void_p | None
@@ -31,9 +34,10 @@ class TensorPlacement:
 
 
 def placed(native: Native, plan: LoadPlan) -> TensorPlacement:
-    """Place a plan, after loading the cards' back ends if it wants any.
+    """Return the placement for a plan; load the cards' back ends if the plan uses any.
 
-    Raises EngineFailed if a card is not here.
+    Raises:
+        EngineFailed: A device of the plan does not exist.
     """
     if plan.gpu_layers == 0:
         nothing = (ctypes.c_void_p * 1)()
@@ -42,7 +46,7 @@ def placed(native: Native, plan: LoadPlan) -> TensorPlacement:
     kept: list[Any] = []
     devices = overrides = None
     if plan.devices:
-        # Ends with a null pointer, as the next one does.
+        # Ends with a null pointer, as does the array of overrides.
         named = (ctypes.c_void_p * (len(plan.devices) + 1))(
             *(_device(native, plan, name) for name in plan.devices)
         )
@@ -67,6 +71,6 @@ def _device(native: Native, plan: LoadPlan, name: str) -> int:
 
 
 def _overrides(memory: int, layers: int) -> Any:
-    """List a pattern for the experts of each of the first layers, and where they go."""
+    """Return a pattern for the experts of each of the first layers, with their buffer type."""
     patterns = [rf"blk\.{layer}\.{EXPERTS}".encode() for layer in range(layers)]
     return (_Override * (layers + 1))(*(_Override(pattern, memory) for pattern in patterns))

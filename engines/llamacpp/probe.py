@@ -1,4 +1,4 @@
-"""Opens a model file in another process first: a file that can kill a process never kills the app.
+"""Opens a model file in another process first, so that a bad file never crashes the app.
 
 ::
 
@@ -31,7 +31,7 @@ from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, ident
 from engines.types import LoadPlan
 
 COMMAND: Final = module_command("engines.llamacpp.probing.child")
-"""How to start the process, which then takes the plan as its last argument."""
+"""The command that starts the process, which takes the plan as its last argument."""
 
 _MARGIN_S: Final = 15.0
 
@@ -39,8 +39,10 @@ _MARGIN_S: Final = 15.0
 class Probe:
     """Tries each file once for each version of the library, and remembers the outcome.
 
-    folder: where to remember it, in a small file; None remembers it in memory only.
-    trusted: files that need no trying, because they came with the app.
+    Args:
+        folder: The folder for a small file with the outcomes; None keeps them in memory only.
+        trusted: Files that are not tried, because they came with the app.
+        command: The command that starts the process.
     """
 
     def __init__(
@@ -56,8 +58,12 @@ class Probe:
     def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
         """Refuse a plan that cannot be loaded or does not answer.
 
-        Raises ModelRefused if that ends a process, Cancelled, and the EngineError that
-        loading the plan raises. A refusal that lies in the file is remembered; see `forget`.
+        A refusal because of the file itself is remembered; see `forget`.
+
+        Raises:
+            ModelRefused: The plan ends a process.
+            Cancelled: `cancel` was set.
+            EngineError: Loading the plan raises this error.
         """
         if not plan.anyway and self.trusts(plan):
             return
@@ -74,7 +80,7 @@ class Probe:
             raise _refusal(plan, why, _ELSEWHERE)
 
     def trusts(self, plan: LoadPlan) -> bool:
-        """Whether all files of the plan came with Hearth."""
+        """Return whether all files of the plan came with Hearth."""
         return all(path.resolve() in self._trusted for path in files_of(plan))
 
     def forget(self, plan: LoadPlan) -> None:
@@ -82,7 +88,7 @@ class Probe:
         self._record.remove(_identity(plan))
 
     def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
-        """Try the plan in another process; returns what ended that, None if it came through."""
+        """Try the plan in another process; return what ended the process, None if nothing did."""
         limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
         try:
             ended = run_helper(self._command, write_plan(plan), limit, cancel)

@@ -1,7 +1,7 @@
-"""A projector beside a loaded model: turns pictures and sounds into what the model reads.
+"""A projector for a loaded model: turns pictures and sounds into embeddings for the model.
 
-It is libmtmd, llama.cpp's own library for this, that puts a family's markers around a picture,
-scales it as the family wants it, and computes its embeddings. Those are evaluated like tokens, by
+libmtmd, llama.cpp's own library for this, puts the model family's markers around a picture, scales
+it as the family requires, and computes its embeddings. The embeddings are evaluated like tokens, by
 the one loop that evaluates everything (`engines.llamacpp.scheduler`).
 """
 
@@ -43,21 +43,27 @@ _TEXT: Final = 0
 """MTMD_INPUT_CHUNK_TYPE_TEXT of mtmd.h."""
 
 _LAYOUTS: Final = 256
-"""Media whose layout is remembered, the last ones."""
+"""Number of media whose layout is remembered, the most recent ones."""
 
 _SOUNDS: Final = 4
-"""Sounds that were taken apart and are kept until they are encoded, the last ones."""
+"""Number of sounds, the most recent ones, that are kept split until they are encoded."""
 
 _OTHERWISE: Final = frozenset({"deepseek4v", "hunyuanvl"})
-"""Kinds of which a picture looks different by where it stands in the prompt."""
+"""Kinds for which the layout of a picture depends on its place in the prompt."""
 
 _SECTIONS: Final = 4
-"""Parts of a position in a model that tells rows, columns and time apart (M-RoPE)."""
+"""Number of parts of a position in a model with separate rows, columns and time (M-RoPE)."""
 
 
 @dataclass(frozen=True)
 class MediaPart:
-    """A part of a medium that is encoded by itself: `count` cells on so many positions."""
+    """A part of a medium that is encoded separately.
+
+    Attributes:
+        number: The number of the part within the medium.
+        count: Number of cells.
+        positions: Number of positions that the cells take.
+    """
 
     number: int
     count: int
@@ -66,10 +72,15 @@ class MediaPart:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The embeddings of a part of a medium, from the cell at place `start` of a sequence on.
+    """The embeddings of a part of a medium.
 
-    values: `count` rows of `width` floats. sections: for each part of a position, that of each row.
-    whole: each row looks at all others, so that they are evaluated in one call.
+    Attributes:
+        start: The index of its first cell in the sequence.
+        count: Number of rows, one for each cell.
+        width: Number of floats in a row.
+        values: The rows, `count` × `width` floats.
+        sections: For each part of a position, the value of each row.
+        whole: Whether all rows attend to each other, so that they must be evaluated in one call.
     """
 
     start: int
@@ -81,23 +92,37 @@ class Encoded:
 
 
 class Projector:
-    """Lays out and encodes the media of messages for one model. Close it before the model.
+    """Lays out and encodes the media of messages for one model.
 
-    May be used from any thread. sees, hears: what it takes. most_rows: of a picture whose rows all
-    look at each other, so that they are evaluated in one call; 0 where they need not be. width:
-    values that the model reads for each cell.
+    Any thread can use it. Close it before the model.
+
+    Attributes:
+        sees: Whether it takes pictures.
+        hears: Whether it takes sounds.
+        most_rows: The most rows of a picture that must be evaluated in one call because they attend
+            to each other; 0 if they need not be.
+        width: Number of values that the model reads for each cell.
     """
 
     def __init__(
         self, native: Native, pointer: Any, model: Model, facts: ProjectorFacts, file: str
     ) -> None:
-        """Begin. file: tells the projector's file from any other."""
+        """Take over a loaded projector.
+
+        Args:
+            native: The llama.cpp library.
+            pointer: The native projector.
+            model: The model that it belongs to.
+            facts: Facts from the projector's file.
+            file: Identifies the projector's file.
+        """
         self._file = file
         self._facts = facts
         self._api = native.media
         self._native = native
         self._pointer = pointer
-        # One at a time, and in a thread of its own: whoever cancels does not wait for it.
+        # Media are encoded one at a time in a separate thread, so that a cancel need not wait for
+        # it.
         self._encoder = ThreadPoolExecutor(1, "projector")
         self._layouts: OrderedDict[str, tuple[tuple[int, ...] | MediaPart, ...]] = OrderedDict()
         self._apart: OrderedDict[str, Any] = OrderedDict()
@@ -109,9 +134,11 @@ class Projector:
         self.width = int(native.api.llama_model_n_embd_inp(model.pointer))
 
     def tokens(self, medium: Medium) -> list[int]:
-        """Return what stands for a medium in a prompt: markers, and cells for what it shows.
+        """Return the tokens for a medium in a prompt: markers, and cells for its content.
 
-        Raises MediaUnsupported, MediumUnreadable.
+        Raises:
+            MediaUnsupported: The projector does not take this kind of medium.
+            MediumUnreadable: The medium cannot be read.
         """
         found: list[int] = []
         for part in self._layout(medium):
@@ -124,7 +151,7 @@ class Projector:
         return found
 
     def parts(self, medium: Medium) -> Iterator[tuple[int, MediaPart]]:
-        """Yield the parts of a medium, with the places of their first cells in its tokens."""
+        """Yield the parts of a medium, each after the index of its first cell in the tokens."""
         offset = 0
         for part in self._layout(medium):
             if isinstance(part, MediaPart):
@@ -136,11 +163,16 @@ class Projector:
     def encode(
         self, medium: Medium, wanted: Mapping[int, tuple[int, int]]
     ) -> Future[list[Encoded]]:
-        """Begin to compute the embeddings of parts of a medium, behind what was begun before.
+        """Start to compute the embeddings of parts of a medium, after those started before.
 
-        wanted: by the numbers of the parts, place and position of their first cell. Takes as long
-        as some hundred tokens of a prompt, or more. It comes to MediumUnreadable or EngineFailed
-        where that fails.
+        This takes as long as some hundred prompt tokens, or more.
+
+        Args:
+            medium: The picture or sound.
+            wanted: The index and position of the first cell, by the number of the part.
+
+        Returns:
+            The embeddings; the future raises MediumUnreadable or EngineFailed if encoding fails.
         """
         return self._encoder.submit(self._encode_parts, medium, wanted)
 
@@ -153,6 +185,7 @@ class Projector:
             self._api.mtmd_input_chunks_free(chunks)
 
     def close(self) -> None:
+        """End the encoder's thread, and free the projector and the kept sounds."""
         self._encoder.shutdown(cancel_futures=True)
         while self._apart:
             self._api.mtmd_input_chunks_free(self._apart.popitem()[1])
@@ -183,7 +216,7 @@ class Projector:
         )
 
     def _positions(self, chunk: Any, position: int, count: int) -> tuple[list[int], ...]:
-        """Return the positions of a chunk's rows, the first of which is at `position`."""
+        """Return the positions of a chunk's rows; the first row is at `position`."""
         along = list(range(position, position + count))
         if not self._by_sections:
             return (along,)
@@ -197,13 +230,13 @@ class Projector:
         return time, down, across, more
 
     def _layout(self, medium: Medium) -> tuple[tuple[int, ...] | MediaPart, ...]:
-        """Find out once what a medium becomes in a prompt."""
+        """Return the parts of a medium in a prompt, determined once."""
         known = self._layouts.get(medium.sha256)
         if known is None:
             chunks = self._take_apart(medium, whole=medium.kind == "audio")
             known = self._layouts[medium.sha256] = tuple(self._read(chunks))
             if medium.kind == "audio":
-                # To count what a sound becomes, all of it is computed but its embeddings.
+                # Counting the cells of a sound computes everything except its embeddings.
                 self._apart[medium.sha256] = chunks
             else:
                 self._api.mtmd_input_chunks_free(chunks)
@@ -233,9 +266,12 @@ class Projector:
         return bool(self._api.mtmd_input_chunk_get_type(chunk) == _TEXT)
 
     def _take_apart(self, medium: Medium, *, whole: bool) -> Any:
-        """Have libmtmd make chunks of a medium and the markers around it, for the caller to free.
+        """Let libmtmd split a medium into chunks and markers, which the caller must free.
 
-        whole: with what it shows; otherwise pictures are empty, which is enough to count.
+        Args:
+            medium: The picture or sound.
+            whole: Whether to include the content; otherwise pictures are empty, which suffices for
+                counting.
         """
         api = self._api
         self._require(medium)
@@ -260,7 +296,7 @@ class Projector:
         if size is not None and not whole:
             return api.mtmd_bitmap_init(*size, None)
         options = api.mtmd_helper_init_opt_default()
-        # What it cannot decode itself it would hand to an ffmpeg that it finds somewhere.
+        # Otherwise it would pass data that it cannot decode to any ffmpeg that it finds.
         options.video_params.ffmpeg_bin_dir = os.fsencode(os.devnull)
         data = ctypes.cast(ctypes.c_char_p(medium.data), ctypes.POINTER(ctypes.c_uint8))
         return api.mtmd_helper_bitmap_init_from_buf(
@@ -272,7 +308,7 @@ class Projector:
         )
 
     def _require(self, medium: Medium) -> None:
-        """Refuse what this projector does not take, or what is no picture or sound of that kind."""
+        """Raise an error if the projector does not take this medium, or if it cannot be read."""
         if not (self.sees if medium.kind == "image" else self.hears):
             raise no_sense(medium.kind)
         if kind_of(medium.data) != medium.kind:
@@ -314,7 +350,9 @@ class Projector:
 def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelToken) -> Projector:
     """Load the plan's projector for a loaded model.
 
-    Raises EngineError or Cancelled; then nothing stays.
+    Raises:
+        EngineError: The projector cannot be loaded; nothing is left behind.
+        Cancelled: `cancel` was set; nothing is left behind.
     """
     if plan.projector is None:
         raise ValueError("the plan has no projector")
@@ -345,7 +383,7 @@ def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelT
         ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
-    del goes_on  # it had to stay until here
+    del goes_on  # the callback had to stay alive until here
     if not pointer:
         if cancel.cancelled:
             raise Cancelled
@@ -354,7 +392,7 @@ def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelT
 
 
 def no_sense(kind: MediaKind) -> MediaUnsupported:
-    """Make the error for a message that shows or plays something to a model that cannot take it."""
+    """Return the error for a picture or sound sent to a model that cannot take it."""
     if kind == "image":
         return MediaUnsupported(
             "The model cannot see pictures.",
@@ -369,7 +407,7 @@ def no_sense(kind: MediaKind) -> MediaUnsupported:
 
 
 def unreadable(medium: Medium) -> MediumUnreadable:
-    """Make the error for data that is no picture or sound, or only the beginning of one."""
+    """Return the error for data that is not a picture or sound, or only the beginning of one."""
     if medium.kind == "image":
         return MediumUnreadable(
             "A picture cannot be read.",

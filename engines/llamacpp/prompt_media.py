@@ -1,4 +1,4 @@
-"""The pictures and sounds of one prompt: where they lie in it, and their embeddings."""
+"""The pictures and sounds of one prompt: their places in it, and their embeddings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engines.types import Medium
 
 @dataclass(frozen=True)
 class PlacedMedium:
-    """A medium whose tokens begin at place `start` of a prompt."""
+    """A medium whose tokens begin at index `start` of a prompt."""
 
     medium: Medium
     start: int
 
 
 class PromptMedia:
-    """Encodes the media of a prompt, each once, as far as the KV cache does not hold it."""
+    """Encodes the media of a prompt, each once, as far as the KV cache does not hold them."""
 
     def __init__(
         self, projector: Projector, tokens: Sequence[int], placed: Sequence[PlacedMedium]
@@ -33,9 +33,13 @@ class PromptMedia:
         self._encoded: list[Encoded] = []
 
     def prepare(self, held: int, cancel: CancelToken) -> None:
-        """Encode what lies behind the first `held` tokens, outside of any step of the loop.
+        """Encode the media after the first `held` tokens, outside of any step of the loop.
 
-        Raises MediumUnreadable, EngineFailed. Returns at once after a cancel.
+        Returns at once after a cancel.
+
+        Raises:
+            MediumUnreadable: A picture or a sound cannot be read.
+            EngineFailed: The encoder failed.
         """
         for one in self._placed:
             begun = self._begin(one, held)
@@ -54,9 +58,9 @@ class PromptMedia:
             self._encoded += begun.result()
 
     def at(self, place: int) -> Encoded:
-        """Return what the cell at a place belongs to.
+        """Return the embeddings that the cell at index `place` belongs to.
 
-        It is encoded now where the KV cache did hold it, and lost it in the middle of the answer.
+        They are encoded now if the KV cache held the cell and lost it in the middle of the answer.
         """
         found = self._found(place)
         if found is None:
@@ -72,7 +76,7 @@ class PromptMedia:
         return next((it for it in self._encoded if it.start <= place < it.start + it.count), None)
 
     def _begin(self, one: PlacedMedium, held: int) -> Future[list[Encoded]] | None:
-        """Begin to encode what a medium has behind `held` tokens, None if it has nothing there."""
+        """Start to encode the parts of a medium after `held` tokens; None if there are none."""
         wanted: dict[int, tuple[int, int]] = {}
         for offset, part in self._projector.parts(one.medium):
             start = one.start + offset

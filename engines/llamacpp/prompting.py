@@ -26,21 +26,21 @@ from engines.types import ChatRequest, Measured, Medium, Message
 
 _MOST_COUNTS = 20_000
 _FAR: Final = 8
-"""Characters for each token of the context; a longer text hardly fits, as tokens have some four."""
+"""Characters per token of the context; a longer text hardly fits, as tokens have about four."""
 _LONG: Final = 250_000
-"""Characters that are tokenised in a moment, whether they fit or not."""
+"""Number of characters that are tokenised in a moment, whether they fit or not."""
 
 _ANSWERS: Final = 16
-"""Answers whose tokens are remembered, the last ones."""
+"""Number of answers whose tokens are remembered, the most recent ones."""
 _TURNS: Final = 8_000_000
-"""Characters of turns whose tokens are remembered, those used last."""
+"""Number of characters of turns whose tokens are remembered, the most recently used."""
 
 
 class _TurnTokens:
-    """Tokenises prompts turn by turn, and remembers turns: a chat brings all of them again.
+    """Tokenises prompts turn by turn, and remembers turns, as a chat sends all of them again.
 
-    A turn is what lies between two of the control tokens that a prompt has most of: there the
-    tokeniser begins anew. From any thread.
+    A turn is the text between two occurrences of the prompt's most frequent control token, where
+    the tokeniser starts afresh. Any thread can use it.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -79,13 +79,17 @@ class _TurnTokens:
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt as the model gets it.
+    """A prompt as the model receives it.
 
-    tokens: what the model gets. left: messages that did not fit. rendered: by the dialect. stable:
-    how many of the tokens the next turn's prompt will begin with as well, whatever becomes of the
-    reasoning. media: the pictures and sounds among the tokens. fewest: of a prompt that is surely
-    too long for the context, and so was not tokenised, the tokens that it would have at least; 0
-    for any other.
+    Attributes:
+        rendered: The text, rendered by the chat template.
+        tokens: The tokens that the model receives.
+        left: The indexes of the messages that did not fit.
+        stable: Number of tokens that the next turn's prompt will begin with, too, whatever happens
+            to the reasoning.
+        media: The pictures and sounds among the tokens.
+        fewest: For a prompt that is certainly too long and so was not tokenised, the least number
+            of tokens that it would have; otherwise 0.
     """
 
     rendered: RenderedPrompt
@@ -101,13 +105,18 @@ class Prompt:
 
     @property
     def length(self) -> int:
+        """The number of tokens, or the least number if they were not counted."""
         return self.fewest or len(self.tokens)
 
 
 class Prompter:
-    """Writes prompts for one model and a context of `size` tokens. May be used from any thread.
+    """Writes prompts for one model and a context of `size` tokens. Any thread can use it.
 
-    projector: lays out the media of messages; None where the model takes none.
+    Args:
+        dialect: The model's chat template and format of calls.
+        vocabulary: The model's vocabulary.
+        size: Number of tokens in the context.
+        projector: Lays out the media of messages; None if the model takes none.
     """
 
     def __init__(
@@ -121,7 +130,8 @@ class Prompter:
         self._vocabulary = vocabulary
         self._size = size
         self._projector = projector
-        # What stands for a medium while a template is rendered; nobody can write it in a message.
+        # A medium's placeholder while a template is rendered; the user cannot guess it in a
+        # message.
         self._nonce = token_hex(8)
         self._marked = re.compile(f"<media {self._nonce} ([0-9a-fA-F]+)>")
         self._turns = _TurnTokens(vocabulary)
@@ -134,11 +144,21 @@ class Prompter:
         held: Sequence[Sequence[int]] = (),
         cancel: CancelToken | None = None,
     ) -> Prompt:
-        """Render the conversation; if need be and allowed without its oldest turns.
+        """Render the conversation, without its oldest turns if necessary and allowed.
 
-        held: conversations whose KV cache is at hand. What they spell gets their tokens.
-        Raises TemplateFailed, ContextFull, MessageTooLong, Unsupported, MediaUnsupported,
-        MediumUnreadable, Cancelled.
+        Args:
+            request: The request to write the prompt for.
+            held: The tokens of sequences in the KV cache. Text that they spell gets their tokens.
+            cancel: Ends the work.
+
+        Raises:
+            TemplateFailed: The chat template fails.
+            ContextFull: The conversation does not fit, and the request allows no cuts.
+            MessageTooLong: The conversation does not fit even without its oldest turns.
+            Unsupported: The model cannot do what the request asks for.
+            MediaUnsupported: The model does not take the request's pictures or sounds.
+            MediumUnreadable: A picture or a sound cannot be read.
+            Cancelled: `cancel` was set.
         """
         messages = request.messages
         if request.prompt is not None:
@@ -159,9 +179,9 @@ class Prompter:
         raise too_long(prompt.length, held_fast, self._size, counted=not prompt.fewest)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what `write` would make of it. May be called while an answer is written.
+        """Count the tokens that `write` would produce; also allowed while an answer is written.
 
-        Of what is surely too long, the figures are what it takes at least.
+        For a conversation that is certainly too long, the numbers are lower bounds.
         """
         kept = conversation.answer_room(self._size, request.max_tokens)
         if request.prompt is not None:
@@ -184,15 +204,17 @@ class Prompter:
     def remember(self, prompt: Prompt, answer: str, tokens: Sequence[int]) -> None:
         """Note the tokens of an answer, for the prompt of the next turn.
 
-        A model may spell a text in other tokens than the tokeniser does. With its own, the next
-        prompt begins with exactly what the KV cache holds.
+        A model can spell a text with other tokens than the tokeniser does. With the model's own
+        tokens, the next prompt begins with exactly the tokens in the KV cache.
         """
         self._known.appendleft((prompt.text + answer, [*prompt.tokens, *tokens]))
 
     def _as_it_is(self, given: str | tuple[int, ...], suffix: str) -> Prompt:
-        """Make the prompt of a text or tokens that is to be gone on with as it is.
+        """Return the prompt for a text or tokens that the model continues unchanged.
 
-        Raises MessageTooLong, Unsupported.
+        Raises:
+            MessageTooLong: The prompt does not fit in the context.
+            Unsupported: The model cannot continue it.
         """
         if fewest := self._too_long(given, suffix):
             raise prompt_too_long(fewest, self._size, counted=False)
@@ -233,7 +255,7 @@ class Prompter:
         held: Sequence[Sequence[int]],
         cancel: CancelToken | None,
     ) -> Prompt:
-        """Return the prompt without the turns that must leave, too long if none more may."""
+        """Return the prompt without the turns that must leave; too long if no more may leave."""
         room, prompt = self._size - kept, whole
         lengths = self._lengths(request.messages, whole.length)
         for left in conversation.cuts(request.messages, lengths, room, self._size):
@@ -254,14 +276,14 @@ class Prompter:
         messages = [self._with_markers(message) for message in kept]
         tools = request.tools
         if request.tool_choice == "none" and self._dialect.call_token is None:
-            tools = ()  # only one that begins with a token can be kept from asking for them
+            tools = ()  # only a call that begins with a control token can be prevented
         rendered = self._dialect.render(messages, request.thinking, request.effort, tools, cancel)
         words = self._marked.sub("", rendered.text) if media else rendered.text
         if fewest := self._too_long(words):
             return Prompt(rendered, [], left, 0, fewest=fewest)
         tokens = self._tokens(rendered.text, held, media)
         if not tokens:
-            # llama.cpp ends the process when it is asked to go on from nothing.
+            # llama.cpp ends the process if it must continue an empty prompt.
             raise TemplateFailed(
                 "There is nothing to answer.",
                 "The model's chat template makes an empty prompt of this conversation.",
@@ -284,9 +306,10 @@ class Prompter:
         return self._projector.tokens(medium)
 
     def _with_markers(self, message: Message) -> Message:
-        """Put a marker into the text for each medium, as its template knows of text alone.
+        """Put a marker into the text for each medium, as chat templates receive only text.
 
-        Templates of families that see have their own words for a picture, but libmtmd writes those.
+        Templates of families with vision have their own markup for a picture, but libmtmd writes it
+        here.
         """
         text = message.text
         for medium in reversed(message.media):
@@ -319,9 +342,9 @@ class Prompter:
         return tuple(placed)
 
     def _too_long(self, given: str | tuple[int, ...], suffix: str = "") -> int:
-        """Return how many tokens a text has at least, if those are too many; 0 if it may fit.
+        """Return the least number of tokens of a text that is too long; 0 if it might fit.
 
-        To tokenise a million words takes seconds, and they would be refused all the same.
+        Tokenising a million words takes seconds, and they would be refused anyway.
         """
         text = given + suffix if isinstance(given, str) else ""
         if len(text) < max(_LONG, _FAR * self._size):
@@ -333,7 +356,7 @@ class Prompter:
         if not rendered.fades:
             return len(tokens)
         end = rendered.text[-rendered.fades :]
-        # Without a marker at its beginning, a token may reach over it.
+        # If the text does not begin with a marker, a token can reach across its beginning.
         over = 0 if self._dialect.begins_with_marker(end) else 1
         return max(0, len(tokens) - len(self._vocabulary.tokenise(end)) - over)
 
@@ -342,7 +365,7 @@ class Prompter:
     ) -> list[int]:
         for known_text, known_tokens in tuple(self._known):
             rest = text.removeprefix(known_text)
-            # Behind an answer comes the end of its turn: a marker, at which no token can straddle.
+            # An answer is followed by the end of its turn: a marker, which no token can straddle.
             if text.startswith(known_text) and self._dialect.begins_with_marker(rest):
                 return known_tokens + self._tokenised(rest, media)
         begins = self._dialect.begins_with_marker
@@ -359,7 +382,13 @@ class Prompter:
     def _tokenised(
         self, text: str, media: Mapping[str, Sequence[int]], *, whole: bool = False
     ) -> list[int]:
-        """Tokenise a text with media. whole: it is the beginning of what the model gets."""
+        """Tokenise a text with media.
+
+        Args:
+            text: The text, with placeholders for media.
+            media: The tokens of the media, by their hashes.
+            whole: Whether the text is the beginning of the model's input.
+        """
         first, *rest = self._marked.split(text)
         tokens = self._turns.of(first)
         if whole:
@@ -370,15 +399,15 @@ class Prompter:
         return tokens
 
     def _lengths(self, messages: Sequence[Message], total: int) -> list[int]:
-        """Return the tokens of each message, with its even share of the template's own."""
+        """Return each message's number of tokens, with an even share of the template's tokens."""
         texts = [self._count(message) for message in messages]
         markup = max(0, total - sum(texts)) // len(messages)
         return [text + markup for text in texts]
 
     def _count(self, message: Message) -> int:
-        """Count the tokens of a message once: a chat is measured again and again.
+        """Return a message's number of tokens, counted once, as a chat is measured repeatedly.
 
-        One that is too long by itself counts as what it has at least.
+        A message that is too long by itself counts with its least number.
         """
         text = message.text + "".join(it.name + it.arguments for it in message.calls)
         key = hash(text)

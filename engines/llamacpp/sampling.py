@@ -1,13 +1,13 @@
 """The samplers of an answer: llama.cpp's own sampler chain, or the likeliest token.
 
-What is exact about it when tokens are drafted ahead: a draft names one token for sure, so as a
+Why drafting does not change the distribution: a draft names one token with certainty, so as a
 distribution it is a point mass. The rejection rule of speculative sampling keeps a draft x with
-probability min(1, p(x) / q(x)), which is p(x) for a point mass, and otherwise draws from what is
-left of p without x. Drawing once from p and keeping the draft if it is what was drawn does just
-that, with one random number. So every token is one draw from the model's own logits by the whole
-chain, in the order of the text: what drafted, and how well, has no part in it. The penalties and
-the grammar are told exactly the tokens that were drawn. Sources: Leviathan, Kalman and Matias,
-"Fast inference from transformers via speculative decoding", 2023; Chen et al., "Accelerating large
+probability min(1, p(x) / q(x)), which is p(x) for a point mass, and otherwise draws from the rest
+of p without x. Drawing once from p, and keeping the draft if it equals the drawn token, does
+exactly this with one random number. So every token is one draw from the model's own logits by the
+whole chain, in the order of the text, regardless of the drafter and its quality. The penalties and
+the grammar receive exactly the tokens that were drawn. Sources: Leviathan, Kalman and Matias, "Fast
+inference from transformers via speculative decoding", 2023; Chen et al., "Accelerating large
 language model decoding with speculative sampling", 2023.
 """
 
@@ -27,27 +27,27 @@ _RANDOM_SEED = 0xFFFFFFFF
 """LLAMA_DEFAULT_SEED: the one value that llama.cpp replaces with a seed of its own."""
 
 _LONGEST_REPEAT: Final = 1 << 24
-"""Tokens; more than any context has. llama.cpp makes room for all of them at once."""
+"""More tokens than any context has. llama.cpp allocates room for all of them at once."""
 
 
 def actual_seed(sampling: Sampling) -> int:
-    """Return the seed to draw with: the one asked for, or a fresh one of 31 bits."""
+    """Return the requested seed, or a random one of 31 bits."""
     import secrets
 
     return secrets.randbits(31) if sampling.seed is None else sampling.seed % _RANDOM_SEED
 
 
 _REMEMBERED: Final = 1 << 17
-"""Tokens of an answer, the last ones, that count for its presence and frequency penalties."""
+"""Number of an answer's last tokens that count for its presence and frequency penalties."""
 
 
 def penalises(sampling: Sampling) -> bool:
-    """Whether tokens that were just used become less likely."""
+    """Return whether recently used tokens become less likely."""
     return sampling.repeat_penalty != 1 and sampling.repeat_last_n > 0
 
 
 def weighs(sampling: Sampling) -> bool:
-    """Whether anything changes which token is the likeliest."""
+    """Return whether any setting changes which token is the likeliest."""
     of_answer = sampling.presence_penalty or sampling.frequency_penalty
     return bool(penalises(sampling) or of_answer or sampling.logit_bias)
 
@@ -58,23 +58,24 @@ class Sampler(Protocol):
     def draw(self, context: Context, row: int = -1) -> int:
         """Draw the next token from a row of logits of the last evaluation, by default the last.
 
-        Raises GrammarInvalid where the grammar leaves no token.
+        Raises:
+            GrammarInvalid: The grammar allows no token.
         """
         ...
 
     def take(self, token: int) -> None:
-        """Take note of a token that was not left to be drawn."""
+        """Note a token that was not drawn but forced."""
         ...
 
     def guide(self, *, on: bool) -> None:
-        """Switch the grammar, if there is one, on or off for the coming tokens; it begins on."""
+        """Turn the grammar, if there is one, on or off for the next tokens; it starts on."""
         ...
 
     def close(self) -> None: ...
 
 
 class Greedy:
-    """Draws always the likeliest token, the first of several: a tenth of the time of a chain."""
+    """Always draws the likeliest token, the first of several, in a tenth of a chain's time."""
 
     def __init__(self, native: Native, vocabulary_size: int) -> None:
         self._logits = Logits(native.api, vocabulary_size)
@@ -129,7 +130,7 @@ class ChainSampler:
             for token in prior[-repeat:]:
                 api.llama_sampler_accept(penalties, token)
         if sampling.presence_penalty or sampling.frequency_penalty:
-            # A part of its own, as it does not count the prompt.
+            # This is a separate part, as it does not count the prompt.
             frequency, presence = sampling.frequency_penalty, sampling.presence_penalty
             self._add(
                 api.llama_sampler_init_penalties(
@@ -167,11 +168,14 @@ class ChainSampler:
 
 
 class EndlessSampler:
-    """A sampler that holds back the tokens that end an answer; owns the one that draws.
+    """A sampler that suppresses the tokens that end an answer. It owns the sampler that draws.
 
     Args:
-        ends: The tokens that may not come.
-        least: How many tokens they may not come before; None for never.
+        native: The llama.cpp library.
+        vocabulary_size: Number of tokens in the vocabulary.
+        sampler: The sampler that draws.
+        ends: The tokens to suppress.
+        least: The number of tokens after which they are allowed; None for never.
     """
 
     def __init__(
@@ -199,7 +203,7 @@ class EndlessSampler:
         try:
             return self._sampler.draw(context, row)
         finally:
-            # Others read the row as well: those who tell how likely the token was.
+            # The row is read again to note how likely the token was.
             logits[self._ends] = kept
 
     def take(self, token: int) -> None:
@@ -214,7 +218,11 @@ class EndlessSampler:
 
 
 def _biases(api: Any, vocabulary_size: int, biases: Sequence[tuple[int, float]]) -> Any:
-    """Make the part that adds to the logits of tokens. Raises Unsupported for what is no token."""
+    """Return the part that adds to the logits of tokens.
+
+    Raises:
+        Unsupported: A number is not a token of the vocabulary.
+    """
     pairs = (api.llama_logit_bias * len(biases))()
     for pair, (token, bias) in zip(pairs, biases, strict=True):
         if not 0 <= token < vocabulary_size:

@@ -1,16 +1,17 @@
-"""The loop: at each step one evaluation for all answers that are ready, then each of them draws.
+"""The decoding loop: at each step, one evaluation for all ready answers; then each answer draws.
 
-A step has the next token of every answer that is being written, with its drafts. What is left of
-the batch goes to slices of the prompts that wait, first come, first served; only those of guests
-wait for all others. So a long prompt makes no answer wait longer than one slice takes, and an
-answer by itself is the case of one. A slice of a picture or a sound comes behind all that in a
-call of its own, one in each step.
+A step holds the next token of every answer that is being written, with its drafts. The rest of the
+batch is filled with slices of waiting prompts, first come, first served; only the prompts of guests
+wait for all others. So a long prompt delays no answer by more than the time of one slice. A single
+answer is just the case of one. A slice of a picture or a sound comes after all this, in a separate
+call, one in each step.
 
-All steps are run in one thread: OpenMP gives every thread that calls it workers of its own, and
-those of several would take each other's processors. Whoever waits for a token has it begin, unless
-it works already, and only one at a time works in the context. An answer whose reader has come for
-its next token goes on at once with the one just drawn, so that nobody waits until that has become
-text. Readers that take their time miss steps, and hold nobody up.
+All steps run on one thread: OpenMP gives every calling thread its own workers, and those of several
+threads would compete for the processors. A thread that needs a token starts the next step, unless
+one is running, and only one thread at a time works in the context. An answer whose reader is
+already waiting for its next token continues at once with the token just drawn, so that the next
+step does not wait until that token has become text. Slow readers miss steps, but delay no other
+answer.
 """
 
 from __future__ import annotations
@@ -26,35 +27,37 @@ from engines.llamacpp.decoder import Decoding, DrawnRun
 
 
 class Scheduler:
-    """Runs the answers of one context. May be used from any thread; close it before the context.
+    """Runs the answers of one context. Any thread can use it. Close it before the context.
 
-    flag: ends evaluations of those who watch it, once all answers in them are cancelled.
+    Attributes:
+        flag: Aborts the evaluations of contexts that watch it, once all answers in them are
+            cancelled.
     """
 
     def __init__(self, context: Context) -> None:
         self.flag = AbortFlag()
         self._thread = ThreadPoolExecutor(1, "llama.cpp")
-        self._thread.submit(self.flag.clear)  # it is there from the load on, and not only later
+        self._thread.submit(self.flag.clear)  # this starts the thread during the load
         self.go_on_in(context)
         self._changed = threading.Condition()
-        self._working = False  # somebody works in the context
-        self._asking = 0  # how many wait to work there alone
-        self._ready: list[Decoding] = []  # in the order in which they came
+        self._working = False  # whether a thread works in the context
+        self._asking = 0  # number of threads that wait to work there alone
+        self._ready: list[Decoding] = []  # in order of arrival
         self._stepping: Sequence[Decoding] = ()
-        self._passed_over: Sequence[Decoding] = ()  # by the present step, for their adapters
+        self._passed_over: Sequence[Decoding] = ()  # by the current step, because of their adapters
 
     def go_on_in(self, context: Context) -> None:
-        """Evaluate in this context from now on; called while nothing is written."""
+        """Evaluate in this context from now on; call it only while no answer is written."""
         self._context = context
         context.watch(self.flag)
 
     def close(self) -> None:
-        """End the thread that runs the steps; called when nothing is written any more."""
+        """End the thread that runs the steps; call it when no answer is written any more."""
         self._thread.shutdown()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Work in the context alone, between two steps; ahead of those who wait for tokens."""
+        """Work in the context alone, between two steps, ahead of threads that wait for tokens."""
         with self._changed:
             self._asking += 1
             try:
@@ -76,11 +79,15 @@ class Scheduler:
         max_tokens: int | None,
         stable: int | None = None,
     ) -> Generator[int, None, None]:
-        """Yield the tokens that continue `prompt`, but not the end marker. See `Decoding.begin`.
+        """Yield the tokens that continue `prompt`, without the end token. See `Decoding.begin`.
 
-        Raises EngineFailed, GrammarInvalid. Whenever it ends, the cache holds the prompt and the
-        tokens that were given out, the last of them perhaps not yet, as if there had been no
-        drafts; or, where a memory goes back as a whole, those before the last step.
+        Whenever it ends, the cache holds the prompt and the tokens that were given out, except
+        perhaps the last one, as if there had been no drafts. If the memory can only be restored as
+        a whole, the cache may hold only the tokens from before the last step.
+
+        Raises:
+            EngineFailed: llama.cpp could not evaluate the prompt or the answer.
+            GrammarInvalid: The grammar allows no token, or is too costly to follow.
         """
         if max_tokens == 0:
             answer.finish = "length"
@@ -103,7 +110,7 @@ class Scheduler:
 
     @contextmanager
     def _taking_part(self, answer: Decoding) -> Iterator[None]:
-        """Let an answer take part in steps; at the end its cache is as it leaves it."""
+        """Let an answer take part in steps, and leave its cache settled at the end."""
         with self._changed:
             self._ready.append(answer)
         forget = answer.cancel.on_cancel(self._on_cancel)
@@ -120,9 +127,9 @@ class Scheduler:
                     answer.settle()
 
     def _next_run(self, answer: Decoding) -> DrawnRun | None:
-        """Return the next tokens of an answer; None where a cancel came first.
+        """Return the next tokens of an answer; None if it was cancelled first.
 
-        Raises what went wrong with this answer.
+        Raises the error of this answer, if there is one.
         """
 
         def settled() -> bool:
@@ -149,17 +156,17 @@ class Scheduler:
         return None
 
     def _offer(self, answer: Decoding, run: DrawnRun) -> None:
-        """Let the last token of a run be gone on from: its reader has it."""
+        """Let the next step continue from the last token of a run, which its reader has now."""
         with self._changed:
             if not run.offered and run.finish is None:
                 run.offered = True
                 self._ready.append(answer)
 
     def _begin(self) -> list[Decoding]:
-        """Begin a step with all who are ready and have the adapter of who waits longest.
+        """Start a step with all ready answers that have the adapter of the longest-waiting one.
 
-        Those with another one stay, and are then ahead of these. A guest's prompt has no step of
-        its own while somebody here waits for theirs.
+        Answers with another adapter stay ready, and are then ahead of these. A guest's prompt gets
+        no step of its own while the prompt of an ordinary answer waits.
         """
         ready = [answer for answer in self._ready if not answer.cancel.cancelled]
         waits = any(answer.reads and not answer.guest for answer in ready)
@@ -173,7 +180,7 @@ class Scheduler:
         return step
 
     def _run_steps(self, begun: Sequence[Decoding]) -> None:
-        """Run one step after the other, as long as several answers go on at once."""
+        """Run steps one after the other, as long as several answers continue at once."""
         step: Sequence[Decoding] | None = begun
         while step is not None:
             try:
@@ -184,10 +191,12 @@ class Scheduler:
             step = self._end(step)
 
     def _end(self, step: Sequence[Decoding]) -> Sequence[Decoding] | None:
-        """End a step: who reads a prompt, or has a reader that waits, is ready for the next.
+        """End a step; answers with more prompt to read, or with a waiting reader, are ready again.
 
-        Returns that, begun. None where others wait for the context, or for one answer by itself:
-        its reader may end it, and then nothing has been evaluated that nobody will read.
+        Returns:
+            The answers of the next step, which has begun. None if another thread waits for the
+            context, or if only one answer continues: its reader may end it, and then no evaluation
+            is wasted.
         """
         with self._changed:
             going_on = []
@@ -203,7 +212,7 @@ class Scheduler:
                     run.offered = True
                     answer.waits = False
                     going_on.append(answer)
-            # Who has come meanwhile comes behind them, who was passed over before.
+            # They go before answers that arrived meanwhile, and after those that were passed over.
             ahead = sum(answer in self._passed_over for answer in self._ready)
             self._ready[ahead:ahead] = going_on
             self._stepping = ()
@@ -214,7 +223,7 @@ class Scheduler:
             return after
 
     def _run(self, step: Sequence[Decoding]) -> None:
-        """Evaluate a part of each answer in one call, and have each draw."""
+        """Evaluate a part of each answer in one call, and let each answer draw."""
         if step:
             self._context.adapt(step[0].adapter)
         writing = [answer for answer in step if not answer.reads]
@@ -234,7 +243,7 @@ class Scheduler:
                 room -= len(parts[answer].tokens) if answer in parts else 0
         self._evaluate(dict(sorted(parts.items(), key=_sequence)), began)
         if looking:
-            # llama.cpp takes either tokens or embeddings in one call.
+            # One call of llama.cpp takes either tokens or embeddings.
             began, parts = perf_counter(), {}
             self._ask(looking[0], self._context.batch_size, len(writing), parts)
             self._evaluate(parts, began)
@@ -242,7 +251,7 @@ class Scheduler:
     def _ask(
         self, answer: Decoding, room: int, others: int, parts: dict[Decoding, BatchPart]
     ) -> None:
-        """Add an answer's part; what goes wrong with that ends this answer, and no other."""
+        """Add an answer's part; an error while making it ends only this answer."""
         try:
             parts[answer] = answer.part(room, others)
         except Exception as error:  # noqa: BLE001  raised again where the answer is read
@@ -266,7 +275,7 @@ class Scheduler:
             for answer, part in parts.items():
                 answer.drop(part, result)
         else:
-            # It may be one of them that llama.cpp cannot evaluate: each is tried by itself.
+            # Perhaps llama.cpp cannot evaluate one of them, so each is tried separately.
             for answer, part in parts.items():
                 answer.go_back(part)
             for answer in parts:

@@ -1,12 +1,12 @@
-"""A sampler that keeps an answer on its course: reasoning and its budget, grammar, calls.
+"""A sampler that enforces the course of an answer: reasoning and its budget, grammar, calls.
 
 Forced tokens are drawn like any others, one after the other in the order of the text. So a draft
-counts only if it is the very token, and the KV cache, the penalties and the text of the answer are
-what they would be had the model written it.
+counts only if it is the same token, and the KV cache, the penalties and the text of the answer are
+the same as if the model had written it.
 
-Once a model begins to ask for a tool, what follows is a call: of one of the tools that it was
-offered, with arguments that follow its schema. Until then a grammar of calls does not hold. Some
-models begin with no marker: then it is a call once it names a tool and begins its arguments.
+Once a model begins to call a tool, a call must follow: to one of the offered tools, with arguments
+that follow its schema. Until then, the grammar of calls does not apply. Some models begin without a
+marker: then it is a call once it names a tool and begins its arguments.
 """
 
 from __future__ import annotations
@@ -44,20 +44,21 @@ from engines.text import SEAM, Utf8Decoder, held_back
 from engines.types import ChatRequest, Sampling, TextDelta, Tool, ToolCallDelta
 
 _PYTHON_CALL: Final = re.compile(r"\s*\[?\s*([\w.]+)\(")
-"""How an answer begins that is a call as Python writes it."""
+"""The beginning of an answer that is a call in Python syntax."""
 
 
 class CallGuide:
-    """Finds where an answer begins to ask for tools, and what holds from there on.
+    """Finds where an answer begins to call tools, and the grammar that applies from there on.
 
-    All grammars are compiled when it is made, as it works between the steps of the scheduler.
+    All grammars are compiled when it is created, since it works between the steps of the scheduler.
 
     Attributes:
-        required: The answer has to ask.
-        unheld: What it does not hold the tools' arguments to, see `CallGrammar`.
+        required: Whether the answer must call a tool.
+        unheld: The parts of the tools' schemas that are not enforced, see `CallGrammar`.
+        opening: The tokens that must begin the answer; None if it need not call a tool.
 
     Raises:
-        GrammarInvalid: No grammar can be written, and one has to hold.
+        GrammarInvalid: No grammar can be written, although one must apply.
         Cancelled: The answer was cancelled meanwhile.
     """
 
@@ -101,10 +102,11 @@ class CallGuide:
 
     @property
     def unheld(self) -> tuple[tuple[str, str], ...]:
+        """The parts of the tools' schemas that are not enforced."""
         return self._grammar.unheld
 
     def beside(self, sampling: Sampling) -> str:
-        """Return the grammar of an answer as it was asked for, or of calls in its place."""
+        """Return the grammar of the requested answer or of calls in its place."""
         begin = self._begin.lstrip()
 
         def write(*, hold: Hold | None, free: bool) -> CallGrammar:
@@ -134,10 +136,10 @@ class CallGuide:
         )
 
     def _strictest(self, write: Callable[..., CallGrammar]) -> CallGrammar:
-        """Compile a grammar that holds as much of the tools' schemas as can be held.
+        """Compile a grammar that enforces as much of the tools' schemas as possible.
 
         Raises:
-            GrammarInvalid: Not even the names can be held.
+            GrammarInvalid: Not even the names can be enforced.
             Cancelled: The answer was cancelled meanwhile.
         """
 
@@ -154,7 +156,7 @@ class CallGuide:
         return grammar
 
     def _beginning(self, form: CallFormat, prompt: Prompt) -> str:
-        """Return what begins calls, behind the reasoning if there is any."""
+        """Return the text that begins calls, after the reasoning if there is any."""
         rendered = prompt.rendered
         reasons = rendered.begins == "reasoning" or rendered.expected
         if self._channels:
@@ -165,10 +167,15 @@ class CallGuide:
         return gap + ("" if form.bare else form.begins[0])
 
     def saw(self, deltas: Sequence[Delta], *, opened: bool) -> tuple[CallGrammar, str] | None:
-        """Take the next part of an answer; returns the grammar that holds from here, if one does.
+        """Take the next part of an answer.
 
-        With it comes the text that it holds for and that has been written already. opened: what
-        has to begin the answer is written.
+        Args:
+            deltas: The next part.
+            opened: Whether the required beginning of the answer is written.
+
+        Returns:
+            The grammar that applies from here, and the text under it that is already written; None
+            if no grammar applies yet.
         """
         if self._found or not self._grammar.text:
             return None
@@ -195,11 +202,11 @@ class CallGuide:
 
 
 class BareCalls:
-    """Finds where an answer turns out to be a call that began without a marker.
+    """Finds where an answer proves to be a call that began without a marker.
 
-    An answer that begins with a bracket may be anything: data that was asked for, a quotation. So
-    no grammar holds until it names a tool that was offered and begins its arguments; what is read
-    as a call from there on is one, whatever follows.
+    An answer that begins with a bracket can be anything: requested data, a quotation. So no grammar
+    applies until the answer names an offered tool and begins its arguments. From there on it is
+    read as a call, whatever follows.
     """
 
     def __init__(self, form: CallFormat, tools: Sequence[Tool], grammar: CallGrammar) -> None:
@@ -211,7 +218,12 @@ class BareCalls:
         self._over = False
 
     def saw(self, text: str) -> tuple[CallGrammar, str] | None:
-        """Take the next part of an answer; returns the grammar of calls with all of it so far."""
+        """Take the next part of an answer.
+
+        Returns:
+            The grammar of calls, and the whole text so far, once the answer is a call; otherwise
+            None.
+        """
         if self._over:
             return None
         self._said += text
@@ -222,7 +234,7 @@ class BareCalls:
         ):
             self._over = True
             return self._grammar, self._said.lstrip()
-        self._over = bool(deltas)  # it was text
+        self._over = bool(deltas)  # the answer is text
         return None
 
 
@@ -233,14 +245,22 @@ def steered(
     sampler: Sampler,
     calls: CallGuide | None = None,
 ) -> Sampler:
-    """Return the sampler, steered if there is anything to steer. calls: asks for tools."""
+    """Return the sampler, steered if there is anything to steer.
+
+    Args:
+        loaded: The model.
+        request: The request.
+        prompt: The request's prompt.
+        sampler: The sampler to steer.
+        calls: The guide for calls, if the answer may call tools.
+    """
     dialect = loaded.dialect
     guided = request.sampling.guided
     budget = request.thinking_budget if dialect.format is not None else None
     if calls is None and (dialect.format is None or (budget is None and not guided)):
         return sampler
     rendered, tokenise = prompt.rendered, loaded.model.vocabulary.tokenise
-    # Before a grammar the model cannot be left to begin its reasoning or not.
+    # If a grammar follows, the model cannot choose whether to reason first.
     guided = guided or (calls is not None and calls.required)
     begins = guided and rendered.begins == "start" and rendered.expected
     form = dialect.format
@@ -256,7 +276,7 @@ def steered(
 
 
 def _closing(loaded: Loaded, calls: CallGuide | None) -> str:
-    """Return what ends the reasoning; where a call has to follow, that begins the answer."""
+    """Return the text that ends the reasoning; if a call must follow, only the marker itself."""
     form = loaded.dialect.format
     if form is None:
         return ""
@@ -266,13 +286,19 @@ def _closing(loaded: Loaded, calls: CallGuide | None) -> str:
 
 
 def _announces(loaded: Loaded) -> bool:
-    """Whether the model surely reasons when asked to: its template has a switch, or channels."""
+    """Return whether the model certainly reasons when asked to.
+
+    It does if its template has a switch, or its format has channels.
+    """
     form = loaded.dialect.format
     return loaded.dialect.switch.kind == "switch" or (form is not None and form.channels)
 
 
 class Steered:
-    """A sampler that forces tokens where the answer's course demands it; owns the one it steers."""
+    """A sampler that forces tokens where the answer's course requires it.
+
+    It owns the sampler that it steers.
+    """
 
     def __init__(
         self, sampler: Sampler, course: Course, loaded: Loaded, calls: CallGuide | None = None
@@ -315,7 +341,7 @@ class Steered:
         except GrammarInvalid:
             if self._calls.required:
                 raise
-            return  # it has begun otherwise, in a form that is read all the same
+            return  # the call has begun in another form, which is still read
         self._sampler.follow(guide)
         self._calling = True
 

@@ -1,4 +1,4 @@
-"""Tries each graphics device in another process before its first use: drivers can crash.
+"""Tries each graphics device in another process before its first use, as drivers can crash.
 
 ::
 
@@ -6,9 +6,9 @@
     trials.require(cards, cancel)      # up to some minutes, where one was never tried
     devices = trials.judged(devices)   # at once: those that failed say why they must not be used
 
-The process loads a small model on the device and writes a greedy text with it, which has to be the
-one that the processor writes. A crash, a hang or another text keeps the device out of use until
-its driver or the library changes, or the user has it tried again.
+The process loads a small model on the device and writes a greedy text with it, which must equal the
+processor's text. A crash, a hang or another text keeps the device out of use until its driver or
+the library changes, or the user has it tried again.
 """
 
 from __future__ import annotations
@@ -30,23 +30,30 @@ from engines.llamacpp.probing.protocol import ERROR
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 
 COMMAND: Final = module_command("engines.llamacpp.trial_child")
-"""How to start the process, which takes the device and the model as its last argument."""
+"""The command that starts the process, which takes the device and the model as last argument."""
 
 LIMIT_S: Final = 300.0
-"""A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's software driver.
+"""Seconds for a trial.
+
+A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's software driver.
 """
 
 TIE: Final = 0.1
-"""Tokens whose logits are closer than this, in standard deviations, may change places: rounding."""
+"""The difference of logits, in standard deviations, within which rounding can swap two tokens."""
 
 BY_USER: Final = "It was switched off by hand."
 
 
 class Trials:
-    """Tries devices, one at a time, and remembers the verdicts; may be used from any thread.
+    """Tries devices, one at a time, and remembers the verdicts. Any thread can use it.
 
-    folder: where verdicts are remembered; None remembers them for this run only. model: a small
-    one. The processor, and what computes with it, is never tried.
+    The processor, and anything that computes with it, is never tried.
+
+    Args:
+        folder: The folder for the verdicts; None remembers them for this run only.
+        model: A small model.
+        command: The command that starts the process.
+        limit_s: Seconds after which a trial fails.
     """
 
     def __init__(
@@ -64,7 +71,7 @@ class Trials:
         self._refused: dict[str, str] = {}
 
     def verdict(self, device: NativeDevice) -> Verdict | None:
-        """Return the verdict on a device; None if it was never tried as it is now."""
+        """Return the verdict on a device; None if it was never tried in its current state."""
         return self._record.find(identity(device))
 
     def judged(self, devices: Iterable[NativeDevice]) -> tuple[NativeDevice, ...]:
@@ -78,20 +85,20 @@ class Trials:
         return tuple(found)
 
     def complaints(self) -> tuple[str, ...]:
-        """Return a sentence for each device that failed, as last judged."""
+        """Return a sentence for each device that failed, as of the last call of `judged`."""
         return tuple(self._refused.values())
 
     def require(self, devices: Iterable[NativeDevice], cancel: CancelToken) -> None:
-        """Try each of these that never was. Raises Cancelled."""
+        """Try each of these devices that was never tried. Raises Cancelled."""
         for device in devices:
             if device.is_card and self.verdict(device) is None:
                 self.try_out(device, cancel)
 
     def try_out(self, device: NativeDevice, cancel: CancelToken) -> Verdict:
-        """Try a device, whatever is known of it, and remember the verdict. Raises Cancelled.
+        """Try a device, whatever is known about it, and remember the verdict. Raises Cancelled.
 
-        Want of memory is no fault of the device, nor is a library that does not load: that is
-        said, and not remembered.
+        Lack of memory is not the device's fault, nor is a library that does not load: such a
+        verdict is returned, but not remembered.
         """
         with self._trying:
             began = time.monotonic()
@@ -114,7 +121,7 @@ class Trials:
 
 
 def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
-    """Say why the device must not be used, "" if it may, and whether that will last."""
+    """Return why the device must not be used, or "", and whether to remember that."""
     if not ended.in_time:
         return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes.", True
     said = _said(ended.last_line)
@@ -139,7 +146,7 @@ def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
 
 
 def _said(line: bytes) -> dict[str, Any] | None:
-    """Parse a line; None if it is neither a verdict nor the processor's text."""
+    """Parse a line; return None if it is neither a verdict nor the processor's text."""
     try:
         said = json.loads(line)
     except ValueError:

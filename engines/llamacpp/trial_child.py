@@ -1,8 +1,8 @@
-"""The process that tries a device: a small model writes on it, and on the processor. See `trial`.
+"""The process that tries a device: a small model writes on it and on the processor. See `trial`.
 
-It says the processor's text before it comes to the device. Its last line on standard output is the
-result: both texts and, where they differ, how far the two tokens are apart on the processor, in
-standard deviations of all logits there. Or an error's parts.
+It reports the processor's text before it uses the device. Its last line on standard output is the
+result: both texts and, if they differ, the distance between the two tokens on the processor, in
+standard deviations of all logits there; or the parts of an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _QUESTION: Final = "What is a token, and what is a context?"
 
 
 def try_out(device: str, path: Path, say: Say) -> None:
-    """Try a device, and say the result. Raises EngineError, or does not come back."""
+    """Try a device, and report the result. Raises EngineError, or does not return."""
     native = load_native()
     plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
@@ -54,7 +54,7 @@ def try_out(device: str, path: Path, say: Say) -> None:
 
 
 def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
-    """Write a greedy text; returns it, its tokens, and the logits that each was taken from."""
+    """Write a greedy text; return it, its tokens, and the logits that each was chosen from."""
     model = open_model(native, plan, lambda _: None, CancelToken())
     try:
         loaded = prepare_loaded(
@@ -87,7 +87,11 @@ def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
 
 
 def main(arguments: list[str]) -> None:
-    """Try a device. arguments: JSON with the device's name and the model's path."""
+    """Try a device.
+
+    Args:
+        arguments: JSON with the device's name and the model's path.
+    """
     say = begin()
     asked = json.loads(arguments[0])
     try:

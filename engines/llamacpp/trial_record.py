@@ -18,7 +18,7 @@ from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
 FILE_NAME: Final = "devices.json"
 _WAY_OF_TRYING: Final = 1
-"""To be raised when a trial finds what it did not find before."""
+"""Raise this number when a trial finds problems that it did not find before."""
 
 _DRIVERS: Final = (
     Path("/usr/share/vulkan/icd.d"),
@@ -32,7 +32,9 @@ _NVIDIA: Final = Path("/proc/driver/nvidia/version")
 class Verdict:
     """The outcome of a trial.
 
-    why: one sentence, empty for a device that works. seconds: that its trial took.
+    Attributes:
+        why: The reason not to use the device, as one sentence; empty for a device that works.
+        seconds: Seconds that the trial took.
     """
 
     why: str = ""
@@ -40,7 +42,7 @@ class Verdict:
 
 
 def identity(device: NativeDevice) -> str:
-    """Hash a device with its driver and the build of the library."""
+    """Return a hash of a device with its driver and the build of the library."""
     import hashlib
 
     facts = (
@@ -53,7 +55,7 @@ def identity(device: NativeDevice) -> str:
 
 
 def _driver() -> list[object]:
-    """List what changes with a driver: the system, and the files that drivers' packages bring."""
+    """List facts that change with a driver: the system, and files of drivers' packages."""
     facts: list[object] = [platform.release(), platform.version()]
     if sys.platform == "linux":
         named = [path for folder in _DRIVERS for path in sorted(folder.glob("*.json"))]
@@ -68,7 +70,7 @@ def _driver() -> list[object]:
 
 
 def _build() -> list[object]:
-    """List the library's files, and its packs; it need not be loaded for that."""
+    """List the library's files and its packs, without loading the library."""
     found = importlib.util.find_spec("llama_cpp")
     if found is None or found.origin is None:
         return []
@@ -88,7 +90,7 @@ def _stamps(paths: Iterable[Path]) -> list[object]:
 
 
 class TrialRecord:
-    """The file of verdicts; if it cannot be read or written, devices are tried again."""
+    """The file of verdicts; if it cannot be read or written, devices are only tried again."""
 
     def __init__(self, folder: Path | None) -> None:
         self._file = KeptFile(folder / FILE_NAME if folder else None)
@@ -99,10 +101,16 @@ class TrialRecord:
         return self._known.get(identity)
 
     def keep(self, identity: str, name: str, verdict: Verdict) -> None:
-        """Remember a verdict. name: for whoever reads the file."""
+        """Remember a verdict.
+
+        Args:
+            identity: The identity of the device.
+            name: The device's name, for a person who reads the file.
+            verdict: The verdict.
+        """
         with self._lock:
             self._known = self._known | {identity: verdict}
-            # Read anew: another process may have tried another device.
+            # The file is read again: another process may have tried another device.
             self._file.write(self._pages() | {identity: {"device": name, **asdict(verdict)}})
 
     def _read(self) -> dict[str, Verdict]:

@@ -19,23 +19,31 @@ _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE, _STRIPS_LEFT = 1, 8, 16, 32, 128
 _SENTENCEPIECE, _BPE = 1, 2
 """Values of `enum llama_vocab_type` in llama.h."""
 
-# Some BPE models split text with std::regex, which goes one call deeper with each character of a
-# match: some thousands end the process, and fewer in a thread with a small stack. A match is at
-# most one run of blanks next to one of other characters.
+# Some BPE models split text with std::regex, which recurses once for each character of a match:
+# some thousands end the process, and fewer in a thread with a small stack. A match is at most one
+# run of blanks next to one of other characters.
 _LONG: Final = re.compile(r"[^ \n]{400}(?=[^ \n])|\s{400}(?=\s)")
 _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 _LOOKED_AT: Final = 10_000
-"""Characters at the beginning of a prompt in which all control tokens of its template turn up."""
+"""Number of characters of a prompt in which all control tokens of its template appear."""
 
 _USUAL_PIECE: Final = 256
-"""Bytes; hardly any token has more."""
+"""Number of bytes that hardly any token exceeds."""
 _BLANK: Final = "\N{LOWER ONE EIGHTH BLOCK}"
-"""How SentencePiece spells a blank. Whoever writes it gets the tokens of blanks."""
+"""SentencePiece's character for a blank. A user who writes it gets the tokens of blanks."""
 
 
 class Vocabulary:
-    """Reads the vocabulary of a loaded model; valid as long as that is."""
+    """The vocabulary of a loaded model; valid as long as the model is.
+
+    Attributes:
+        size: Number of tokens.
+        bos: The token that begins a text; negative if there is none.
+        adds_bos: Whether the model expects that token at the beginning.
+        control_texts: The texts of control tokens.
+        user_defined_texts: The texts of tokens that were added as ordinary text.
+    """
 
     def __init__(self, native: Native, model: Any) -> None:
         self._api = native.api
@@ -53,7 +61,7 @@ class Vocabulary:
         self._special_lengths = {len(text) for text in self._special}
 
     def _special_texts(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the texts of control tokens, and of those that are added as ordinary text."""
+        """Return the texts of control tokens, and of tokens that were added as ordinary text."""
         attr, pointer = self._api.llama_vocab_get_attr, self._pointer
         control, user_defined = set(), set()
         for token in range(self.size):
@@ -68,9 +76,10 @@ class Vocabulary:
 
     @property
     def reads_any_text(self) -> bool:
-        """Whether every character can be tokenised: without a token for one, llama.cpp aborts.
+        """Whether every character can be tokenised; llama.cpp aborts if one cannot.
 
-        A SentencePiece vocabulary spells it in bytes, and relies on a token for each of them.
+        A SentencePiece vocabulary spells unknown characters in bytes, and needs a token for each
+        byte.
         """
         return self._type != _SENTENCEPIECE or self._byte_texts >= _BYTES
 
@@ -86,22 +95,23 @@ class Vocabulary:
 
     @cached_property
     def longest(self) -> int:
-        """The bytes of the longest token, as the vocabulary spells it."""
+        """The length of the longest token as the vocabulary spells it, in bytes."""
         text = self._api.llama_vocab_get_text
         return max((len(text(self._pointer, token)) for token in range(self.size)), default=0)
 
     @property
     def eos_text(self) -> str:
+        """The text of the token that ends a text."""
         return self.text(int(self._api.llama_vocab_eos(self._pointer)))
 
     def token_of(self, special: str) -> int | None:
-        """Return the token with this text, if it is one that stands for itself."""
+        """Return the special token with this text; None if there is none."""
         tokens = self.tokenise(special) if special in self._special else []
         found = [token for token in tokens if self.text(token) == special]
         return found[0] if found else None
 
     def ends_generation(self, token: int) -> bool:
-        """Tell whether the token ends a turn or the text (llama_vocab_is_eog)."""
+        """Return whether the token ends a turn or the text (llama_vocab_is_eog)."""
         if (known := self._ends.get(token)) is not None:
             return known
         ends = self._ends[token] = self._is_end(token)
@@ -116,16 +126,16 @@ class Vocabulary:
         return bool(self._api.llama_vocab_is_eog(self._pointer, token))
 
     def tokenise(self, text: str) -> list[int]:
-        """Tokenise `text`, none over a SEAM; what spells a special token becomes that token."""
+        """Tokenise `text`; text of a special token becomes that token, and none spans a SEAM."""
         if self._type == _BPE:
             text = _LONG.sub(self._with_seam, text)
         return [token for part in text.split(SEAM) for token in self._tokenise(part)]
 
     def turn_marker(self, prompt: str) -> str:
-        """Return the control token that a prompt has most often, "" if it has none.
+        """Return the most frequent control token of a prompt, or "" if it has none.
 
-        In front of it a text may be cut before it is tokenised: no longer token begins earlier,
-        and it swallows no blanks there.
+        Before this token, a text can be cut for tokenising: no longer token contains it, and it
+        swallows no blanks before it.
         """
         found = [it for it in self.control_texts if it and it in prompt[:_LOOKED_AT]]
         whole = [it for it in found if not any(it in other for other in self._special - {it})]
@@ -139,9 +149,9 @@ class Vocabulary:
         return bool(self._api.llama_vocab_get_attr(self._pointer, token) & _STRIPS_LEFT)
 
     def fewest(self, text: str) -> int:
-        """Return a number of tokens that `text` has at least, in a fraction of tokenising's time.
+        """Return a number of tokens that `text` has at least, much faster than by tokenising.
 
-        0 says nothing: of vocabularies that leave something out of a text.
+        0 if there is no bound, as for a vocabulary that leaves out parts of a text.
         """
         data = text.replace(SEAM, "").replace(_BLANK, " ").encode(errors="replace")
         return self._fewest.of(data) if self._type in (_SENTENCEPIECE, _BPE) else 0
@@ -152,18 +162,19 @@ class Vocabulary:
         return FewestTokens(piece.replace(_BLANK.encode(), b" ") for piece in pieces)
 
     def whole_text(self, text: str) -> list[int]:
-        """Tokenise `text` behind the token that begins one, where the model wants that."""
+        """Tokenise `text`, with the BOS token first if the model expects it."""
         return self.begun(self.tokenise(text))
 
     def begun(self, tokens: list[int]) -> list[int]:
-        """Return the tokens of a text behind the one that begins it, where the model wants that."""
+        """Return the tokens of a text, with the BOS token first if the model expects it."""
         begins = self.adds_bos and tokens[:1] != [self.bos]
         return [self.bos, *tokens] if begins else tokens
 
     def with_gap(self, before: str, behind: str) -> list[int] | None:
-        """Return the tokens that ask for what stands between two texts, in llama-server's order.
+        """Return the tokens that ask for the text between two texts, in llama-server's order.
 
-        None, where the model has no tokens that say where the gap is.
+        Returns:
+            The tokens, or None if the model has no tokens that mark the gap.
         """
         api, pointer = self._api, self._pointer
         first = int(api.llama_vocab_fim_pre(pointer))
@@ -175,7 +186,7 @@ class Vocabulary:
         return self.begun([first, *before_it, second, *behind_it, gap])
 
     def wrapping(self) -> tuple[list[int], list[int]]:
-        """Return the tokens that the model wants before and behind a whole text."""
+        """Return the tokens that the model expects before and after a whole text."""
         api, pointer = self._api, self._pointer
         around = self._tokenise("", wrapped=True)
         begins = bool(around) and self.bos >= 0 and around[0] == self.bos
@@ -185,7 +196,7 @@ class Vocabulary:
         return around[:1] if begins else [], ends
 
     def joined_pair(self, first: list[int], second: list[int]) -> list[int]:
-        """Put two texts together for a model that compares them."""
+        """Join the tokens of two texts for a model that compares them."""
         api, pointer = self._api, self._pointer
         separator = int(api.llama_vocab_sep(pointer))
         eos = int(api.llama_vocab_eos(pointer))
@@ -195,14 +206,14 @@ class Vocabulary:
         return [*begin, *first, *end, *between, *second, *end]
 
     def require_tokens(self, tokens: Sequence[int]) -> list[int]:
-        """Return the tokens. Raises Unsupported where one of them is none of this vocabulary."""
+        """Return the tokens. Raises Unsupported if one of them is not in this vocabulary."""
         for token in tokens:
             if not 0 <= token < self.size:
                 raise no_token(token, self.size)
         return list(tokens)
 
     def plain_tokens(self, text: str) -> list[int]:
-        """Tokenise `text` as what somebody wrote: what spells a special token is letters."""
+        """Tokenise `text` as a person wrote it: texts of special tokens are just letters."""
         if self._type == _BPE:
             text = _LONG.sub(self._with_seam, text)
         return [it for part in text.split(SEAM) for it in self._tokenise(part, special=False)]
@@ -221,7 +232,7 @@ class Vocabulary:
 
     def _tokenise(self, text: str, *, special: bool = True, wrapped: bool = False) -> list[int]:
         data = text.encode(errors="replace")
-        # A token stands for at least one byte, except that some vocabularies put a space in front.
+        # A token stands for at least one byte, except that some vocabularies add a space in front.
         room = len(data) + 8
         tokens = (ctypes.c_int32 * room)()
         count = self._api.llama_tokenize(
@@ -234,7 +245,8 @@ class Vocabulary:
     def piece(self, token: int) -> bytes:
         """Return the bytes a token adds, perhaps half a character; none for a control token.
 
-        Raises ValueError for a number that is no token: llama.cpp would end the process.
+        Raises:
+            ValueError: The number is not a token, for which llama.cpp would end the process.
         """
         if (known := self._pieces.get(token)) is not None:
             return known
@@ -244,7 +256,7 @@ class Vocabulary:
         return piece
 
     def shown(self, token: int) -> bytes:
-        """Return the bytes that stand for a token: a control token's are its text."""
+        """Return the bytes that show a token: for a control token, its text."""
         return self.piece(token) or self.text(token).encode()
 
     def _whole_piece(self, token: int) -> bytes:
@@ -252,14 +264,14 @@ class Vocabulary:
         return piece if length >= 0 else self._read_piece(token, -length)[0]
 
     def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:
-        """Return a token's bytes and their number; the negative number where there is no room."""
+        """Return a token's bytes and their number, which is negative if there was no room."""
         buffer = ctypes.create_string_buffer(room)
         length = self._api.llama_token_to_piece(self._pointer, token, buffer, room, 0, False)
         return buffer.raw[: max(0, length)], int(length)
 
 
 def no_token(token: int, size: int) -> Unsupported:
-    """Make the error for a number that is no token of a vocabulary of so many."""
+    """Return the error for a number that is not a token of a vocabulary of `size` tokens."""
     return Unsupported(
         f"{token} is no token.",
         f"This model’s vocabulary has the tokens 0 to {size - 1}.",

@@ -1,4 +1,4 @@
-"""Turns the bytes of an answer's tokens into what is shown of it: pure."""
+"""Turns the bytes of an answer's tokens into the events that show it. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 
 class Writer:
-    """Writes whole characters, splits reasoning off, and ends the answer at a stop string.
+    """Writes whole characters, separates the reasoning, and ends the answer at a stop string.
 
-    known: how many of the pieces there are up to the last that ended with a whole character.
-    raw: the text of those, markers and stop string with it.
-    stopped: the stop string that was met, after which nothing more is shown; "" before.
-    reasoning_pieces: how many were reasoning, without markers.
-    called: the model has asked for a tool. calls: reads that, where tools were offered.
-    least: tokens at the beginning in which no stop string counts.
+    Args:
+        splitter: Separates reasoning from the answer.
+        stops: The stop strings.
+        calls: Reads calls, if tools were offered.
+        least: Number of tokens at the beginning in which stop strings are ignored.
+
+    Attributes:
+        known: Number of pieces up to the last one that ended with a whole character.
+        raw: The text of those pieces, including markers and the stop string.
+        stopped: The stop string that was found, after which nothing more is shown; "" before.
+        reasoning_pieces: Number of pieces that were reasoning, without markers.
+        called: Whether the model has called a tool.
     """
 
     def __init__(
@@ -53,7 +59,12 @@ class Writer:
         return self._called
 
     def feed(self, piece: bytes, marker: str = "") -> list[Delta]:
-        """Take the next token. marker: its text, if it is a marker of the dialect."""
+        """Take the next token, and return the events that it adds.
+
+        Args:
+            piece: The token's bytes.
+            marker: The token's text, if it is a marker of the dialect.
+        """
         decode = self._characters
         text = decode.finish() + marker if marker else decode.feed(piece)
         self._parts.append(text)
@@ -67,15 +78,17 @@ class Writer:
                 self.reasoning_pieces += self._waiting
                 self._waiting = 0
         else:
-            # What waited was the marker that ended the reasoning.
+            # The waiting pieces were the marker that ended the reasoning.
             self._waiting = 0
         return self._shown(deltas)
 
     def finish(self, *, ended: bool) -> list[Delta]:
-        """Return what was held back, now that nothing follows.
+        """Return the events that were held back, as nothing more follows.
 
-        ended: the model ended its answer, so half a character at the end will never be whole. Of
-        an answer that was cut there, the character is written anew when it is continued.
+        Args:
+            ended: Whether the model ended its answer, so that half a character at the end will
+                never be completed. If the answer was cut off instead, the character is written
+                again when it continues.
         """
         shown: list[Delta] = []
         if ended and (text := self._characters.finish()):
@@ -101,7 +114,7 @@ class Writer:
         return shown
 
     def _end(self, deltas: Sequence[Delta], shown: list[Delta]) -> None:
-        """Add what comes before a stop string; what a tool is asked holds none."""
+        """Add events up to a stop string; the arguments of calls are not searched for one."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
                 self._called = self._called or isinstance(delta, ToolCall)
@@ -115,7 +128,7 @@ class Writer:
 
 
 def seamed(text: str, marker: str) -> str:
-    """Return a token's text for splitters: only a marker at its end has a SEAM before it."""
+    """Return a token's text for splitters, with a SEAM only before a marker at its end."""
     if not marker:
         return text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
     plain = text.removesuffix(marker).replace(SEAM, "\N{REPLACEMENT CHARACTER}")

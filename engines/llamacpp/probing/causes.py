@@ -1,4 +1,4 @@
-"""Says in plain words why the probe's process ended: pure."""
+"""Says in plain words why the probe's process ended. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STAGES: Final = {
     ANSWER: "it answered a first message",
 }
 _ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
-"""The words of GGML_ASSERT and GGML_ABORT: file, line, message."""
+"""The output of GGML_ASSERT and GGML_ABORT: file, line, message."""
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
 _EXCEPTION: Final = re.compile(r"what\(\):\s*(.+)")
@@ -33,7 +33,9 @@ _BAD_INSTRUCTION = 0xC000001D
 class Cause:
     """The reason why a file is refused.
 
-    why: one sentence. lasting: it will be the same the next time, as it lies in the file.
+    Attributes:
+        why: The reason, as one sentence.
+        lasting: Whether the file itself causes it, so that it will happen again.
     """
 
     why: str
@@ -43,11 +45,15 @@ class Cause:
 def cause_of(
     code: int, stage: str, stderr: str, *, in_time: bool = True, stopped: bool = False
 ) -> Cause:
-    """Tell the cause of an end without a verdict.
+    """Return the cause of an end without a verdict.
 
-    code: as `subprocess` gives it, negative for a signal. stage: the last that began, or "".
-    in_time: False if the process was ended because it took too long. stopped: because the
-    system, or somebody, had stopped it and did not let it go on.
+    Args:
+        code: The exit code as in `subprocess`, negative for a signal.
+        stage: The last stage that began, or "".
+        stderr: The process's standard error output.
+        in_time: False if the process was ended because it took too long.
+        stopped: Whether it took too long because something outside had stopped it and did not let
+            it continue.
     """
     during = _STAGES.get(stage, "it was opened")
     if not in_time:
@@ -69,7 +75,7 @@ def cause_of(
 
 
 def _number(name: str) -> int:
-    """Return a signal's number, 0 where the system does not have it."""
+    """Return a signal's number; 0 if the system does not have it."""
     return int(getattr(signal, name, 0))
 
 

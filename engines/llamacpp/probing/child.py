@@ -1,8 +1,8 @@
 """The process that opens a model file first: it loads the plan and answers one message.
 
-What ends it would have ended the app. It runs the very engine that the app runs, so that both meet
-the same code. Each stage of its work has a limit of processor time that holds even while Python is
-stuck, and however busy the computer is.
+Anything that ends it would have ended the app. It runs the same engine as the app, so that both run
+the same code. Each stage has a limit of processor time that holds even while Python is stuck, and
+however busy the computer is.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from engines.models.gguf.header import read_header
 from engines.types import ChatRequest, LoadPlan, MediaKind, Medium, Message, Sampling
 
 CHECKED_BYTES: Final = 2 << 30
-"""Files up to this size have every value of their tensors checked, not only their structure.
+"""In files up to this size, every tensor value is checked, not only the structure.
 
-That reads the whole file, as the first token does anyway, and costs about 0.1 s for each GB. It is
-left out where the file might not stay in memory until the app itself reads it.
+The check reads the whole file, as the first token does anyway, and costs about 0.1 s for each GB.
+It is left out for larger files, which might not stay in memory until the app reads them.
 """
 
 _CONTEXT, _BATCH, _TOKENS, _DEPTH = 2048, 64, 4, 2
 
 Begin = Callable[[str, float], None]
-"""Called as a stage begins, with its name and its limit of processor time, in seconds."""
+"""Called when a stage begins, with its name and its limit of processor time in seconds."""
 
 
 def examine(plan: LoadPlan, begin: Begin) -> None:
-    """Do with the plan's files what the app does. Raises EngineError, or does not come back."""
+    """Use the plan's files as the app does. Raises EngineError, or does not return."""
     begin(TEMPLATE, TEMPLATE_S)
     header = read_header(plan.model)
     if header.kind == "chat":
@@ -62,7 +62,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
     begin(LOAD, limit)
     small = replace(
         plan,
-        # Where memory may not be enough, it has to run out here rather than in the app.
+        # If memory is not enough, it must run out here rather than in the app.
         context=plan.context if plan.anyway else min(plan.context, _CONTEXT),
         batch=min(plan.batch, _BATCH),
         draft_max=min(plan.draft_max, _DEPTH),
@@ -86,7 +86,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
         if loaded.kind == "rerank":
             engine.rerank("Hello", ["Hello"], CancelToken())
             return
-        # A template may write more than the small context holds: that harms nobody.
+        # A template can write more than the small context holds, which is harmless.
         with suppress(MessageTooLong):
             for adapter in (None, *engine.adapters):
                 for _ in engine.chat(replace(request, adapter=adapter), CancelToken()):
@@ -99,7 +99,7 @@ def examine(plan: LoadPlan, begin: Begin) -> None:
 
 
 def _picture() -> Medium:
-    """Make a small grey picture, a BMP."""
+    """Return a small grey picture, a BMP."""
     side = 64
     pixels = bytes([128]) * (3 * side * side)
     head = struct.pack("<2sIHHI", b"BM", 54 + len(pixels), 0, 0, 54)
@@ -108,7 +108,7 @@ def _picture() -> Medium:
 
 
 def _sound() -> Medium:
-    """Make a second of silence, a WAV."""
+    """Return a second of silence, a WAV."""
     rate = 16_000
     samples = bytes(2 * rate)
     shape = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16)
@@ -124,7 +124,7 @@ def _medium(kind: MediaKind, data: bytes) -> Medium:
 
 
 class _NothingMeasured(CostBook):
-    """A cost book with a curve for every model, so that no time goes into measuring one."""
+    """A cost book with a curve for every model, so that no time is spent on measuring one."""
 
     def __init__(self, depth: int) -> None:
         super().__init__(None)
@@ -135,9 +135,10 @@ class _NothingMeasured(CostBook):
 
 
 def _try_template(template: str | None) -> None:
-    """Render one message, which must work, and a longer conversation, which may be refused.
+    """Render one message, which must work, and a longer conversation, which can be refused.
 
-    Raises TemplateFailed.
+    Raises:
+        TemplateFailed: The chat template fails.
     """
     question = Message("user", "Hello")
     with closing(Dialect(template)) as dialect:
@@ -148,11 +149,15 @@ def _try_template(template: str | None) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Try a plan. arguments: the plan, as `write_plan` writes it."""
+    """Try a plan.
+
+    Args:
+        arguments: The plan, as `write_plan` writes it.
+    """
     say = begin_helping()
 
     def begin(stage: str, limit: float) -> None:
-        # First the limit: an end between the two is not to be that of the stage before.
+        # The limit comes first, so that the previous limit cannot end a stage already reported.
         limit_work(limit)
         say({STAGE: stage})
 

@@ -1,14 +1,14 @@
-"""The messages between the app and the probe's process, and the time limits both know.
+"""The messages between the app and the probe's process, and their common time limits.
 
-The process gets the plan as its last argument. On standard output it writes a line of JSON as each
-stage of its work begins, and one with the verdict at the end::
+The process receives the plan as its last argument. On standard output, it writes a line of JSON
+when each stage of its work begins, and one with the verdict at the end::
 
     {"stage": "template"}
     {"stage": "load"}
     {"stage": "answer"}
     {"error": null}
 
-An error that the engine finds is a verdict, too: its code and its three parts.
+An error that the engine reports is a verdict, too: its code and its parts.
 """
 
 from __future__ import annotations
@@ -26,35 +26,37 @@ ERROR: Final = "error"
 TEMPLATE, LOAD, ANSWER = "template", "load", "answer"
 
 TEMPLATE_S: Final = 10.0
-"""Seconds of the processor's time; the template itself runs in a process with limits of its own."""
+"""Seconds of processor time; the template itself runs in a process with its own limits."""
 
 _START_S: Final = 30.0
 _SHADERS_S: Final = 360.0
 _SLOWEST_DISK: Final = 20_000_000
-"""Bytes a second: a disk on USB 2, the slowest that a model is kept on."""
+"""Bytes per second of a disk on USB 2, the slowest that models are kept on."""
 
 
 def stage_limit(size_bytes: int) -> float:
-    """Return the seconds for loading, and for answering, with files of `size_bytes` together.
+    """Return the limit in seconds for loading, and for answering, with files of `size_bytes`.
 
-    They count the processor's time; where the process waits for the disk, it may do so as long.
+    It counts processor time; waiting for the disk may take as long again.
     """
     return _START_S + size_bytes / _SLOWEST_DISK
 
 
 def shaders_limit(plan: LoadPlan) -> float:
-    """Return more seconds for a graphics card, whose driver may compile shaders for this model.
+    """Return extra seconds for a graphics card whose driver may compile shaders for the model.
 
-    It does so in several threads, each of which counts.
+    The driver compiles in several threads, and the time of each counts.
     """
     return _SHADERS_S if plan.gpu_layers else 0.0
 
 
 def write_plan(plan: LoadPlan) -> str:
+    """Return a plan as JSON."""
     return json.dumps(asdict(plan), default=str)
 
 
 def read_plan(text: str) -> LoadPlan:
+    """Return the plan that `write_plan` wrote."""
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
     for beside in ("drafter", "projector"):
@@ -65,6 +67,7 @@ def read_plan(text: str) -> LoadPlan:
 
 
 def verdict_of(error: EngineError | None) -> dict[str, str | None]:
+    """Return the verdict for an error, or for success if None."""
     if error is None:
         return {ERROR: None}
     words = {"what": error.what, "why": error.why, "do": error.do, "terminal": error.terminal}
@@ -72,7 +75,7 @@ def verdict_of(error: EngineError | None) -> dict[str, str | None]:
 
 
 def error_of(verdict: dict[str, str]) -> EngineError:
-    """Return the error that the process met."""
+    """Return the error that the process reported."""
     kinds: list[type[EngineError]] = [EngineError]
     for kind in kinds:
         kinds += kind.__subclasses__()

@@ -1,4 +1,4 @@
-"""The probe's verdicts, by what exactly was tried: in a small file, or in memory only."""
+"""The probe's verdicts, by identity of what was tried: in a small file, or only in memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engines.types import LoadPlan
 
 FILE_NAME: Final = "probed.json"
 _TRIED_BYTES: Final = 16 << 20
-"""The start of each file that is hashed: its header is in there, with tokenizer and template."""
+"""The beginning of each file that is hashed; it contains the header with tokenizer and template."""
 
 _PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
 _KEPT: Final = 500
 _WAY_OF_TRYING: Final = 1
-"""To be raised when the probe finds what it did not find before."""
+"""Raise this number when the probe finds problems that it did not find before."""
 
 Stamps = tuple[tuple[int, int], ...]
 
@@ -36,17 +36,17 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
         yield plan.drafter
     if plan.projector:
         yield plan.projector
-    # One that is gone is told of when it is loaded, and keeps no model from answering.
+    # A missing adapter is reported when it is loaded, and does not keep the model from answering.
     yield from (adapter.path for adapter in plan.adapters if adapter.path.is_file())
 
 
 def stamps(plan: LoadPlan) -> Stamps:
-    """Return size and time of change of each file, in bytes and nanoseconds. Raises OSError."""
+    """Return each file's size in bytes and change time in nanoseconds. Raises OSError."""
     return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
 
 
 def identity(plan: LoadPlan) -> str:
-    """Hash what was tried and how: the same for the same files, wherever. Raises OSError."""
+    """Return a hash of what was tried and how, whatever the folder. Raises OSError."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -62,10 +62,12 @@ def identity(plan: LoadPlan) -> str:
 
 
 class ProbeRecord:
-    """Verdicts by identity: None for a safe plan, else the sentence why it is refused.
+    """Verdicts by identity: None for a safe plan, otherwise the sentence why it is refused.
 
-    folder: where the file is; None keeps the verdicts in memory only. A file that cannot be read
-    or written costs no more than trying again.
+    If the file cannot be read or written, plans are only tried again.
+
+    Args:
+        folder: The folder of the file; None keeps the verdicts in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -83,7 +85,7 @@ class ProbeRecord:
         return self._verdicts[identity]
 
     def add(self, identity: str, refused: str | None) -> None:
-        """Keep a verdict as the newest; the oldest leave."""
+        """Keep a verdict as the newest; the oldest are dropped."""
         self._verdicts = with_newest(self._verdicts, identity, refused, _KEPT)
         self._file.write(self._verdicts)
 

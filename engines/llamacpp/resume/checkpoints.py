@@ -1,7 +1,7 @@
-"""Checkpoints of the live sequence, to go back to where its memory cannot be rolled back.
+"""State checkpoints of the live sequence, to return to where memory cannot be rolled back.
 
-A recurrent state has no past, and a sliding window forgets the keys behind it. A checkpoint is a
-copy of just that part, taken at the end of a turn or within a long prompt.
+A recurrent state cannot go back, and a sliding window forgets the keys before it. A state
+checkpoint is a copy of just that part, taken at the end of a turn or within a long prompt.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from typing import Final
 
 MOST: Final = 8
-"""Checkpoints kept of one sequence; each takes from some hundred KB to some ten MB."""
+"""The most state checkpoints of one sequence; each takes some hundred KB to some ten MB."""
 
 
 @dataclass(frozen=True)
 class StateCheckpoint:
-    """A copy of what cannot be rolled back, after the first `length` tokens."""
+    """A copy of the state that cannot be rolled back, after the first `length` tokens."""
 
     length: int
     state: bytearray
 
 
 def most_crowded(lengths: Sequence[int]) -> int:
-    """Find the checkpoint missed least: the one whose neighbours are nearest to each other.
+    """Return the index of the checkpoint that matters least: the one with the closest neighbours.
 
-    The last two stay: the end of the last answer, and the place from which it is asked for again.
+    The last two stay: the end of the last answer, and the place from which it can be regenerated.
     """
     candidates = range(max(1, len(lengths) - 2))
     following = [*lengths[1:], lengths[-1]]
@@ -33,7 +33,7 @@ def most_crowded(lengths: Sequence[int]) -> int:
 
 
 class StateCheckpoints:
-    """The checkpoints of the live sequence, shortest first, within a budget of bytes."""
+    """The state checkpoints of the live sequence, shortest first, within a budget of bytes."""
 
     def __init__(self, budget_bytes: int) -> None:
         self._budget = budget_bytes
@@ -49,23 +49,25 @@ class StateCheckpoints:
 
     @property
     def size(self) -> int:
-        """The bytes of all."""
+        """The total size in bytes."""
         return sum(len(checkpoint.state) for checkpoint in self._kept)
 
     def fits(self, size: int) -> bool:
+        """Return whether a checkpoint of `size` bytes fits in the whole budget."""
         return size <= self._budget
 
     def add(self, checkpoint: StateCheckpoint) -> None:
-        """Add a checkpoint behind all others; if there is no room, others leave."""
+        """Add a checkpoint after all others; if there is no room, drop others."""
         self._kept.append(checkpoint)
         while len(self._kept) > MOST or self.size > self._budget:
             del self._kept[most_crowded(self.lengths)]
 
     def at(self, length: int) -> StateCheckpoint:
+        """Return the checkpoint of exactly this length."""
         return next(checkpoint for checkpoint in self._kept if checkpoint.length == length)
 
     def cut(self, length: int) -> None:
-        """Forget the checkpoints behind the first `length` tokens."""
+        """Forget the checkpoints after the first `length` tokens."""
         self._kept = [checkpoint for checkpoint in self._kept if checkpoint.length <= length]
 
     def replace(self, checkpoints: Iterable[StateCheckpoint]) -> None:

@@ -1,4 +1,4 @@
-"""The sequences that are not live, in memory, and on disk those of named chats."""
+"""The sequences that are not live: in memory, and on disk those of named chats."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from engines.llamacpp.resume.states import StateFile, StateFolder
 
 
 class StatesInMemory:
-    """Records within a budget of bytes; of too many, the one used longest ago leaves."""
+    """Records within a budget of bytes; if there are too many, the least recently used leaves."""
 
     def __init__(self, budget_bytes: int) -> None:
         self.budget = budget_bytes
         self.records: list[StateRecord] = []
 
     def add(self, record: StateRecord) -> list[StateRecord]:
-        """Keep `record` as the one used last; returns those that leave, perhaps only itself.
+        """Keep `record` as the most recently used.
 
-        What it is just a longer version of is dropped.
+        Records that are just the beginning of the new one are dropped.
+
+        Returns:
+            The records that must leave, possibly only the new one itself.
         """
         if record.size > self.budget:
             return [record]
@@ -38,18 +41,22 @@ class StatesInMemory:
         return leaving
 
     def drop(self, unwanted: Callable[[StateRecord], bool]) -> None:
+        """Drop the records for which `unwanted` returns True."""
         self.records = [record for record in self.records if not unwanted(record)]
 
 
 WORTH: Final = 16
-"""Tokens from which on a sequence is worth a copy."""
+"""The least number of tokens for which a sequence is worth a copy."""
 
 
 class Kept:
-    """The sequences that are not live: in memory first; what finds no room there goes to disk.
+    """The sequences that are not live: first in memory, then, if memory is full, on disk.
 
-    folder: None keeps nothing on disk. key: of the loaded model, None does the same. keys: of the
-    model with each of its adapters.
+    Args:
+        memory_bytes: The budget for records in memory.
+        folder: The folder for records on disk; None keeps nothing on disk.
+        key: The key of the loaded model; None keeps nothing on disk.
+        keys: The key of the model with each of its adapters.
     """
 
     def __init__(
@@ -66,7 +73,11 @@ class Kept:
     def having(
         self, token: int, place: int, adapter: str = ""
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile]]:
-        """Yield sequences with `token` at `place`: tokens, checkpoints' lengths, what to `load`."""
+        """Yield the sequences that have `token` at index `place`.
+
+        Yields:
+            The tokens, the lengths of the state checkpoints, and the object for `load`.
+        """
         for record in self._memory.records:
             if record.adapter != adapter:
                 continue
@@ -81,7 +92,7 @@ class Kept:
                     yield tokens, entry.head.checkpoints, entry
 
     def release(self, found: StateRecord | StateFile) -> None:
-        """Take a record out of memory, if it is there: it becomes the live one."""
+        """Take a record out of memory, if it is there, as it becomes the live one."""
         self._memory.drop(lambda record: record is found)
 
     def load(self, found: StateRecord | StateFile) -> StateRecord | None:
@@ -91,23 +102,26 @@ class Kept:
         return self._folder.load(found)
 
     def discard(self, found: StateRecord | StateFile) -> None:
-        """Remove the file of a record that llama.cpp does not take."""
+        """Remove the file of a record that llama.cpp does not accept."""
         if isinstance(found, StateFile) and self._folder is not None:
             self._folder.discard(found, "llama.cpp does not take it")
 
     def takes(self, size: int, *, for_disk: bool) -> bool:
-        """Tell whether a record of so many bytes finds a place, in memory or if need be on disk."""
+        """Return whether a record of `size` bytes fits in memory, or goes to disk if allowed."""
         return size <= self._memory.budget or (for_disk and self._folder is not None)
 
     def add(self, record: StateRecord) -> None:
-        """Keep a record in memory; what leaves for it goes to disk, except older ones of a chat."""
+        """Keep a record in memory, and write records that leave for it to disk.
+
+        Older records of a chat that still has one in memory are dropped.
+        """
         for leaving in self._memory.add(record):
             alone_too_large = leaving is record
             if alone_too_large or all(kept.chat != leaving.chat for kept in self._memory.records):
                 self.store(leaving)
 
     def wanted_on_disk(self, chat: str | None, tokens: array[int], adapter: str = "") -> bool:
-        """Tell whether the disk takes it, and does not have it yet."""
+        """Return whether the sequence belongs on disk and is not there yet."""
         disk = self._disk(adapter)
         if disk is None or chat is None or len(tokens) < WORTH:
             return False
@@ -115,19 +129,19 @@ class Kept:
         return not folder.has_forgotten(chat) and not folder.holds(key, chat, tokens)
 
     def store(self, record: StateRecord) -> None:
-        """Write a record to disk, if it is wanted there."""
+        """Write a record to disk, if it belongs there."""
         disk = self._disk(record.adapter)
         if disk and self.wanted_on_disk(record.chat, record.tokens, record.adapter):
             folder, key = disk
             folder.store(key, record)
 
     def put_away(self) -> None:
-        """Write everything to disk, the newest first, and give the memory back."""
+        """Write everything to disk, the newest first, and free the memory."""
         while self._memory.records:
             self.store(self._memory.records.pop())
 
     def known(self, chat: str | None) -> list[list[int]]:
-        """The conversations of this chat, in tokens, with those ahead of what was evaluated."""
+        """Return the tokens of this chat's sequences, including those drawn but not evaluated."""
         found = [
             [*record.tokens, *record.ahead]
             for record in self._memory.records
@@ -144,10 +158,13 @@ class Kept:
         return chat is not None and self._folder is not None and self._folder.has_forgotten(chat)
 
     def forget_deleted(self) -> None:
-        """Drop the sequences of chats that were deleted meanwhile."""
+        """Drop the sequences of chats that have been deleted."""
         self._memory.drop(lambda record: self.is_deleted(record.chat))
 
     def _disk(self, adapter: str) -> tuple[StateFolder, StateKey] | None:
-        """The folder and the key for what an adapter computed; None where it goes to no disk."""
+        """Return the folder and the key for an adapter's sequences.
+
+        None if they are not kept on disk.
+        """
         key = self._keys.get(adapter)
         return (self._folder, key) if self._folder is not None and key is not None else None

@@ -1,4 +1,4 @@
-"""Copies a sequence of a context to bytes and back: llama.cpp's state."""
+"""Copies a sequence of a context to bytes and back, as llama.cpp's state."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from engines.llamacpp.context import NativeContext
 
 _WHOLE: Final = 0
 _PARTIAL: Final = 1
-"""LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY of llama.h: only what cannot be rolled back.
+"""LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY of llama.h: only the part that cannot be rolled back.
 
-That is the cells of sliding window layers, or the recurrent state. Plain attention knows no such
+This part is the cells of sliding window layers, or the recurrent state. Plain attention has no such
 part, and gives everything.
 """
 
 
 class NativeState:
-    """Copies one sequence between a context's memory and the host's; sizes in bytes."""
+    """Copies one sequence between a context's memory and the host's."""
 
     def __init__(self, api: Any, context: NativeContext, sequence: int = 0) -> None:
         self._api = api
@@ -25,13 +25,14 @@ class NativeState:
         self._sequence = sequence
 
     def size(self, *, partial: bool = False) -> int:
+        """Return the size of a copy in bytes."""
         flags = _PARTIAL if partial else _WHOLE
         return int(
             self._api.llama_state_seq_get_size_ext(self._context.pointer, self._sequence, flags)
         )
 
     def read(self, *, partial: bool = False) -> bytearray | None:
-        """Copy the sequence; None where llama.cpp gives no copy."""
+        """Return a copy of the sequence; None if llama.cpp gives none."""
         size = self.size(partial=partial)
         blob = bytearray(size)
         if not size:
@@ -46,10 +47,10 @@ class NativeState:
         return blob if written == size else None
 
     def write(self, blob: bytearray, *, partial: bool = False) -> bool:
-        """Put a copy in place of the sequence, or of its part; returns whether llama.cpp took it.
+        """Replace the sequence, or its part, with a copy; return whether llama.cpp accepted it.
 
-        On False there may be something of both, and the cache has to be cleared. llama.cpp trusts
-        the bytes: they must be what `read` gave, in a context of the same model and KV type.
+        After False, the sequence can be a mixture of both, and the cache must be cleared. llama.cpp
+        trusts the bytes: they must come from `read`, in a context of the same model and KV type.
         """
         taken = self._api.llama_state_seq_set_data_ext(
             self._context.pointer,

@@ -1,4 +1,4 @@
-"""A sequence that is not live: a value in memory, or a file.
+"""A sequence that is not live, as a value in memory or a file.
 
 A file is a prelude, a description in JSON, the tokens, then the parts one after the other:
 
@@ -7,8 +7,9 @@ A file is a prelude, a description in JSON, the tokens, then the parts one after
     tokens (int32 each)
     state | checkpoints | what the drafter keeps
 
-CRC-32 is there against bad disks and half-written files, and checks some GB a second: five times
-what BLAKE2 does. Whoever can change the files on purpose can change the app as well.
+CRC-32 protects against bad disks and half-written files, and checks some GB per second, five times
+as much as BLAKE2. It need not protect against attackers: anyone who can change the files can change
+the app as well.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ _MOST_DESCRIPTION: Final = 1 << 20
 
 
 class DamagedState(Exception):
-    """A file is not what was written: cut off, changed, or of another version."""
+    """A file that is not as it was written: cut off, changed, or of another version."""
 
 
 @dataclass(frozen=True)
 class StateKey:
-    """The key that must agree for a state to be of use.
+    """The values that must agree before a state can be used.
 
-    place: where the model file lies. build: the llama.cpp that writes and reads it, see
-    `Native.build`. digest: of all else that must agree.
+    Attributes:
+        place: A hash of the model file's path.
+        build: The llama.cpp that writes and reads the state, see `Native.build`.
+        digest: A hash of everything else that must agree.
     """
 
     place: str
@@ -50,11 +53,16 @@ class StateKey:
 class StateRecord:
     """A sequence: its tokens and the bytes of their KV cache.
 
-    ahead: tokens that follow in the conversation, drawn but not evaluated.
-    chat: the conversation it belongs to; only a named one may go to disk.
-    extra: what the drafter keeps for the same tokens.
-    used: when it was last live, in nanoseconds since the epoch. adapter: the LoRA adapter that it
-    was computed with, "" for none; in a file that is in its key.
+    Attributes:
+        tokens: The evaluated tokens.
+        state: The bytes of their KV cache.
+        checkpoints: The sequence's state checkpoints.
+        chat: The chat that the sequence belongs to; only sequences of named chats may go to disk.
+        extra: The drafter's state for the same tokens.
+        used: The time when it was last live, in nanoseconds since the epoch.
+        ahead: The tokens that follow in the conversation, drawn but not evaluated.
+        adapter: The LoRA adapter that it was computed with, "" for none; in a file, this is part of
+            the key.
     """
 
     tokens: array[int]
@@ -68,11 +76,11 @@ class StateRecord:
 
     @property
     def size(self) -> int:
-        """The bytes of memory, but for the tokens."""
+        """The bytes of memory, without the tokens."""
         return sum(len(data) for _, _, data in self.parts())
 
     def parts(self) -> Iterator[tuple[str, int, bytearray]]:
-        """Yield kind, number of tokens and bytes of each part."""
+        """Yield the kind, the number of tokens and the bytes of each part."""
         yield "state", len(self.tokens), self.state
         for checkpoint in self.checkpoints:
             yield "checkpoint", checkpoint.length, checkpoint.state
@@ -82,6 +90,15 @@ class StateRecord:
 
 @dataclass(frozen=True)
 class StatePart:
+    """The description of one part of a file.
+
+    Attributes:
+        kind: "state", "checkpoint" or "extra".
+        length: Number of tokens that the part covers.
+        bytes: Its size in bytes.
+        crc: Its CRC-32.
+    """
+
     kind: str
     length: int
     bytes: int
@@ -90,7 +107,15 @@ class StatePart:
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a file. offset: where its parts begin, in bytes."""
+    """The head of a file.
+
+    Attributes:
+        key: The key of the state.
+        tokens: The evaluated tokens.
+        ahead: The tokens that follow, drawn but not evaluated.
+        parts: The descriptions of the parts.
+        offset: The offset of the first part in the file, in bytes.
+    """
 
     key: StateKey
     tokens: array[int]
@@ -100,11 +125,12 @@ class Head:
 
     @property
     def checkpoints(self) -> list[int]:
+        """The lengths, in tokens, of the state checkpoints."""
         return [part.length for part in self.parts if part.kind == "checkpoint"]
 
 
 def encode_head(key: StateKey, record: StateRecord) -> bytes:
-    """Write what stands before the parts in the file."""
+    """Return the bytes that precede the parts in the file."""
     parts = [
         {"kind": kind, "length": length, "bytes": len(data), "crc": zlib.crc32(data)}
         for kind, length, data in record.parts()
@@ -146,7 +172,7 @@ def read_head(file: BinaryIO, size: int) -> Head:
 
 
 def read_record(file: BinaryIO, head: Head) -> StateRecord:
-    """Read all that follows the head. Raises DamagedState, OSError."""
+    """Read everything after the head. Raises DamagedState, OSError."""
     file.seek(head.offset)
     state, checkpoints, extra = bytearray(), [], None
     for part in head.parts:

@@ -1,7 +1,8 @@
-"""Finds the tokens in which a conversation was evaluated in its text again.
+"""Finds the evaluated tokens of a conversation in its text.
 
-A model may spell its answer in other tokens than the tokeniser does. The KV cache knows which; a
-prompt that is rendered anew does not, and would share nothing with it from that answer on.
+A model can spell its answer with other tokens than the tokeniser does. The KV cache has the model's
+tokens; a prompt that is rendered again has only the text, and would share no tokens with the cache
+from that answer on.
 """
 
 from __future__ import annotations
@@ -19,13 +20,21 @@ def spelled(
     begins_with_marker: Callable[[str], bool],
     media: Sequence[tuple[tuple[int, int], Sequence[int]]] = (),
 ) -> tuple[int, int]:
-    """Count how many of `tokens` spell the beginning of `text`, and its characters.
+    """Find how much of the beginning of `text` is spelled by the beginning of `tokens`.
 
-    It ends where a control token follows, in the tokens or in the text: there the tokeniser
-    begins anew in any case, and no token can straddle. (0, 0) if there is no such place.
-    begins_with_marker: whether a text is empty or begins with such a token. media: begin and end
-    in the text of what stands for a picture or a sound, and the tokens of that, one behind the
-    other; around them the tokeniser begins anew, too.
+    The match ends before a control token, in the tokens or in the text: there the tokeniser starts
+    afresh in any case, and no token can straddle. It also starts afresh around media.
+
+    Args:
+        text: The rendered prompt.
+        tokens: The evaluated tokens.
+        vocabulary: The model's vocabulary.
+        begins_with_marker: Returns whether a text is empty or begins with a control token.
+        media: For each picture or sound, the begin and end of its placeholder in the text, and its
+            tokens, in order.
+
+    Returns:
+        The number of tokens and of characters; (0, 0) if there is no such place.
     """
     decoder, at, place = Utf8Decoder(), 0, (0, 0)
     count, coming = 0, list(media)
@@ -51,7 +60,7 @@ def spelled(
             decoder, place = Utf8Decoder(), (count, at)
             if count == 0 and token == vocabulary.bos and not text.startswith(spelling):
                 count += 1
-                continue  # the tokeniser puts it there, not the template
+                continue  # the tokeniser adds it, not the template
         else:
             spelling = decoder.feed(vocabulary.piece(token))
         if not text.startswith(spelling, at):

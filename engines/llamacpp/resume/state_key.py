@@ -1,4 +1,4 @@
-"""The key of saved states: a hash of all that has to agree for one to be of use."""
+"""The key of saved states: a hash of everything that must agree before a state can be used."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from engines.types import LoadPlan
 
 
 def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey:
-    """Return the key of the states of this model file with these settings. Raises OSError.
+    """Return the key for states of this model file with these settings. Raises OSError.
 
-    The size of the context is not in it: a state has the cells that are in use. It matters only
-    to rope factors that llama.cpp chooses by it (LongRoPE). Nor is the device, whose rounding
-    differs less than that between a long and a short batch, or the batch size.
+    The size of the context is not part of the key, since a state holds only the cells in use. It
+    matters only for rope factors that llama.cpp chooses by it (LongRoPE). The device is not part of
+    it either: its rounding differs less than that between a long and a short batch. Nor is the
+    batch size.
     """
     from hashlib import blake2b
 
@@ -38,9 +39,9 @@ def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) ->
 
 
 def adapted_key(key: StateKey, adapter: Path) -> StateKey:
-    """Return the key of states that were computed with an adapter as well. Raises OSError.
+    """Return the key for states that were also computed with an adapter. Raises OSError.
 
-    Their place is of the model and the adapter: they are not in the way of the model's own.
+    Its place combines the model and the adapter, so these states do not replace the model's own.
     """
     from hashlib import blake2b
 
@@ -51,7 +52,10 @@ def adapted_key(key: StateKey, adapter: Path) -> StateKey:
 
 
 def _is_stretched(api: Any, model: Model, context: int) -> bool:
-    """Whether the context is longer than the model was trained with before it was extended."""
+    """Return whether the context is longer than the one in the model's original training.
+
+    Some models are extended to longer contexts after that.
+    """
     original = _metadata(api, model, "rope.scaling.original_context_length")
     return original is not None and context > int(original)
 

@@ -1,15 +1,16 @@
-"""The states of chats on disk, so that a chat goes on after a restart where it stopped.
+"""The states of chats on disk, with which a chat continues after a restart where it stopped.
 
-A state holds the keys and values of a chat's tokens and the tokens themselves: whoever reads it
-reads the chat. The files are as private as the chat database beside them, are readable by their
-owner alone, and go when the chat is deleted. Their names tell only which of them are of one chat.
+A state holds the keys and values of a chat's tokens and the tokens themselves, so reading it means
+reading the chat. The files are as private as the chat database beside them, are readable only by
+their owner, and are removed when the chat is deleted. Their names reveal only which of them belong
+to the same chat.
 
-A state is large: 4,000 tokens of a model of 4 billion parameters take about half a GB. So nothing
-is written while a chat goes on, but only when its model is unloaded, or when the memory for other
+A state is large: 4,000 tokens of a model with 4 billion parameters take about half a GB. So nothing
+is written while a chat continues, but only when its model is unloaded, or when the memory for other
 chats is full.
 
-A lost state costs time and nothing else. So a file is not forced to the disk, whatever is wrong
-with it means that it is removed, and a failing disk is a line in the log.
+Losing a state costs only time. So a file is not forced to the disk, is removed if anything is wrong
+with it, and a failing disk is only logged.
 """
 
 from __future__ import annotations
@@ -47,7 +48,14 @@ _NEWEST: Final = 1 << 63
 
 @dataclass(frozen=True)
 class StateFile:
-    """A file of the folder. size: in bytes. used: nanoseconds since the epoch."""
+    """A file of the folder.
+
+    Attributes:
+        path: The file.
+        size: Its size in bytes.
+        used: The time of its last use, in nanoseconds since the epoch.
+        head: The head of the file.
+    """
 
     path: Path
     size: int
@@ -56,9 +64,9 @@ class StateFile:
 
 
 class StateFolder:
-    """States within a budget of bytes; of too many, those used longest ago leave.
+    """States within a budget of bytes; if there are too many, the least recently used are removed.
 
-    Its methods may be called from any thread, and other processes may use the same folder.
+    Any thread can use it, and other processes can use the same folder.
     """
 
     def __init__(self, path: Path, budget_bytes: int) -> None:
@@ -72,10 +80,10 @@ class StateFolder:
             self._make_room(0, _NEWEST)
 
     def entries(self, key: StateKey) -> list[StateFile]:
-        """List the states for `key`; those that nobody can use any more are removed.
+        """List the states for `key`, and remove those that can no longer be used.
 
-        They are those of its model under another key, and those of any model that another build of
-        llama.cpp has written: its bytes may mean something else.
+        Those are the states of its model under another key, and states of any model that another
+        build of llama.cpp has written, whose bytes might mean something else.
         """
         found = []
         with self._lock, _logged("read"):
@@ -89,14 +97,14 @@ class StateFolder:
         return found
 
     def known(self, key: StateKey, chat: str) -> list[list[int]]:
-        """Return the tokens of the states of a chat, with those ahead of them."""
+        """Return the tokens of a chat's states, including those drawn but not evaluated."""
         found: list[list[int]] = []
         with self._lock, _logged("read"):
             found += [[*at.head.tokens, *at.head.ahead] for at in self._of_chat(key, chat)]
         return found
 
     def load(self, entry: StateFile) -> StateRecord | None:
-        """Return the record, used now; None if the file is damaged or gone."""
+        """Return the record and mark it as used now; None if the file is damaged or gone."""
         with _logged("read"):
             try:
                 with entry.path.open("rb") as file:
@@ -109,12 +117,12 @@ class StateFolder:
         return None
 
     def discard(self, entry: StateFile, why: str) -> None:
-        """Remove a file that proved to be of no use."""
+        """Remove a file that proved useless."""
         with _logged("removed"):
             _remove(entry.path, why)
 
     def holds(self, key: StateKey, chat: str, tokens: array[int]) -> bool:
-        """Tell whether a file of this chat begins with `tokens`; then it counts as used now."""
+        """Return whether a file of this chat begins with `tokens`, and mark it as used now."""
         with self._lock, _logged("read"):
             for entry in self._of_chat(key, chat):
                 if entry.head.tokens[: len(tokens)] == tokens:
@@ -123,9 +131,9 @@ class StateFolder:
         return False
 
     def store(self, key: StateKey, record: StateRecord) -> bool:
-        """Write the state of a named chat in place of shorter ones; False if it is not kept.
+        """Write the state of a named chat in place of shorter ones; return False if it is not kept.
 
-        Only what was used longer ago gives way to it.
+        Only states that were used longer ago are removed to make room for it.
         """
         if record.chat is None:
             raise ValueError("the state of a chat without a name may not go to disk")
@@ -144,6 +152,7 @@ class StateFolder:
                 path.unlink(missing_ok=True)
 
     def has_forgotten(self, chat: str) -> bool:
+        """Return whether the chat's states were removed because it was deleted."""
         return _name(chat) in self._forgotten
 
     def clear(self) -> None:
@@ -166,7 +175,7 @@ class StateFolder:
         return True
 
     def _entries(self) -> Iterator[StateFile]:
-        """Yield the whole files of all models; files that are not whole are removed."""
+        """Yield the complete files of all models, and remove incomplete files."""
         for path in self._path.glob(_STATES):
             try:
                 status = path.stat()
@@ -175,11 +184,11 @@ class StateFolder:
                     with path.open("rb") as file:
                         self._heads[known] = read_head(file, status.st_size)
             except FileNotFoundError:
-                continue  # another process was quicker
+                continue  # another process removed it first
             except DamagedState as error:
                 _remove(path, str(error))
             else:
-                # A clock that was put back must not make a file the newest for ever.
+                # A clock that was set back must not make a file the newest forever.
                 used = status.st_mtime_ns if status.st_mtime_ns <= time_ns() else 0
                 yield StateFile(path, status.st_size, used, self._heads[known])
 
@@ -191,7 +200,7 @@ class StateFolder:
         ]
 
     def _make_room(self, size: int, used: int) -> bool:
-        """Remove what was used before `used`, oldest first, until `size` bytes fit the budget."""
+        """Remove states used before `used`, oldest first, until `size` bytes fit in the budget."""
         entries = sorted(self._entries(), key=lambda entry: entry.used)
         excess = sum(entry.size for entry in entries) + size - self._budget
         older = [entry for entry in entries if entry.used < used]
@@ -205,7 +214,7 @@ class StateFolder:
         return True
 
     def _write(self, head: bytes, record: StateRecord, name: str) -> None:
-        """Write under another name first: a file with the right name is a whole one."""
+        """Write under another name first, so that a file with the right name is complete."""
         import secrets
 
         make_private_folder(self._path)
@@ -217,7 +226,7 @@ class StateFolder:
             os.utime(unfinished, ns=(record.used, record.used))
 
     def _remove_unfinished(self) -> None:
-        """Remove what a process that has ended left half written."""
+        """Remove half-written files of processes that have ended."""
         import psutil
 
         for path in self._path.glob(_UNFINISHED):
@@ -227,7 +236,7 @@ class StateFolder:
 
 
 def _name(chat: str) -> str:
-    """Return the beginning of the names of a chat's files."""
+    """Return the beginning of the file names for a chat."""
     from hashlib import blake2b
 
     return blake2b(chat.encode(errors="surrogatepass"), digest_size=12).hexdigest()
@@ -240,7 +249,7 @@ def _remove(path: Path, why: str) -> None:
 
 @contextmanager
 def _logged(done: str) -> Iterator[None]:
-    """Log a failing disk: it costs time later, but is no error now."""
+    """Log a failing disk: it costs time later, but is not an error now."""
     try:
         yield
     except OSError as error:

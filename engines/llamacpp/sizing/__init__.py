@@ -1,1 +1,1 @@
-"""The size of a plan's buffers by llama.cpp's own account, without allocating them."""
+"""The size of a plan's buffers as llama.cpp reports it, without allocating them."""

@@ -1,7 +1,8 @@
-"""Reads from llama.cpp's log which memory it takes: pure.
+"""Reads from llama.cpp's log which memory it uses. Pure.
 
-A real load names each buffer with its size. Without allocation the buffers of weights and caches
-have no size; a cache then gives its total, and nothing does for the weights. See `Account`.
+A real load names each buffer with its size. Without allocation, the buffers of weights and caches
+have no size; then a cache reports its total, and nothing is reported for the weights. See
+`Account`.
 """
 
 from __future__ import annotations
@@ -28,10 +29,15 @@ _MAPPED: Final = "_Mapped"
 
 @dataclass
 class ModelMemory:
-    """The memory of one model and its context: bytes by the names of buffers.
+    """The memory of one model and its context, in bytes by the names of buffers.
 
-    caches: totals of the KV caches that have buffers of their own. A context that shares the
-    cache of another names it, and allocates none.
+    Attributes:
+        weights: The weights.
+        kv: The KV caches.
+        state: The recurrent states.
+        compute: The buffers for computing and output.
+        caches: The total of the KV caches that have their own buffers. A context that shares the
+            cache of another one names it, but allocates none.
     """
 
     weights: dict[str, int] = field(default_factory=dict)
@@ -43,9 +49,12 @@ class ModelMemory:
 
 @dataclass
 class Account:
-    """The memory of a model and of its drafter, as a log tells it.
+    """The memory of a model and of its drafter, as a log reports it.
 
-    assigned: the device of each layer of the model; the output is one layer more.
+    Attributes:
+        model: The memory of the model.
+        drafter: The memory of the drafter.
+        assigned: The device of each layer of the model; the output counts as one more layer.
     """
 
     model: ModelMemory
@@ -54,7 +63,7 @@ class Account:
 
 
 def read_account(lines: Iterable[str]) -> Account:
-    """Read a log that begins before a model is loaded, and ends after its contexts are made."""
+    """Read a log from before a model is loaded until after its contexts are created."""
     model, drafter = ModelMemory(), ModelMemory()
     assigned: dict[int, str] = {}
     models = contexts = 0
@@ -65,11 +74,12 @@ def read_account(lines: Iterable[str]) -> Account:
         elif line.startswith(_CONTEXT):
             contexts += 1
             reserved = False
-        # Of two contexts it could not be told which of them was changed, and plans its memory anew.
+        # Later sizes come from a context that plans its memory again after a change. They are
+        # skipped, as the log does not tell which of two contexts that is.
         reserved = reserved or line.startswith(_RESERVED)
         part = drafter if models > 1 or contexts > 1 else model
         if line.startswith(_PROJECTOR):
-            continue  # of a projector, whose weights are named nowhere either
+            continue  # this is a projector's memory, whose weights are not reported either
         if found := _BUFFER.match(line):
             name, kind, size = found[1], found[2], round(float(found[3]) * _MIB)
             if reserved and kind == "compute":
@@ -88,7 +98,7 @@ def read_account(lines: Iterable[str]) -> Account:
 def device_of(buffer: str) -> str:
     """Return the device that a buffer or its type is named after.
 
-    What is laid out for the processor, or kept for a card in the computer's own memory, is "CPU".
+    Buffers laid out for the processor, or kept for a card in the computer's own memory, are "CPU".
     """
     if buffer.startswith(CPU) or buffer.endswith("_Host") or buffer == "AMX":
         return CPU
@@ -119,7 +129,7 @@ def allocated(account: Account) -> Buffers:
 
 
 def on(device: str, *sizes: Mapping[str, int]) -> int:
-    """Add up the bytes of all that is on one device."""
+    """Return the total bytes on one device."""
     return sum(size for each in sizes for name, size in each.items() if device_of(name) == device)
 
 

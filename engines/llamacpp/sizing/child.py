@@ -1,7 +1,7 @@
-"""The process that sizes a plan: llama.cpp goes through a whole load and allocates nothing.
+"""The process that sizes a plan: llama.cpp does a whole load without allocating anything.
 
-It opens what the engine opens, by the engine's own code, so that both have the same flags. Its
-last line on standard output is the result (see `protocol`).
+It opens the same objects as the engine, with the engine's own code, so that both use the same
+flags. Its last line on standard output is the result (see `protocol`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from engines.types import LoadPlan
 
 
 def size(plan: LoadPlan) -> Buffers:
-    """Size the buffers of a plan. Raises EngineError, or does not come back."""
+    """Return the sizes of a plan's buffers. Raises EngineError, or does not return."""
     native = load_native()
     header = read_header(plan.model)
     drafter = read_header(plan.drafter) if plan.drafter is not None else None
@@ -43,11 +43,11 @@ def size(plan: LoadPlan) -> Buffers:
 
 
 def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
-    """Load the plan's model and open its contexts as the engine does, and close them again."""
+    """Load the plan's model and open its contexts as the engine does, then close them again."""
     heads = header.mtp == "embedded" and plan.draft_max > 0
-    # Nothing can be mapped where nothing is allocated.
+    # Without allocation, nothing can be mapped.
     bare = replace(plan, mmap=False)
-    # Where a model gets no memory, its contexts get none either.
+    # If a model allocates no memory, its contexts allocate none either.
     with ExitStack() as opened, loading_with(native, no_alloc=True):
         model = open_model(native, bare, _no_progress, CancelToken(), mtp=heads)
         opened.callback(model.close)
@@ -63,10 +63,10 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
 def buffers(
     account: Account, header: GgufHeader, drafter: GgufHeader | None, plan: LoadPlan, copies: Copies
 ) -> Buffers:
-    """Combine the account with what only the headers tell.
+    """Combine the account with information that only the headers have.
 
-    That is where each tensor goes, which follows from the devices that the layers are assigned to,
-    and how the cache, of which only the total is known, divides among them.
+    That is the device of each tensor, which follows from the devices that the layers are assigned
+    to, and how the cache, of which only the total is known, divides among the devices.
     """
 
     def device(layer: int) -> str:
@@ -93,7 +93,7 @@ def buffers(
     def on_device(name: str) -> DeviceBuffers:
         own, its = found.get(name), drafts.get(name)
         model, draft = account.model, account.drafter
-        # A head's cache is one layer, where the output is.
+        # A head's cache is one layer, on the device of the output.
         caches = draft.caches if name == last else 0
         return DeviceBuffers(
             name,
@@ -112,7 +112,11 @@ def _no_progress(_part: float) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Size a plan. arguments: the plan, as `write_plan` writes it."""
+    """Size a plan.
+
+    Args:
+        arguments: The plan, as `write_plan` writes it.
+    """
     say = begin()
     limit_work(LIMIT_S)
     try:

@@ -8,17 +8,18 @@ from typing import Any, Final
 from engines.memory.buffers import Buffers, DeviceBuffers
 
 LIMIT_S: Final = 20.0
-"""Seconds of the processor's time for sizing: it reads the header, and takes well under one."""
+"""Processor seconds for sizing; it reads the header, and takes well under one second."""
 
 _DEVICES: Final = "devices"
 
 
 def write_buffers(buffers: Buffers) -> dict[str, Any]:
+    """Return buffers as JSON values."""
     return asdict(buffers)
 
 
 def read_buffers(value: object) -> Buffers | None:
-    """Read buffers; None if the value is something else."""
+    """Read buffers; return None if the value is something else."""
     if not isinstance(value, dict) or not isinstance(value.get(_DEVICES), (list, tuple)):
         return None
     try:

@@ -1,8 +1,8 @@
 """Asks llama.cpp which matrices it copies into a layout for this processor.
 
-The same question as its own loader asks (llama-model-loader.cpp, weight_buft_supported), through
-ggml's C functions: would the processor multiply with a matrix of this type and shape, if that were
-in one of its extra buffers? Nothing is allocated for it.
+The question is the same that its own loader asks (llama-model-loader.cpp, weight_buft_supported),
+through ggml's C functions: would the processor multiply with a matrix of this type and shape if the
+matrix were in one of its extra buffers? Nothing is allocated for this.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class _TensorHead(ctypes.Structure):
 
 
 def copies_of(native: Native) -> Copies:
-    """Make a function that tells which tensors are copied, by asking the library.
+    """Return a function that tells which tensors are copied, by asking the library.
 
-    Raises AttributeError if that has not the functions to be asked by.
+    Raises:
+        AttributeError: The library lacks a function that is needed to ask.
     """
     asked = _Asked(native)
     numbers = {kind.name: kind.number for kind in tensor_types().values()}
@@ -59,6 +60,8 @@ def copies_of(native: Native) -> Copies:
 
 
 class _Asked:
+    """The functions of ggml that are needed to ask, and the processor's extra buffer types."""
+
     def __init__(self, native: Native) -> None:
         pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64
         function = native.ggml_function
@@ -83,6 +86,7 @@ class _Asked:
                 self._types.append(types[len(self._types)])
 
     def takes(self, kind: int, columns: int, rows: int, experts: int) -> bool:
+        """Return whether the processor would copy a matrix of this type and shape."""
         with self._arena() as arena:
             matrix = self._new(arena, kind, columns, rows, experts or 1)
             if experts:
@@ -103,7 +107,7 @@ class _Asked:
 
     @contextmanager
     def _arena(self) -> Iterator[Any]:
-        """Return a ggml context whose tensors have no data."""
+        """Yield a ggml context whose tensors have no data."""
         arena = self._init(_Params(_ARENA, None, True))
         try:
             yield arena

@@ -1,4 +1,4 @@
-"""Asks llama.cpp what it would allocate for a plan, in another process, and remembers the answer.
+"""Asks llama.cpp in another process what it would allocate for a plan, and remembers the answer.
 
 ::
 
@@ -29,11 +29,11 @@ from engines.types import LoadPlan
 FILE_NAME: Final = "sizes.json"
 _KEPT: Final = 300
 _WAY_OF_SIZING: Final = 3
-"""To be raised when the same plan comes to another answer."""
+"""Raise this number when the same plan would get another answer."""
 
 
 def key_of(plan: LoadPlan) -> str:
-    """Hash the files and all of the plan that takes memory. Raises OSError."""
+    """Return a hash of the files and everything in the plan that affects memory. Raises OSError."""
     import hashlib
 
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files_of(plan)]
@@ -53,11 +53,12 @@ def key_of(plan: LoadPlan) -> str:
 
 
 class SizeBook:
-    """The sizes that are known. folder: where the file is; None keeps them in memory only.
+    """The known sizes. Any thread can use it.
 
-    May be used from any thread.
+    If the file cannot be read or written, plans are only sized again.
 
-    A file that cannot be read or written costs no more than sizing again.
+    Args:
+        folder: The folder of the file; None keeps the sizes in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -69,22 +70,24 @@ class SizeBook:
         return read_buffers(self._pages.get(key))
 
     def add(self, key: str, buffers: Buffers) -> None:
-        """Keep a size as the newest; the oldest leave."""
+        """Keep a size as the newest; the oldest are dropped."""
         with self._lock:
             self._pages = with_newest(self._pages, key, write_buffers(buffers), _KEPT)
             self._file.write(self._pages)
 
 
 COMMAND: Final = module_command("engines.llamacpp.sizing.child")
-"""How to start the process, which then takes the plan as its last argument."""
+"""The command that starts the process, which takes the plan as its last argument."""
 
 _MARGIN_S: Final = 10.0
 
 
 class Sizer:
-    """Sizes plans, and remembers the answers. folder: where; None for this run only.
+    """Sizes plans, and remembers the answers. Any thread can use it.
 
-    May be used from any thread.
+    Args:
+        folder: The folder for the answers; None remembers them for this run only.
+        command: The command that starts the process.
     """
 
     def __init__(self, folder: Path | None = None, command: Sequence[str] = COMMAND) -> None:
@@ -92,16 +95,19 @@ class Sizer:
         self._command = tuple(command)
 
     def known(self, plan: LoadPlan) -> Buffers | None:
-        """Return the size if it is remembered: at once."""
+        """Return the remembered size at once; None if there is none."""
         try:
             return self._book.find(key_of(plan))
         except OSError:
             return None
 
     def buffers(self, plan: LoadPlan, cancel: CancelToken) -> Buffers:
-        """Size what loading the plan would allocate; files may be sparse, with headers only.
+        """Return what loading the plan would allocate; files can be sparse, with headers only.
 
-        Raises NotSized, Cancelled, and the EngineError that loading the plan would raise.
+        Raises:
+            NotSized: llama.cpp could not size the plan.
+            Cancelled: `cancel` was set.
+            EngineError: Loading the plan would raise this error.
         """
         try:
             key = key_of(plan)

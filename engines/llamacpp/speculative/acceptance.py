@@ -1,22 +1,22 @@
 """The acceptance of a drafter's tokens, as learnt while answering.
 
-Drafts are kept only as a chain: the second can be right only where the first was. Four things are
+Drafts are only kept as a chain: the second can be right only if the first was. Four things are
 learnt, with memories that fade, so that code after prose is soon recognised as code:
 
-- the share of all drafts that were right lately, at whatever position: it belongs to the text;
-- how much seldomer each position is right than that, which belongs to the drafter, and is learnt
-  slowly over all texts;
-- `chance` of each position, given that those before it were right: what was seen of it, and as
-  long as that is little, the text's share at the position's usual distance from it;
-- the share of right drafts among those of equal *confidence*, a small number that the drafter
-  gives with each token. Where few were seen, the position's chance stands in.
+- the share of all recent drafts that were right, at any position: a property of the text;
+- how much less often each position is right than that: a property of the drafter, learnt slowly
+  over all texts;
+- the `chance` of each position, given that those before it were right: what was observed there,
+  and as long as that is little, the text's share with the position's usual difference from it;
+- the share of right drafts among those with equal *confidence*, a small number that the drafter
+  gives with each token. If few were observed, the position's chance is used instead.
 
-`cautious` are the tokens to be expected if the text's share is worse than is believed, by a little
-more than one standard deviation; at least half of the drafts expected to hold do.
+`cautious` are the tokens to expect if the text's share is lower than believed by a little more than
+one standard deviation, but at least half of the drafts that are expected to hold.
 
-A memory fades by letting new observations weigh more instead of taking from the old ones: one
-multiplication, however many numbers are remembered. When a run of equal outcomes is too unlikely
-under what was believed (six hits where three in ten were expected), the text has changed: the
+A memory fades because new observations weigh more, instead of reducing the old ones: this is one
+multiplication, however many numbers are remembered. If a run of equal outcomes is too unlikely
+under the current belief (six hits where three in ten were expected), the text has changed, and the
 run itself becomes the memory.
 """
 
@@ -26,29 +26,35 @@ from collections.abc import Sequence
 from math import sqrt
 
 BUCKETS = 8
-"""Confidence is a number from 0, a guess, to 7, sure."""
+"""Number of confidence values, from 0 for a guess to 7 for certainty."""
 
-_GROWTH = 2 ** (1 / 28)  # half of a memory is gone after 28 drafts that were judged
-_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # after as many chains: what confidence means changes slowly
+_GROWTH = 2 ** (1 / 28)  # half of a memory is gone after 28 judged drafts
+_GROWTH_OF_BUCKETS = 2 ** (1 / 96)  # half is gone after 96 chains: its meaning changes slowly
 _FIRST = 0.5  # the share of right drafts while nothing is known
-_BELIEVED = 2.0  # judged drafts that this counts as
-_FALL = 0.96  # a position against the one before it, while nothing is known
-_FALL_BELIEVED = 16.0  # and as many drafts judged there
-_FALL_KEPT = 0.995  # of what is known of a position's fall, with each draft judged there
-_BORROWED = 2.0  # judged drafts that the text's share is worth at one position
+_BELIEVED = 2.0  # this counts as so many judged drafts
+_FALL = 0.96  # acceptance of a position relative to the one before, while nothing is known
+_FALL_BELIEVED = 16.0  # this counts as so many drafts judged there
+_FALL_KEPT = 0.995  # share of a position's known fall that each draft judged there leaves
+_BORROWED = 2.0  # the text's share counts as so many judged drafts at one position
 _BORROWED_BY_BUCKET = 8.0
 _SURPRISE = 0.003
 _SHORTEST_RUN = 3
-_KEPT = 2.0  # judged drafts that the old belief is worth after such a change
-_CUT = 4.0  # and what confidence meant counts this much less
-_HANDED_ON = 50.0  # most judged drafts that count of the answers before
-_CAUTION = 1.15  # standard deviations
-_LEAST_WRONG = 0.02  # the share of wrong drafts that caution always reckons with
+_KEPT = 2.0  # after such a change, the old belief counts as so many judged drafts
+_CUT = 4.0  # and the old meaning of confidence counts this many times less
+_HANDED_ON = 50.0  # the most judged drafts that count from earlier answers
+_CAUTION = 1.15  # the number of standard deviations that `cautious` subtracts
+_LEAST_WRONG = 0.02  # the least share of wrong drafts that caution assumes
 _MOST_WEIGHT = 1e12
 
 
 class Acceptance:
-    """The acceptance of one drafter, as it is believed, for chains of up to `limit` drafts."""
+    """The believed acceptance of one drafter, for chains of up to `limit` drafts.
+
+    Attributes:
+        chances: For each position, the chance that its draft is right if those before it were.
+        expected: For each number of drafts, the tokens expected from a step.
+        cautious: The same, if the text's share is lower than believed.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -69,11 +75,11 @@ class Acceptance:
 
     @property
     def observations(self) -> float:
-        """How many first drafts the memory still holds."""
+        """Number of first drafts that the memory still holds."""
         return self._seen[0] / self._weight
 
     def chance(self, position: int, bucket: int) -> float:
-        """Return how likely the draft at `position`, from 0, of this confidence is right."""
+        """Return the chance that a draft with this confidence at `position`, from 0, is right."""
         borrowed = _BORROWED_BY_BUCKET * self._bucket_weight
         right = self._bucket_right[bucket] + borrowed * self.chances[position]
         return right / (self._bucket_seen[bucket] + borrowed)
@@ -83,10 +89,14 @@ class Acceptance:
     ) -> None:
         """Learn that of `judged` drafts compared with the text, the first `right` held.
 
-        `right` is `judged`, or one less: what follows a wrong draft is never judged. age: how
-        many times faster the memory fades this once, since much text went by unobserved. start:
-        how many drafts of the chain were judged before, all of which held; `buckets` begins
-        behind them.
+        Args:
+            buckets: The confidence of each draft, from number `start` on.
+            right: Number of right drafts: `judged`, or one less, as drafts after a wrong one are
+                never judged.
+            judged: Number of drafts that were compared with the text.
+            age: How many times faster the memory fades this once, because much text went by
+                unobserved.
+            start: Number of drafts of the chain that were judged before, all of them right.
         """
         if judged == 0:
             return
@@ -108,7 +118,7 @@ class Acceptance:
         self._believe()
 
     def doubt(self) -> None:
-        """Let what is remembered count for some observations at most: another text may begin."""
+        """Limit the weight of what is remembered, as another text may begin."""
         seen, most = sum(self._seen), _HANDED_ON * self._weight
         if seen > most:
             self._seen = [one * most / seen for one in self._seen]
@@ -116,7 +126,7 @@ class Acceptance:
         self._believe()
 
     def _watch(self, held: bool) -> None:
-        """Notice a run of first drafts that what is believed cannot explain."""
+        """Notice a run of first drafts that the current belief cannot explain."""
         if held is not self._run_of:
             self._run_of, self._run, self._odds = held, 0, 1.0
         self._run += 1
@@ -130,7 +140,7 @@ class Acceptance:
             self._odds = 1.0
 
     def _believe(self) -> None:
-        """Work out the chances, and the tokens expected from chains of each length."""
+        """Compute the chances, and the tokens expected from chains of each length."""
         weight, borrowed = self._weight, _BORROWED * self._weight
         falls = []
         seen = _BELIEVED * weight

@@ -1,4 +1,4 @@
-"""Measures, on this computer, what checking drafts costs a loaded model."""
+"""Measures what checking drafts costs a loaded model on this computer."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _DEPTHS: Final = (0, 1, 3, 7)
 _ROUNDS: Final = 8
 _DRAFTED: Final = 3
 _REPEATED_S: Final = 0.05
-"""Seconds of a step from which on it does not matter whether llama.cpp prepares for it anew."""
+"""For steps that take longer, in seconds, llama.cpp's preparation of a new graph is negligible."""
 
 
 def measure_costs(
     context: Context, cache: KvCache, drafting: Drafting, sampler: Sampler, cancel: CancelToken
 ) -> Costs:
-    """Measure the cost curve, by steps in an empty context, for a few hundred milliseconds.
+    """Measure the cost curve with steps in an empty context, for a few hundred milliseconds.
 
-    Each time is the median of several rounds, in which all take turns: what others do on the
-    computer slows steps that wait for the memory more than those that compute, and is there when
-    answers are written, too. A slow model gets one round. Of two equal steps, the longer one was
-    held up. The cache is empty afterwards.
+    Each time is the median of several rounds in which all depths take turns: other programs slow
+    steps that wait for memory more than steps that compute, and they will also run while answers
+    are written. A slow model gets one round. Of two equal steps, the longer one was held up. The
+    cache is empty afterwards.
     """
     from statistics import median, median_low
 
     drafting.expose()
-    # Where this one reads the weights from the disk, it is the longest, and does not count.
+    # If this step reads the weights from disk, it is the longest and does not count.
     steps = {0: [_step(context, cache, sampler, 0)]}
     began = perf_counter()
     switches: list[float] = []
@@ -49,8 +49,8 @@ def measure_costs(
             seconds = _step(context, cache, sampler, depth)
             quick, most = seconds < _REPEATED_S, (depth + 1) * min(steps[0])
             if quick or seconds > most:
-                # The first of two equal calls builds llama.cpp's graph, the other uses it again.
-                # One that takes longer than its tokens one by one was held up.
+                # The first of two equal calls builds llama.cpp's graph; the other reuses it. A step
+                # that takes longer than its tokens one by one was held up.
                 again = _step(context, cache, sampler, depth)
                 if quick:
                     switches.append(seconds - again)
@@ -64,14 +64,14 @@ def measure_costs(
     drafting.restore(None)
     drafting.hide()
     usual = {depth: median_low(seconds) for depth, seconds in steps.items()}
-    # More tokens never take less time: where they seem to, the plain steps were held up.
+    # More tokens never take less time: if they seem to, the plain steps were held up.
     usual[0] = min(usual.values())
     switch = max(0.0, median(switches)) if switches else 0.0
     return Costs(usual, median(drafts) if drafts else 0.0, context.drafts, switch)
 
 
 def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:
-    """Return the seconds to evaluate `depth` + 1 tokens and to draw as many."""
+    """Return the seconds it takes to evaluate `depth` + 1 tokens and to draw as many."""
     cache.clear()
     began = perf_counter()
     if context.evaluate((0,) * (depth + 1), 0, outputs=depth + 1) != EVALUATED:
@@ -82,9 +82,9 @@ def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> flo
 
 
 def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
-    """Return the seconds for one of a few drafted tokens, without one that is held up.
+    """Return the seconds for one of a few drafted tokens, ignoring one that is held up.
 
-    Where all come from one call, the first has waited for all.
+    If all drafts come from one call, the first has waited for all.
     """
     from itertools import pairwise
     from statistics import median

@@ -1,4 +1,4 @@
-"""Shows whether a greedy answer with drafts is the answer without, token by token."""
+"""Checks token by token whether a greedy answer is the same with drafts as without."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ _TOKENS = 128
 
 
 def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
-    """Answer twice from an empty cache and compare. See `Engine.check_mtp`.
+    """Answer twice from an empty cache, and compare. See `Engine.check_mtp`.
 
-    Raises Cancelled if it was stopped before there was a result.
+    Raises:
+        MtpUnavailable: Nothing drafts for this model or request.
+        Cancelled: `cancel` was set before there was a result.
     """
     slot = loaded.slots[0]
     speculation = slot.speculation
@@ -89,9 +91,10 @@ def _gap(
     pair: tuple[int | None, int | None],
     cancel: CancelToken,
 ) -> float:
-    """Measure how far apart two tokens' logits are at number `at` of the answer without drafts.
+    """Return how far apart two tokens' logits are at index `at` of the answer without drafts.
 
-    None stands for the end of the answer: the likeliest of the tokens that end it.
+    None stands for the end of the answer: the likeliest of the tokens that end it. The result is in
+    standard deviations of all logits.
     """
     _answer(loaded, request, prompt, at + 1, None, cancel)
     vocabulary = loaded.model.vocabulary

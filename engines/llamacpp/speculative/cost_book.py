@@ -12,9 +12,12 @@ _MOST: Final = 64
 
 
 class CostBook:
-    """Cost curves by a key that says what they hold for. file None: for this run only.
+    """Cost curves by keys that say what they apply to.
 
-    A file that cannot be read or written costs a measurement, and is no error for the user.
+    If the file cannot be read or written, costs are measured again; this is no error for the user.
+
+    Args:
+        file: The file; None keeps the curves for this run only.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -22,7 +25,7 @@ class CostBook:
         self._pages: dict[str, object] = self._file.read()
 
     def costs(self, key: str) -> Costs | None:
-        """Return the curve of this model on this computer, None if it was never measured."""
+        """Return the curve of this model on this computer; None if it was never measured."""
         return Costs.from_json(self._pages.get(key))
 
     def keep(self, key: str, costs: Costs) -> None:

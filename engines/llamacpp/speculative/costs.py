@@ -1,22 +1,22 @@
-"""The cost curve of checking drafts, of one model on one computer. Seconds.
+"""The cost curve of checking drafts, for one model on one computer, in seconds.
 
-Without drafts the model evaluates one token at a time: a plain step, `step(0)`. With k drafted
-tokens it evaluates k + 1 tokens at once, which takes `step(k)`: hardly longer where the memory
-sets the pace, nearly k + 1 times as long where arithmetic does. The curve need not be smooth or
-convex (kernels that take four rows at a time make step(3) as cheap as step(2)), so each k is kept
-by itself. A calibration measures some k; those between are interpolated on straight lines, those
-beyond lie on the steeper of two lines, through the last two and through the first and the last.
+Without drafts, the model evaluates one token at a time: a plain step, `step(0)`. With k drafted
+tokens it evaluates k + 1 tokens at once, which takes `step(k)`: hardly longer if memory limits the
+speed, nearly k + 1 times as long if arithmetic does. The curve need not be smooth or convex
+(kernels that take four rows at a time make step(3) as cheap as step(2)), so each k is kept
+separately. A calibration measures some k. Those in between are interpolated linearly; those beyond
+lie on the steeper of two lines, through the last two points and through the first and the last.
 
-While answering, every step is one more measurement, in a computer that does other things as
-well. What a step takes is the plain step's time now times the ratio c(k) = step(k) / step(0). The
-first, the *factor*, changes from moment to moment, with other programs and the growing context;
-the ratios hardly do. Which of the two a surprise is about is weighed by how sure each is
-(`estimate`, on logarithms of times). A calibration that had the plain step wrong has all ratios
-wrong the other way, so the first plain steps after it put the whole curve right; a run of equal
-steps moves the factor, and the next step of another k tells whether that was so.
+While answering, every step is one more measurement, on a computer that also does other things. The
+time of a step is the current time of a plain step, multiplied by the ratio c(k) = step(k) /
+step(0). The first, the *factor*, changes from moment to moment, with other programs and the growing
+context; the ratios hardly change. How certain each is decides which of the two a surprise adjusts
+(`Estimate`, on logarithms of times). A calibration with a wrong plain step has all ratios wrong in
+the opposite direction, so the first plain steps after it correct the whole curve. A run of equal
+steps moves the factor, and the next step with another k shows whether that was right.
 
-Where two steps in a row differ in k, the second also pays for the *switch*: llama.cpp keeps the
-graph of one shape, and builds it anew for another.
+If two successive steps differ in k, the second also pays for the *switch*: llama.cpp keeps the
+graph of one shape, and builds a new one for another.
 """
 
 from __future__ import annotations
@@ -30,25 +30,31 @@ from engines.types import MAX_DEPTH
 Matrix = list[list[float]]
 
 _TAMED = 3.0
-"""Standard deviations beyond which a surprise counts no further: something else was the cause."""
+"""Standard deviations beyond which a surprise counts no further, as it has another cause."""
 
 _NOTHING = 1e-18
-"""Of a number's variance, the part below which it need not be worked out what a measurement tells:
-most numbers soon have nothing to do with the one measured, and each step's time is precious."""
+"""The share of a number's variance below which a measurement's effect on it is not computed.
+
+Most numbers soon have nothing to do with the measured one, and each step's time is precious.
+"""
 
 
 class Estimate:
-    """Several numbers known only roughly, and what one more measurement says about all of them.
+    """Several roughly known numbers, all of which each new measurement adjusts.
 
-    A Kalman filter. Beside the numbers it holds how unsure each is, and which errors they share: a
-    measurement of one then mends the others as far as they were wrong for the same reason. Source:
-    R. E. Kálmán, "A New Approach to Linear Filtering and Prediction Problems", 1960.
-    values: what is believed. covariance: of their errors, row by row.
+    A Kalman filter. In addition to the numbers, it holds how uncertain each is, and which errors
+    they share: a measurement of one number then also corrects the others, as far as they were wrong
+    for the same reason. Source: R. E. Kálmán, "A New Approach to Linear Filtering and Prediction
+    Problems", 1960.
+
+    Args:
+        values: The believed values.
+        covariance: The covariance of their errors, row by row.
     """
 
     def __init__(self, values: Sequence[float], covariance: Matrix) -> None:
         self.values = list(values)
-        # Only up to the diagonal: the rest is the same, and stays so to the last bit.
+        # Only the values up to the diagonal are kept: the matrix stays exactly symmetric.
         self._rows = [row[: place + 1] for place, row in enumerate(covariance)]
 
     def deviation(self, index: int) -> float:
@@ -56,30 +62,37 @@ class Estimate:
         return sqrt(max(0.0, self._rows[index][index]))
 
     def loosen(self, index: int, variance: float) -> None:
-        """Take into account that a number may have changed since it was last measured."""
+        """Increase a number's variance, as it may have changed since it was last measured."""
         self._rows[index][index] += variance
 
     def loosen_together(self, directions: Sequence[float], variance: float) -> None:
-        """Take into account that all may have changed for one reason, each by its direction.
+        """Increase the variance of all numbers, as all may have changed for the same reason.
 
-        variance: of what is unknown.
+        Args:
+            directions: How strongly each number would change.
+            variance: The variance of the common change.
         """
         for row, one in zip(self._rows, directions, strict=True):
             by = variance * one
             row[:] = [old + by * directions[column] for column, old in enumerate(row)]
 
     def unsure(self, index: int) -> float:
-        """Return the variance of the first number plus that one; index 0: of the first alone."""
+        """Return the variance of number 0 plus number `index`; with index 0, of number 0 alone."""
         rows = self._rows
         if index == 0:
             return rows[0][0]
         return rows[0][0] + 2 * rows[index][0] + rows[index][index]
 
     def observe(self, index: int, missed: float, noise: float) -> bool:
-        """Learn a measurement of the first number plus that one; index 0: of the first alone.
+        """Learn a measurement of number 0 plus number `index`; with index 0, of number 0 alone.
 
-        missed: the measurement less what was believed. noise: the variance of a measurement.
-        Returns whether it was too far off to be believed; then it counts for a part.
+        Args:
+            index: The other number.
+            missed: The measurement minus the believed value.
+            noise: The variance of a measurement.
+
+        Returns:
+            Whether the measurement was too far off to be believed; then it counts only in part.
         """
         rows, values = self._rows, self.values
         shares = [row[0] for row in rows]
@@ -98,50 +111,63 @@ class Estimate:
         return surprise != missed
 
 
-_PLAIN_OFF = 0.03  # how far off a calibration may be, in logarithms, as all below: the plain step
-_STEP_OFF = 0.03  # another step that was measured
-_BETWEEN_OFF = 0.1  # one that was not, for each k that it lies away from a measured one
-_KEPT_OFF = 0.1  # the least for what is kept for another day
-_DRIFT = 0.01  # what the plain step changes by from one step to the next
-_RATIO_DRIFT = 0.002  # what c(k) changes by from one step(k) to the next
-_DRAFT_DRIFT = 0.01  # what the cost of a draft changes by, in plain steps
-_NEVER_TIMED = 10.0  # the cost of a draft where there was no drafter yet
-_DRAFT_SPREAD = 0.15  # of the times of drafts, which hold a switch of their own now and then
-_USUAL_SPREAD = 0.05  # of the times of steps, until it is known better
-_LEAST_SPREAD = 2 * _DRIFT  # with less, drift alone hides it, and it could never be learnt anew
-_MOST_SPREAD = 0.5  # with more, no time would surprise, and nothing would follow it
-_SPREAD_LEARNT = 0.1  # the share of a step in what is known of the spread
-_WILDEST = 4.0  # spreads beyond which a step counts no further in it
-_PROOFS = 4  # plain steps that take as long as expected before the calibration is trusted
-_KNOWN = 0.04  # a ratio that is off by no more than that is not worth a try
-_STRANGE = 2.0  # spreads of what is measured beyond which it is a surprise
-_BESIDE_LEARNT = 1 / 16  # the share of a step in what is known of the time spent beside it
+_PLAIN_OFF = 0.03  # error of a calibrated plain step; in logarithms, as all below
+_STEP_OFF = 0.03  # error of another measured step
+_BETWEEN_OFF = 0.1  # error of a step that was not measured, for each k to the nearest measured one
+_KEPT_OFF = 0.1  # the least error of a curve kept for another day
+_DRIFT = 0.01  # change of the plain step from one step to the next
+_RATIO_DRIFT = 0.002  # change of c(k) from one step(k) to the next
+_DRAFT_DRIFT = 0.01  # change of the cost of a draft, in plain steps
+_NEVER_TIMED = 10.0  # change of the cost of a draft that was never timed
+_DRAFT_SPREAD = 0.15  # spread of the times of drafts, which sometimes include a switch
+_USUAL_SPREAD = 0.05  # spread of the times of steps, until more is known
+_LEAST_SPREAD = 2 * _DRIFT  # below this, drift hides the spread, and it is never learnt again
+_MOST_SPREAD = 0.5  # above this, no time would be a surprise, and the estimate would not adapt
+_SPREAD_LEARNT = 0.1  # weight of one step in the estimate of the spread
+_WILDEST = 4.0  # number of spreads beyond which a step counts no further in it
+_PROOFS = 4  # number of plain steps as long as expected before the calibration is trusted
+_KNOWN = 0.04  # a ratio with no larger error than this is not worth a try
+_STRANGE = 2.0  # number of spreads beyond which a measurement is a surprise
+_BESIDE_LEARNT = 1 / 16  # weight of one step in the estimate of the time spent beside it
 _FORMAT = 4
 
 TOO_FAST_S = 0.001
-"""Plain steps that take less leave nothing to win. To observe, decide and learn takes a tenth of a
-millisecond of Python at each step, and a call of a small model costs most of its time whatever is
-in it, so a guess takes half of a plain step. Measured on a model of 0.1 ms: 1.2 times as fast by
-all that was timed, and 0.9 times by the clock."""
+"""Seconds of a plain step below which drafts cannot save time.
+
+Observing, deciding and learning take a tenth of a millisecond of Python at each step, and a call of
+a small model costs most of its time whatever is in it, so a guess takes half a plain step. Measured
+on a model with plain steps of 0.1 ms: 1.2 times as fast by all that was timed, but 0.9 times by the
+clock.
+"""
 
 
 class Costs:
-    """The cost curve; `factor` is in seconds, all others in plain steps.
+    """The cost curve; `factor` is in seconds, all other costs are in plain steps.
 
-    ratios, draft, switch: of a check, a draft and another shape. beside: what a step with drafts
-    takes in Python. prices: what one takes in all, by k.
+    Args:
+        steps: Measured seconds of step(k) by k, each after another step with the same k; must
+            include 0.
+        draft: Seconds for one token of the model's own drafter; 0.0 without one.
+        limit: The deepest draft.
+        switch: Extra seconds of a step after one with another k.
 
-    `hoped`: the ratios where those that are little known turn out well; a k that is worth its time
-    then is worth a try, after which it is known.
+    Attributes:
+        factor: Seconds of a plain step.
+        ratios: The time of a check, by k.
+        draft: The time of a draft.
+        switch: The extra time of a step with another shape.
+        beside: The time that a step with drafts takes in Python.
+        prices: The whole time of a step with drafts, by k.
+        hoped: The ratios if those that are little known turn out well. A k that would then pay is
+            worth a try, after which it is known.
+        corrected: Whether plain steps have corrected the whole curve, and too few have confirmed it
+            since. They may have been held up themselves, which only another plain step can show.
+        untried: Whether, in addition, no deeper step has been timed since. The whole calibration
+            may have been held up rather than only its plain steps, which only a deeper step can
+            show.
 
-    `corrected`: plain steps put the whole curve right, and too few have come true since: they may
-    have been held up themselves, which only another plain step can tell. `untried`: nor has any
-    deeper step been timed since: the whole calibration may have been held up, and not its plain
-    steps alone, which only a deeper step can tell.
-
-    steps: measured seconds of step(k) by k, after another one of the same k; 0 must be among them.
-    draft: seconds of one token of the model's own drafter, 0.0 without one. switch: seconds that a
-    step takes longer after one of another k. Raises ValueError for times that cannot be.
+    Raises:
+        ValueError: The times are impossible.
     """
 
     _hoped: list[float]
@@ -165,7 +191,7 @@ class Costs:
         self._drafts = draft > 0
         ratios, errors = _curve({k: seconds / known[0] for k, seconds in known.items()}, limit)
         self._take(known[0], [*ratios, draft / known[0]], _together(errors))
-        # How far off each is where the plain step is by 1, all in logarithms.
+        # The error of each if the plain step's error is 1, all in logarithms.
         self._if_plain_off = [one.get(0, 0.0) / _PLAIN_OFF for one in errors]
         self._spread = _USUAL_SPREAD
         self._last = -1
@@ -175,12 +201,12 @@ class Costs:
 
     @property
     def limit(self) -> int:
-        """The deepest draft that the curve knows."""
+        """The deepest draft in the curve."""
         return len(self.ratios) - 1
 
     @property
     def hoped(self) -> Sequence[float]:
-        """The ratios to be hoped for, worked out when asked for: most steps do without."""
+        """The optimistic ratios, computed on demand because most steps do not need them."""
         if not self._hoped:
             off = self._estimate.deviation
             rest = enumerate(self.ratios[1:], start=1)
@@ -188,11 +214,11 @@ class Costs:
         return self._hoped
 
     def step_seconds(self, k: int) -> float:
-        """Return the seconds to evaluate the last token and k drafted ones, as things are now."""
+        """Return the current seconds for evaluating the last token and k drafted ones."""
         return self.factor * self.ratios[k]
 
     def draft_seconds(self) -> float:
-        """Return the seconds to draft one token, as the computer is now."""
+        """Return the current seconds for drafting one token."""
         return self.factor * self.draft
 
     def ratio(self, k: int) -> float:
@@ -200,16 +226,16 @@ class Costs:
         return self.ratios[k]
 
     def best_possible(self) -> float:
-        """Return the gain at the best depth if all of the model's own drafts were right."""
+        """Return the gain at the best depth if all drafts of the model's own drafter were right."""
         return max(1.0, *((k + 1) / price for k, price in enumerate(self.prices)))
 
     @property
     def too_fast(self) -> bool:
-        """Whether a plain step takes so little that drafts cannot make it less."""
+        """Whether a plain step is so short that drafts cannot shorten an answer."""
         return self.factor < TOO_FAST_S
 
     def observe_step(self, k: int, seconds: float) -> bool:
-        """Take a step that checked k drafts into account; returns whether its time surprises."""
+        """Learn the time of a step that checked k drafts; return whether it is a surprise."""
         if not 0 < seconds < inf:
             return False
         estimate, spread = self._estimate, self._spread
@@ -224,10 +250,10 @@ class Costs:
             learnt = spread + _SPREAD_LEARNT * (seen - spread)
             self._spread = max(_LEAST_SPREAD, min(_MOST_SPREAD, learnt))
         if missed * self._doubted > 0:
-            # One stall says nothing. Two in a row, and the computer has become another; if both are
-            # plain steps and few came true yet, it may as well have been another while the
-            # calibration timed those. Not if they take longer than a deeper one did: more tokens
-            # never take less.
+            # One stall proves nothing. After two in a row, the computer's speed has changed. If
+            # both are plain steps and few have been confirmed yet, its speed may instead have been
+            # different when the calibration timed plain steps; but not if they now take longer than
+            # a deeper step did, as more tokens never take less time.
             changed = min(missed, self._doubted, key=abs)
             room = log(min(self.ratios[1:], default=1.0))
             if k == last == 0 and self._unproven and changed < room:
@@ -245,7 +271,7 @@ class Costs:
         return abs(missed) > _STRANGE * spread
 
     def observe_draft(self, count: int, seconds: float) -> None:
-        """Take the drafting of `count` tokens into account."""
+        """Learn the time of drafting `count` tokens."""
         if count <= 0 or not 0 < seconds < inf:
             return
         estimate, place = self._estimate, len(self.ratios)
@@ -256,19 +282,19 @@ class Costs:
         self._read()
 
     def observe_beside(self, seconds: float) -> None:
-        """Take into account what a step with drafts took beside evaluating, drawing and drafting.
+        """Learn the time that a step with drafts spent besides evaluating, drawing and drafting.
 
-        It counts from the next step that is observed on.
+        It takes effect with the next observed step.
         """
         if 0 < seconds < inf:
             known = self._beside_s or seconds
             self._beside_s = known + _BESIDE_LEARNT * (min(seconds, _TAMED * known) - known)
 
     def as_json(self) -> dict[str, object]:
-        """Return the curve as plain values, to be kept for the next time.
+        """Return the curve as JSON values, to be kept for the next time.
 
-        unsure: of the logarithms of c(1) and so on, and of the cost of a draft. What errors share
-        is not kept: it is that of a plain step of this day.
+        "unsure" holds the deviations of the logarithms of c(1) and so on, and of the cost of a
+        draft. Shared errors are not kept: they come from today's plain step.
         """
         return {
             "format": _FORMAT,
@@ -284,7 +310,7 @@ class Costs:
 
     @classmethod
     def from_json(cls, data: object) -> Costs | None:
-        """Read a curve that was kept; None where `data` is none: measure again."""
+        """Read a curve that was kept; return None, to measure again, if `data` is not one."""
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             return None
         ratios, unsure = _numbers(data.get("ratios")), _numbers(data.get("unsure"))
@@ -309,7 +335,14 @@ class Costs:
         return kept
 
     def _take(self, factor: float, ratios: Sequence[float], covariance: Matrix) -> None:
-        """Begin with these. ratios: from c(0), which is 1, on; last what a draft takes, or 0.0."""
+        """Start with these values.
+
+        Args:
+            factor: Seconds of a plain step.
+            ratios: The ratios from c(0), which is 1, on; the last number is the cost of a draft, or
+                0.0.
+            covariance: The covariance of the errors of their logarithms.
+        """
         values = [log(factor), *(log(ratio or 1.0) for ratio in ratios[1:])]
         self._estimate = Estimate(values, covariance)
         self._read()
@@ -325,11 +358,11 @@ class Costs:
 
 
 class SharedCosts:
-    """The costs of one drafter's guesses, alone and among several answers; for all sequences.
+    """The costs of one drafter's guesses, alone and among several answers, for all sequences.
 
-    The unit among n answers is the time in which one of them draws a token, the nth part of a step
-    of all: what drafts take beyond that is lost to the others as well. So drafts are made only
-    where they bring more tokens than all answers together would have drawn in that time.
+    The unit among n answers is the time in which one of them draws a token, the nth part of a
+    common step. Any further time for drafts is lost to the other answers as well. So drafts are
+    made only if they bring more tokens than all answers together would have drawn in that time.
     """
 
     def __init__(self, alone: Costs) -> None:
@@ -337,10 +370,11 @@ class SharedCosts:
         self._among: dict[int, Costs] = {}
 
     def among(self, running: int) -> Costs:
-        """Return the costs in a step of so many answers.
+        """Return the costs in a step of `running` answers.
 
-        Before it is measured, a step is taken for one of as many tokens, and drafts for one more
-        call: llama.cpp evaluates what one sequence has more than the others by itself.
+        Until it is measured, a step is assumed to cost the same as one with as many tokens, and
+        drafts to cost one more call: llama.cpp evaluates the extra tokens of one sequence
+        separately.
         """
         if running == 1:
             return self.alone
@@ -365,7 +399,7 @@ def _apart(deviations: Sequence[float]) -> Matrix:
 
 
 def _together(errors: Sequence[Mapping[int, float]]) -> Matrix:
-    """Return the covariance of numbers that have these errors, each by its cause."""
+    """Return the covariance of numbers with these errors, given by their causes."""
     return [
         [sum(error * other.get(cause, 0.0) for cause, error in one.items()) for other in errors]
         for one in errors
@@ -373,12 +407,13 @@ def _together(errors: Sequence[Mapping[int, float]]) -> Matrix:
 
 
 def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], list[dict[int, float]]]:
-    """The ratio of each k; and the errors of the logarithms of the factor, of c(1) and so on, and
-    of the cost of a draft, each by its cause: a measured k, or a number beyond them.
+    """Return the ratio of each k, and the errors of all numbers by their causes.
 
-    All that was measured has the error of the plain step, which it is a ratio to. What was not
-    has a part of the errors of those on whose line it lies, and one of its own; beyond the last
-    that was measured, the line's slope may be wrong.
+    The numbers are the logarithms of the factor, of c(1) and so on, and of the cost of a draft. A
+    cause is a measured k, or a number beyond them. Everything measured shares the error of the
+    plain step, which it is a ratio to. A value that was not measured has a part of the errors of
+    the points that its line goes through, and an error of its own; beyond the last measured point,
+    the line's slope may be wrong.
     """
     measured = sorted(known)
     last = measured[-1]
@@ -403,16 +438,16 @@ def _curve(known: Mapping[int, float], limit: int) -> tuple[list[float], list[di
 
 
 def _rise(known: Mapping[int, float], measured: Sequence[int]) -> float:
-    """Return how much each further draft costs beyond the last that was measured."""
+    """Return the cost of each further draft beyond the last measured point."""
     last = measured[-1]
     if last == 0:
-        return 1.0  # with nothing but the plain step measured: no gain at all
+        return 1.0  # if only the plain step was measured, assume no gain at all
     before = measured[-2]
     return max((known[last] - known[before]) / (last - before), (known[last] - 1) / last, 0.0)
 
 
 def _numbers(data: object) -> list[float] | None:
-    """Return the finite numbers of a list, or None."""
+    """Return the values of a list as floats; None if any of them is not a finite number."""
     if not isinstance(data, list):
         return None
     numbers = [

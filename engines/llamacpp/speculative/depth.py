@@ -1,29 +1,29 @@
-"""Decides at each step how many tokens to draft ahead: pure, no clock, no chance.
+"""Decides at each step how many tokens to draft. Pure: without a clock or random numbers.
 
-Checking k drafts costs c(k) plain steps (`costs`), making each costs d more, and S(k) tokens are
-expected to come of it (`acceptance`): one that the model draws anyway, and the drafts that hold.
-What is to be largest is tokens per time in the long run. With v, the tokens that a plain step's
-time is worth at the best rate now known, that is the same as making S - v * time largest at each
-step (Dinkelbach's argument for ratios): time is paid for at the rate at which it could otherwise
-be used. The same sum decides everything here: the source, whether to go on drafting after a draft
-of low confidence, and how many drafts to check once their making is spent. All depths are looked
-at, since the cost curve is not convex. Where a memory goes back only as a whole, the tokens that
-stay of a step with a wrong draft are evaluated once more in the next: what that is expected to take
-is part of the time.
+Checking k drafts costs c(k) plain steps (`costs`), making each draft costs d more, and S(k) tokens
+are expected from the step (`acceptance`): one that the model draws anyway, and the drafts that
+hold. The goal is the most tokens per time in the long run. Let v be the number of tokens that the
+time of a plain step is worth at the best rate now known. Then the goal is the same as the largest S
+- v * time at each step (Dinkelbach's argument for ratios): time is paid for at the rate at which it
+could otherwise be used. The same expression decides everything here: the source of drafts, whether
+to continue drafting after a draft of low confidence, and how many drafts to check once they are
+made. All depths are examined, since the cost curve is not convex. If a memory can only be restored
+as a whole, the tokens that stay after a step with a wrong draft are evaluated again in the next
+step; the expected time for this is included.
 
-What Auto must never do is lose. It therefore plays with credit (`credit`): a little for each
-answer, a part of its tokens, and what drafting has won in it. A depth is open only if the credit
-covers what it loses on a poor day: with drafts that hold less often than is believed, by the more
-the less was seen of them (`Acceptance.cautious`). What pays even then may be drafted without
-credit, until too much of it was lost all the same. With little credit the depth is the one that is
-least a matter of luck. Where much was won, a depth whose cost is little known is tried if it would
-pay at the cost that is to be hoped for (`Costs.hoped`).
+Auto must never lose time. It therefore works with credit (`Credit`): a little for each answer, a
+share of its tokens, and the time that drafting has won in it. A depth is open only if the credit
+covers its loss on a bad day: with drafts that hold less often than believed, by a margin that is
+larger the less was observed (`Acceptance.cautious`). Drafts that pay even on a bad day need no
+credit, until too much was lost on them anyway. With little credit, the depth is the one that
+depends least on luck. With much credit, a depth whose cost is little known is tried if it would pay
+at its optimistic cost (`Costs.hoped`).
 
-While no depth pays, the drafter is watched: what it drafts is not checked, but compared with the
+While no depth pays, the drafter is watched: its drafts are not checked, but compared with the
 tokens that plain steps then draw. Such a shadow costs d for each draft instead of a whole check.
-It comes at once while the text is unknown, every d / 1 % steps later, and again at once after one
-that was right; it is as long as all of it is likely to be compared. What prompt lookup proposes
-costs nothing to watch.
+One comes at once while the text is unknown, then every d / 1 % steps, and again at once after a
+right one. It is as long as all of it is likely to be compared. Watching prompt lookup costs
+nothing.
 
 One step: `plan`, `more` after each token of the model's own drafter, `verify`, `learn`.
 """
@@ -40,17 +40,20 @@ from engines.llamacpp.speculative.costs import Costs
 from engines.types import MtpKind, MtpMode
 
 WORTH_TRYING = 1.02
-"""A gain that is possible at all must be at least this."""
+"""The least gain that must be possible before drafting is tried."""
 
-_OLDEST = 3.0  # times faster that memory fades over text that went by unobserved
+_OLDEST = 3.0  # the most times faster that memory fades over unobserved text
 
 
 class Shadow:
-    """Drafts of one answer that nobody checks, compared with the text token by token.
+    """Drafts of one answer that are not checked, but compared with the text token by token.
 
-    A draft is compared with the tokens that the model draws. Those that were checked are compared
-    in the same step, all others as plain steps come to their places, as long as the chain holds.
-    hit: the last comparison held. idle: steps since the last draft.
+    A draft is compared with the tokens that the model draws. Checked drafts are compared in the
+    same step, all others when plain steps reach their places, as long as the chain holds.
+
+    Attributes:
+        hit: Whether the last comparison held.
+        idle: Number of steps since the last draft.
     """
 
     def __init__(self) -> None:
@@ -62,11 +65,15 @@ class Shadow:
 
     @property
     def follows(self) -> bool:
-        """Whether there are drafts that the coming tokens are compared with."""
+        """Whether there are drafts to compare with the next tokens."""
         return len(self._left) > 0
 
     def take(self, drafted: Sequence[int]) -> None:
-        """Begin a step. It drafted these tokens, told by their confidence, or none."""
+        """Start a step.
+
+        Args:
+            drafted: The confidence of each token that the step drafted, or empty.
+        """
         if not drafted:
             self.idle += 1
             return
@@ -75,7 +82,11 @@ class Shadow:
         self.idle = 0
 
     def compare(self, known: Acceptance, right: int, out: int) -> bool:
-        """Compare the drafts left with `out` tokens, `right` of them equal; False if none left."""
+        """Compare the remaining drafts with `out` tokens, `right` of them equal.
+
+        Returns:
+            False if no drafts remained.
+        """
         if not self._left:
             return False
         judged = min(right + 1, out, len(self._left))
@@ -95,25 +106,31 @@ def longest(costs: Costs, room: int, credit: float) -> int:
     return max(1, min(next(could, 1), int(credit / costs.draft)))
 
 
-ALLOWANCE = 0.01  # credit for each token, and the part of the time spent on watching
-_START = 0.8  # credit at the beginning of an answer, whatever the last one won or lost
-_DEBT = 1.6  # how far below nothing it may be before what pays on a poor day is closed, too
-_SAVED = 2.0  # how far the allowance adds up
-_WON = 12.0  # how far what was won adds up
-_AMPLE = 2.0  # from here on bad luck is borne
+ALLOWANCE = 0.01  # credit for each token, and the share of time spent on watching
+_START = 0.8  # credit at the start of an answer, whatever the last one won or lost
+_DEBT = 1.6  # the debt at which even depths that pay on a bad day are closed
+_SAVED = 2.0  # the most credit that the allowance adds up to
+_WON = 12.0  # the most credit that gains add up to
+_AMPLE = 2.0  # with this much, bad luck can be borne
 
 
 class Credit:
-    """The credit of one answer: a little to begin with, a share of its tokens, and the gains.
+    """The credit of one answer: a starting amount, a share of its tokens, and its gains.
 
-    have: what there is, in plain steps' time; less than nothing is debt.
+    Attributes:
+        have: The current credit, in times of plain steps; negative for debt.
     """
 
     def __init__(self) -> None:
         self.have = _START
 
     def pay(self, out: int, spent: float) -> None:
-        """Pay for a step that took so many plain steps and gave so many tokens."""
+        """Pay for a step.
+
+        Args:
+            out: Number of tokens that the step gave.
+            spent: The time that it took, in plain steps.
+        """
         have = self.have + out - spent
         if have < _SAVED:
             have = min(_SAVED, have + ALLOWANCE * out)
@@ -121,38 +138,38 @@ class Credit:
 
     @property
     def stake(self) -> float:
-        """The most that the next step may lose on a poor day."""
+        """The most that the next step may lose on a bad day."""
         return max(min(0.0, self.have + _DEBT), self.have)
 
     @property
     def left(self) -> float:
-        """How far the credit is above the deepest debt, at which drafting stops."""
+        """The distance of the credit from the deepest debt, at which drafting stops."""
         return self.have + _DEBT
 
     @property
     def ample(self) -> bool:
-        """Whether bad luck can be borne, and a cost that is little known be tried."""
+        """Whether bad luck can be borne, and a depth with a little-known cost can be tried."""
         return self.have >= _AMPLE
 
 
-_RESERVE = 0.6  # most credit that watching leaves for the drafts that it may lead to
-_CURIOUS = 8  # steps after which one draft more is made than pays
-_COMPARED = 0.8  # how likely the next draft of a shadow must be compared
-_LONGEST_WAIT = 24  # steps without a look at the drafter, while there is credit
-_UNKNOWN = 4.0  # observations below which a text is unknown
-_STALL = 3.0  # a step that takes so many times what it should was held up by something else
-_REMEASURE = 256  # steps after which plain ones are due, to keep the gain honest
-_CLOCKED = 7  # latest plain steps whose lower quartile the gain is told against
-_CONFIRM = 16  # and until one was timed, or while what put the cost curve right may be wrong
-_TRIED = 3  # drafts that are checked once, whatever they cost, to confirm a corrected curve
-_TELLING = 8  # one step in so many tells of drafts, where the depth is given
-_REFRESH = 16  # steps after which the rates are worked out anew, if nothing was drafted
-_SMOOTH = 1 / 16  # of a new step in a running mean
+_RESERVE = 0.6  # the most credit that watching reserves for the drafts that follow
+_CURIOUS = 8  # every so many steps, one draft more is made than pays
+_COMPARED = 0.8  # the least chance that a shadow's next draft is compared
+_LONGEST_WAIT = 24  # the most steps without watching the drafter, while there is credit
+_UNKNOWN = 4.0  # a text with fewer observations is unknown
+_STALL = 3.0  # a step that takes this many times as long as it should was held up
+_REMEASURE = 256  # steps after which a plain step is due, to keep the gain honest
+_CLOCKED = 7  # the gain is relative to the lower quartile of so many latest plain steps
+_CONFIRM = 16  # the same until one was timed, or while the corrected curve may be wrong
+_TRIED = 3  # number of drafts checked once, at any cost, to confirm a corrected curve
+_TELLING = 8  # with a fixed depth, one in so many steps is learnt from
+_REFRESH = 16  # steps after which the rates are computed again, if nothing was drafted
+_SMOOTH = 1 / 16  # weight of a new step in a running mean
 
 
 @dataclass(frozen=True, slots=True)
 class DraftPlan:
-    """The drafter and the most tokens to draft; "none" and 0 for a plain step."""
+    """The drafter to use and the most tokens to draft; "none" and 0 for a plain step."""
 
     source: MtpKind
     drafts: int
@@ -162,10 +179,13 @@ _PLAIN = DraftPlan("none", 0)
 
 
 class DepthPolicy:
-    """Decides the depth for a loaded model, and learns; begin each answer with `new_answer`.
+    """Chooses the depth for a loaded model, and learns. Start each answer with `new_answer`.
 
-    sources: the drafters there are: "lookup", and at most one of "embedded" and "drafter".
-    repeats: whether what stays of a step with a wrong draft is evaluated again.
+    Args:
+        costs: The costs of steps and drafts.
+        limit: The most drafts in a step.
+        sources: The available drafters: "lookup", and at most one of "embedded" and "drafter".
+        repeats: Whether the tokens that stay after a step with a wrong draft are evaluated again.
     """
 
     def __init__(
@@ -188,7 +208,12 @@ class DepthPolicy:
         self.new_answer()
 
     def new_answer(self, mode: MtpMode = "auto", depth: int | None = None) -> None:
-        """Begin an answer. depth: drafts at each step, where it is not to be chosen."""
+        """Start an answer.
+
+        Args:
+            mode: Whether drafting is on or chosen automatically.
+            depth: Number of drafts at each step; None to choose it.
+        """
         self._least = 1 if mode == "on" else 0
         self._fixed = min(depth, self._limit) if depth is not None else 0
         self._credit = Credit()
@@ -205,7 +230,7 @@ class DepthPolicy:
         self._refresh()
 
     def go_by(self, costs: Costs) -> None:
-        """Go by other costs from the next step on, such as those beside other answers."""
+        """Use other costs from the next step on, such as those among several answers."""
         self._costs = costs
         self._plain_steps = deque((costs.factor,), _CLOCKED)
         self._plain_s = costs.factor
@@ -215,9 +240,11 @@ class DepthPolicy:
     # One step
 
     def plan(self, room: int, lookup: Sequence[int] | None = None) -> DraftPlan:
-        """Plan the next step, with room for that many drafts.
+        """Plan the next step.
 
-        lookup: confidence of the tokens that prompt lookup proposes, in their order.
+        Args:
+            room: The most drafts that there is room for.
+            lookup: The confidence of each token that prompt lookup proposes, in order.
         """
         proposed = lookup if lookup and self._uses_lookup else ()
         room = min(room, self._limit)
@@ -248,7 +275,7 @@ class DepthPolicy:
         return self._plans[self._most] if self._most else _PLAIN
 
     def more(self, bucket: int) -> bool:
-        """Decide whether another token is worth its time, after one of this confidence."""
+        """Return whether another token is worth its time, after one with this confidence."""
         self._drafted.append(bucket)
         made = len(self._drafted)
         if self._exact:
@@ -268,12 +295,12 @@ class DepthPolicy:
             extra += self._costs.draft
             if tokens - value * (ratios[k] + extra + self._again(k, tokens, reach)) > best:
                 return True
-        # One more now and then tells whether deeper drafts still hold no better.
+        # An occasional extra draft shows whether deeper drafts still hold no better.
         curious = self._steps % _CURIOUS == 0 and made <= self._checked_last
         return curious and self._credit.ample and made < self._most
 
     def verify(self) -> int:
-        """Decide how many drafted tokens to check; 0 after drafting makes them a shadow."""
+        """Return how many drafted tokens to check; 0 after drafting turns them into a shadow."""
         if self._exact:
             self._checked = self._most if self._source == "lookup" else len(self._drafted)
             return self._checked
@@ -296,17 +323,24 @@ class DepthPolicy:
     ) -> None:
         """Learn from the outcome of the step.
 
-        out: tokens that came out, the kept drafts and one. right, lookup_right: how many of the
-        natively drafted and of the proposed tokens equal them, from the first on, whether they
-        were checked or not; where nothing was drafted, of those of the last draft that are left
-        behind the ones that equalled what came out before. step_seconds, draft_seconds,
-        beside_seconds: for the check, for drafting, and for all that an answer without drafts is
-        spared. again: tokens that were evaluated before, and once more in this step. timed: whether
-        step_seconds were measured, and are not what is believed anyway.
+        If nothing was drafted, `right` and `lookup_right` count the remaining tokens of the last
+        draft, after those that equalled earlier tokens.
+
+        Args:
+            out: Number of tokens that the step gave: the kept drafts and one more.
+            right: Number of tokens from the model's own drafter that equal them, from the first on,
+                whether checked or not.
+            lookup_right: The same for tokens proposed by prompt lookup.
+            step_seconds: Seconds for evaluating and drawing.
+            draft_seconds: Seconds for drafting.
+            beside_seconds: Seconds for everything else that an answer without drafts does not need.
+            again: Number of tokens that were evaluated before, and again in this step.
+            timed: Whether step_seconds were measured, rather than taken from the believed costs.
         """
         costs, drafted, checked = self._costs, len(self._drafted), self._checked
         size = checked + again
-        # Where the depth is given, the rest is learnt for other answers, and some steps tell it.
+        # With a fixed depth, drafts are only learnt about for other answers, and some steps
+        # suffice.
         telling = not self._fixed or self._steps % _TELLING == 1
         costs.observe_beside(beside_seconds)
         surprising = timed and costs.observe_step(size, step_seconds)
@@ -321,7 +355,7 @@ class DepthPolicy:
         if checked:
             self._since_plain += 1
         elif surprising and not again:
-            # The whole curve hangs on the plain step: a strange one is measured again.
+            # The whole curve depends on the plain step, so a surprising one is measured again.
             self._since_plain = _REMEASURE
         elif self._after_plain:
             self._since_plain = 0
@@ -329,7 +363,7 @@ class DepthPolicy:
         if not self._fixed:
             self._pay(out, spent)
         self._tokens += out
-        # A stall says nothing of drafting: it would have hit a plain step just as well.
+        # A stall says nothing about drafting: it would have hit a plain step just as well.
         self._seconds += min(step_seconds + draft_seconds, _STALL * costs.factor * spent)
         self._seconds += beside_seconds
         self._plain_seconds += out * self._plain_s
@@ -340,7 +374,7 @@ class DepthPolicy:
             self._refresh()
 
     def _compare(self, out: int, right: int, lookup_right: int) -> bool:
-        """Learn which drafts held, as `learn`; returns whether any were the model's own."""
+        """Learn which drafts held, as in `learn`; return whether any were the model's own."""
         self._shadow.take(self._drafted)
         if self._proposed:
             judged = min(lookup_right + 1, out, len(self._proposed), self._limit)
@@ -357,11 +391,11 @@ class DepthPolicy:
         self._usual -= _SMOOTH * self._usual
 
     def _note_plain(self, checked: int, seconds: float) -> None:
-        """Take the time of a plain step behind another one, as all are in an answer without drafts.
+        """Note the time of a plain step after another one, as all are in an answer without drafts.
 
-        One behind drafts takes longer, and what is believed of it meanwhile grows with the steps
-        that check: told against that, drafts would seem to gain what they lose. What holds a step
-        up makes it longer and never shorter, so the lower ones count.
+        A plain step after drafts takes longer, and the believed time of plain steps grows with the
+        steps that check: relative to that, drafts would seem to gain the time they lose.
+        Interruptions only make a step longer, never shorter, so the lower times count.
         """
         if checked == 0 and self._after_plain and seconds > 0:
             self._plain_steps.append(seconds)
@@ -370,7 +404,7 @@ class DepthPolicy:
         self._checked_last = checked
         self._after_plain = checked == 0
 
-    # What to say of it
+    # Reporting
 
     @property
     def hopeless(self) -> bool:
@@ -379,24 +413,24 @@ class DepthPolicy:
 
     @property
     def first_share(self) -> float:
-        """The share of the model's own first drafts that were right lately, 0 to 1."""
+        """The share of the model's own first drafts that were right recently, 0 to 1."""
         return self._native.chances[0]
 
     @property
     def promise(self) -> float:
-        """The tokens that a plain step's time is expected to give, infinite until that is known."""
+        """The tokens expected in the time of a plain step; infinite until that is known."""
         return self._rate if self._native.observations >= _UNKNOWN else inf
 
     @property
     def depth(self) -> int:
-        """The usual number of drafts checked, lately."""
+        """The usual number of drafts checked recently."""
         return round(self._usual)
 
     @property
     def gain(self) -> float | None:
-        """Speed of this answer so far over that of plain steps; None before any was timed.
+        """The speed of this answer so far, relative to plain steps; None before any was timed.
 
-        Never above the bound: then the plain steps were held up, and the others were not.
+        Never above the bound: if it were, the plain steps were held up and the others were not.
         """
         bound = self.bound
         if not self._clocked or self._seconds <= 0 or bound is None:
@@ -405,23 +439,23 @@ class DepthPolicy:
 
     @property
     def _clocked(self) -> bool:
-        """Whether a plain step was timed while answering, and not in a calibration alone."""
+        """Whether a plain step was timed while answering, not only in a calibration."""
         return len(self._plain_steps) > 1
 
     @property
     def bound(self) -> float | None:
-        """The gain that the cost curve gives the tokens of this answer: no time lost elsewhere."""
+        """The gain for this answer's tokens by the cost curve, with no time lost elsewhere."""
         return self._tokens / self._time if self._time > 0 else None
 
-    # Inside
+    # Internals
 
     def _begin(self, proposed: Sequence[int], value: float) -> None:
         self._source: MtpKind = "none"
         self._proposed = proposed
         self._drafted: list[int] = []
         self._most = self._checked = 0
-        self._watching = False  # whether what is drafted is only to be compared
-        self._exact = False  # whether `_most` are drafted and checked, whatever comes of it
+        self._watching = False  # whether the drafts are only compared
+        self._exact = False  # whether `_most` are drafted and checked in any case
         self._value = max(1.0, value) if not self._least else value
         self._reach = 1.0
         self._sums = [1.0]
@@ -438,7 +472,7 @@ class DepthPolicy:
         return DraftPlan("lookup", self._most) if self._most else _PLAIN
 
     def _plan_lookup(self, room: int, proposed: Sequence[int]) -> DraftPlan | None:
-        """Plan drafts from the text itself, where that is the best use of the time."""
+        """Plan drafts from the text itself, if that is the best use of the time."""
         sums, reach, tokens, rate = self._sums, 1.0, 1.0, 0.0
         for position, bucket in enumerate(proposed[:room]):
             reach *= self._lookup.chance(position, bucket)
@@ -490,36 +524,40 @@ class DepthPolicy:
         return self._costs.ratios[k] + switch
 
     def _again(self, k: int, tokens: float, held: float) -> float:
-        """Return the time that evaluating again is expected to take after a step with k drafts.
+        """Return the expected time for evaluating tokens again after a step with k drafts.
 
-        tokens: expected of the step. held: the chance that all drafts hold, and none is evaluated
-        again. Each takes its part of what c(k) is above c(0).
+        Each repeated token costs its part of the difference between c(k) and c(0).
+
+        Args:
+            k: Number of drafts.
+            tokens: Number of tokens expected from the step.
+            held: The chance that all drafts hold, so that none is evaluated again.
         """
         if not self._repeats:
             return 0.0
         return (self._costs.ratios[k] - 1) / k * max(0.0, tokens - (k + 1) * held)
 
     def _again_of(self, k: int) -> float:
-        """Return the same for drafts of the model's own drafter, as they are expected to hold."""
+        """Return the same for k drafts of the model's own drafter, with its expected acceptance."""
         expected = self._native.expected
         return self._again(k, expected[k], expected[k] - expected[k - 1])
 
     @property
     def _hoped(self) -> Sequence[float]:
-        """Return c(k) as it may turn out where there is something to spare."""
+        """The ratios c(k): the optimistic ones if there is credit to spare."""
         return self._costs.hoped if self._credit.ample else self._costs.ratios
 
     def _open(self, room: int) -> int:
-        """Return the deepest depth that the credit covers; 0 if none that it covers pays.
+        """Return the deepest depth that the credit covers; 0 if none of those pays.
 
-        While there is little, it is the one at which the logarithm of what is left to lose grows
-        fastest, to the second order (Kelly's criterion): a deeper one may gain more, but is more
-        a matter of luck, and where all is lost nothing is gained any more.
+        With little credit, it is the depth at which the logarithm of what is left to lose grows
+        fastest, to the second order (Kelly's criterion): a deeper one might gain more, but depends
+        more on luck, and once everything is lost there are no gains any more.
         """
         prices, expected = self._costs.prices, self._native.expected
         cautious, stake, left = self._native.cautious, self._credit.stake, self._credit.left
         deepest, steady, fastest = 0, 0, -inf
-        square = 1.0  # the mean of the squared number of tokens
+        square = 1.0  # the mean of the square of the number of tokens
         for k in range(1, room + 1):
             tokens, time = expected[k], prices[k] + self._again_of(k)
             square += (2 * k + 1) * (tokens - expected[k - 1])
@@ -535,7 +573,7 @@ class DepthPolicy:
         wait = min(draft / ALLOWANCE, _LONGEST_WAIT)
         have = self._credit.have
         if have - draft < self._reserve:
-            # what is saved is wanted for real drafts: look at a third of the pace
+            # the credit is needed for real drafts, so watch only a third as often
             return self._rate > 1 and have >= draft and self._shadow.idle >= 3 * wait
         unknown = self._native.observations < _UNKNOWN
         return unknown or self._shadow.hit or self._shadow.idle >= wait
@@ -546,13 +584,14 @@ class DepthPolicy:
         self._pace = (tokens + _SMOOTH * (out - tokens), time + _SMOOTH * (spent - time))
 
     def _refresh(self) -> None:
-        """Work out the best rate of the model's own drafter, and whether it could ever win."""
+        """Compute the best rate of the model's own drafter, and whether it could ever win."""
         if self._kind == "none":
             self._rate, self._reserve, self._hopeless = 0.0, 0.0, True
             return
         prices = self._costs.prices
         expected, cautious = self._native.expected, self._native.cautious
-        rate, could, pays = 0.0, inf, inf  # the least stakes of depths that could pay, that do
+        # could, pays: the least stake of a depth that could pay, and of one that does.
+        rate, could, pays = 0.0, inf, inf
         for k in range(1, self._limit + 1):
             price = prices[k] + self._again_of(k)
             stake = price - cautious[k]

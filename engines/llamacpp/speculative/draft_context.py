@@ -1,4 +1,4 @@
-"""The second context, in which llama.cpp guesses: by prediction layers, or by a smaller model."""
+"""The second context, in which llama.cpp drafts with prediction layers or a smaller model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from engines.types import HEAD_BATCH, LoadPlan
 _DEFAULT, _MTP = 0, 1
 """LLAMA_CONTEXT_TYPE_DEFAULT and LLAMA_CONTEXT_TYPE_MTP in llama.h."""
 
-# Steps of the margin between the logits of the first and the second choice. A margin of x is odds
-# of e^x : 1 between the two.
+# Limits between levels of confidence, for the margin between the logits of the first and the second
+# choice. A margin of x means odds of e^x : 1.
 _MARGINS: Final = (0.25, 0.75, 1.5, 2.5, 4.0, 6.0, 9.0)
 _FLOAT: Final = 4
 _NEVER: Final = float("-inf")
@@ -26,10 +26,15 @@ _NEVER: Final = float("-inf")
 
 @dataclass(frozen=True)
 class Guessing:
-    """What guesses for one sequence of a target.
+    """The settings for guessing in one sequence of a target.
 
-    weights: the llama_model that guesses. beside: what does so for the first sequence, in whose
-    native context this one is evaluated, too; None for the first.
+    Attributes:
+        weights: The llama_model that guesses.
+        target: The context of the model that checks the guesses.
+        plan: The plan of the target.
+        sequence: The number of the sequence.
+        beside: The guess context of the first sequence, whose native context this one shares; None
+            for the first sequence itself.
     """
 
     weights: Any
@@ -40,11 +45,18 @@ class Guessing:
 
 
 class GuessContext:
-    """One sequence in which tokens are guessed: it evaluates some, and tells the likeliest next.
+    """One sequence in which tokens are guessed: it evaluates tokens, and gives the likeliest next.
 
-    All sequences of a drafter have one native context, which that of the first one owns. width:
-    values of the hidden state that each token is evaluated with, 0 for none. batch_size: most
-    tokens in one evaluation.
+    All sequences of a drafter share one native context, which the first one owns.
+
+    Args:
+        native: The llama.cpp library.
+        of: The settings.
+        params: The llama_context_params.
+        width: Number of values in the hidden state that each token is evaluated with; 0 for none.
+
+    Attributes:
+        batch_size: The most tokens in one evaluation.
     """
 
     def __init__(self, native: Native, of: Guessing, params: Any, width: int) -> None:
@@ -68,7 +80,7 @@ class GuessContext:
         return self.context.pointer
 
     def expose(self) -> None:
-        """Have the target keep what guesses start from, beside the tokens."""
+        """Let the target keep what guesses start from, other than tokens."""
 
     def close(self) -> None:
         """Close the native context, if this is the first sequence's."""
@@ -76,14 +88,15 @@ class GuessContext:
             self._owned.close()
 
     def evaluate(self, tokens: Sequence[int], start: int, *, outputs: int) -> int:
-        """Evaluate tokens from position `start` on; returns the result code."""
+        """Evaluate tokens from position `start` on; return the result code."""
         self._batch.fill(tokens, start, outputs)
         return int(self._decode(self.pointer, self._batch.native))
 
     def guess(self, row: int = -1) -> tuple[int, int]:
-        """Return the likeliest next token and its margin to the second, as confidence 0 to 7.
+        """Return the likeliest next token, and its margin to the second as a confidence of 0 to 7.
 
-        row: of the token whose logits tell, from the end if negative.
+        Args:
+            row: The number of the token whose logits are used, counted from the end if negative.
         """
         logits = self._logits.row(self.pointer, row)
         token = int(logits.argmax())
@@ -92,18 +105,18 @@ class GuessContext:
         return token, bisect(_MARGINS, best - logits.item(logits.argmax()))
 
     def trim(self, length: int) -> None:
-        """Forget what was evaluated from position `length` on."""
+        """Forget the tokens from position `length` on."""
         self._api.llama_memory_seq_rm(self.context.memory, self.sequence, length, -1)
 
     def clear(self) -> None:
-        """Forget everything. Not where the target's memory is shared."""
+        """Forget everything. Do not call it if the memory is shared with the target."""
         self.trim(-1)
 
 
 class ModelContext(GuessContext):
-    """The context of a whole model that drafts for another, with a KV cache of its own.
+    """The context of a whole model that drafts for another, with its own KV cache.
 
-    Its sliding layers keep all tokens: so any of them can be taken back.
+    Its sliding window layers keep all tokens, so any of them can be taken back.
     """
 
     def __init__(self, native: Native, of: Guessing) -> None:
@@ -113,13 +126,15 @@ class ModelContext(GuessContext):
 
 
 class DraftContext(GuessContext):
-    """Evaluates pairs: a token, and the hidden state of the model one position before it.
+    """Evaluates pairs of a token and the model's hidden state one position before it.
 
-    Making it clears the target's KV cache where the two share one: make it before any prompt.
+    Creating it clears the target's KV cache if the two share one, so create it before any prompt.
     Close it before the target.
 
-    width: values of a hidden state. every_row: whether it gives a hidden state for each pair, or
-    for those with logits.
+    Attributes:
+        width: Number of values in a hidden state.
+        every_row: Whether it gives a hidden state for each pair, or only for pairs with logits.
+        shares_memory: Whether it shares the target's KV cache.
     """
 
     _type = _MTP
@@ -153,19 +168,23 @@ class DraftContext(GuessContext):
         self._target.expose(every_row=not self.shares_memory, sequence=self.sequence)
 
     def choose_head(self, number: int) -> None:
-        """Evaluate with this one of several heads from now on, counted from 0."""
+        """Evaluate with head `number`, counted from 0, from now on."""
         self._extra.llama_set_nextn_layer_offset(self.pointer, number)
 
     def take_from_target(self, row: int, into: int, count: int = 1) -> None:
-        """Pair `count` tokens from number `into` on with hidden states of the target's last call.
+        """Pair tokens with hidden states of the target's last call.
 
-        row: the first of them. More than one only where the target keeps them of every token.
+        Args:
+            row: The row of the first hidden state.
+            into: The number of the first token.
+            count: Number of tokens; more than one only if the target keeps the states of every
+                token.
         """
         first = self._target.first_row(self.sequence)
         self._take(self._target.pointer, first + row, into, count)
 
     def take_from_draft(self, into: int) -> None:
-        """Pair token number `into` with the hidden state that the last evaluation ended with."""
+        """Pair token number `into` with the hidden state at the end of the last evaluation."""
         row = self._batch.native.n_tokens - 1 if self.every_row else -1
         self._take(self.pointer, row, into, 1)
 
@@ -184,7 +203,7 @@ class DraftContext(GuessContext):
         ctypes.memmove(self._hidden + into * size, self._hidden + row * size, size)
 
     def blank(self, into: int) -> None:
-        """Pair token number `into` with nothing, where the hidden state is not known."""
+        """Pair token number `into` with zeros, as its hidden state is not known."""
         size = self.width * _FLOAT
         ctypes.memset(self._hidden + into * size, 0, size)
 
@@ -193,14 +212,15 @@ class DraftContext(GuessContext):
         return ctypes.string_at(self._hidden, self.width * _FLOAT)
 
     def put(self, hidden: bytes | bytearray) -> None:
-        """Pair token number 0 with a hidden state that was `pending` before."""
+        """Pair token number 0 with a hidden state that `pending` returned before."""
         ctypes.memmove(self._hidden, bytes(hidden), self.width * _FLOAT)
 
 
 class LayerRows:
-    """What went into some of the target's layers, of each token of its last call.
+    """The inputs of some of the target's layers, for each token of its last call.
 
-    batch: for calls that are given it, without the tokens.
+    Attributes:
+        batch: A batch for calls that receive these inputs instead of tokens.
     """
 
     def __init__(self, native: Native, of: Guessing, features: Features, size: int) -> None:
@@ -214,11 +234,11 @@ class LayerRows:
         self._into = ctypes.addressof(self.batch.hidden)
 
     def expose(self) -> None:
-        """Have the target keep it."""
+        """Let the target keep the inputs."""
         self._target.expose_layers(self._layers, self._sequence)
 
     def take(self, row: int, into: int, count: int) -> None:
-        """Copy that of `count` tokens from number `row` on into the batch, from `into` on."""
+        """Copy the inputs of `count` tokens from row `row` on into the batch, from `into` on."""
         row += self._target.first_row(self._sequence)
         size, width = self._size, len(self._layers) * self._size
         for place, layer in enumerate(self._layers):
@@ -229,10 +249,10 @@ class LayerRows:
 
 
 class EagleContext(DraftContext):
-    """Evaluates pairs for an Eagle-3 drafter, whose encoder makes the hidden states.
+    """Evaluates pairs for an Eagle-3 drafter, whose encoder computes the hidden states.
 
-    Each pair stands one position before its token, where the state is from. So there is none for
-    the first token. The graph gives logits and a state for each pair of a call.
+    Each pair has the position one before its token, where its hidden state comes from, so the first
+    token has no pair. The graph gives logits and a hidden state for each pair of a call.
     """
 
     _type = _DEFAULT
@@ -240,7 +260,7 @@ class EagleContext(DraftContext):
     def __init__(self, native: Native, of: Guessing, features: Features) -> None:
         size = min(of.target.batch_size, HEAD_BATCH)
         super().__init__(native, of, size, every_row=True)
-        # What it may be lent is the target's table of tokens.
+        # At most, the target's token table is shared.
         self.shares_memory = False
         self._encode = native.api.llama_encode
         self._rows = LayerRows(native, of, features, size)
@@ -255,10 +275,10 @@ class EagleContext(DraftContext):
         super().trim(length - 1)
 
     def take_from_target(self, row: int, into: int, count: int = 1) -> None:
-        """Pair tokens as above. Raises NotEncodedError."""
+        """Pair tokens as in `DraftContext`. Raises NotEncodedError."""
         if not count:
             return
-        # Its positions count for nothing, but have to go on from what is in the memory.
+        # The encoder's positions have no meaning, but must continue those in memory.
         start = self._api.llama_memory_seq_pos_max(self.context.memory, self.sequence) + 1
         self._rows.take(row, 0, count)
         self._rows.batch.fill_states(start, count)
@@ -272,17 +292,17 @@ class NotEncodedError(Exception):
 
 
 class BlockContext(GuessContext):
-    """Evaluates blocks of tokens, most of them unknown, for a DFlash or DSpark drafter.
+    """Evaluates blocks of mostly unknown tokens for a DFlash or DSpark drafter.
 
-    Its memory is filled not with tokens, but with what they were in layers of the target. The
-    graph gives logits for each token of a block; that of DFlash 2 gives a few candidates for each
-    instead, and what each of them is worth behind each candidate of the place before.
+    Its memory is filled with inputs of the target's layers instead of tokens. The graph gives
+    logits for each token of a block. The graph of DFlash 2 gives instead a few candidates for each
+    token, and the worth of each candidate after each candidate of the previous place.
     """
 
     def __init__(self, native: Native, of: Guessing, features: Features, block: Block) -> None:
         params = _params(native, of, min(of.target.batch_size, HEAD_BATCH))
         params.ctx_other = of.target.pointer
-        # Its sliding layers keep all tokens, too: so any of them can be taken back.
+        # The sliding window layers keep all tokens, so any of them can be taken back.
         params.swa_full = True
         super().__init__(native, of, params, 0)
         native.api.llama_set_causal_attn(self.pointer, block.causal)
@@ -300,7 +320,7 @@ class BlockContext(GuessContext):
         return super().evaluate(tokens, start, outputs=0 if self._choices else outputs)
 
     def guesses(self, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield what is guessed at these places of the block, as `guess` does."""
+        """Yield the guesses at these rows of the block, each as `guess` returns it."""
         if not self._choices:
             yield from map(self.guess, rows)
             return
@@ -314,20 +334,21 @@ class BlockContext(GuessContext):
             yield int(weighed[chosen]), bisect(_MARGINS, worth[chosen] - second)
 
     def take_from_target(self, row: int, into: int, count: int) -> None:
-        """Keep what `count` tokens of the target's last call were, as numbers `into` and on."""
+        """Keep layer inputs of `count` tokens of the target's last call, from number `into` on."""
         self._rows.take(row, into, count)
 
     def remember(self, start: int, count: int) -> int:
-        """Put the first `count` that were kept into the memory, as of position `start` and on.
+        """Put the first `count` kept layer inputs into memory, from position `start` on.
 
-        Returns the result code.
+        Returns:
+            The result code.
         """
         self._rows.batch.fill_states(start, count)
         return int(self._decode(self.pointer, self._rows.batch.native))
 
 
 def _params(native: Native, of: Guessing, batch_size: int) -> Any:
-    """Fill llama_context_params for as many sequences as the target has, each as long."""
+    """Return llama_context_params for as many sequences as the target has, of the same length."""
     params = context_params(native.api, of.plan)
     params.n_ctx = of.target.size * of.target.sequences
     params.n_batch = params.n_ubatch = batch_size

@@ -1,4 +1,4 @@
-"""Opens what drafts for a model: the head in its file, or a drafter, heads or a model beside it."""
+"""Opens the drafters of a model: the head in the model's own file, or a separate file."""
 
 from __future__ import annotations
 
@@ -40,19 +40,21 @@ from engines.types import HEAD_BATCH, LoadPlan
 _ONE_AT_A_TIME: Final = 1
 _LENGTH: Final = Struct("<q")
 _MARK: Final = 32
-"""Bytes before what a drafter keeps, which tell whose it is."""
-# Heads whose graph has the hidden states of all pairs, whichever of them give logits. Asked for
-# those of the pairs with logits, llama.cpp gives the first ones instead.
+"""Number of bytes before a drafter's saved state that identify the drafter."""
+# Heads whose graph has the hidden states of all pairs, whichever of them give logits. If only the
+# states of pairs with logits are requested, llama.cpp gives the first ones instead.
 _EVERY_ROW: Final = {"qwen35", "qwen35moe"}
 
 
 class Drafting:
-    """One drafter of a model for one of its sequences, and its context.
+    """One drafter of a model for one of its sequences, with its context.
 
-    drafter: None if the model has none. context: the one that the drafter evaluates in. restored:
-    another sequence has become the present one; for `Speculation` to take back.
+    Close it before the target's context, with which it may share memory.
 
-    Close it before the target's context, which it may share memory with.
+    Attributes:
+        drafter: The drafter; None if the model has none.
+        context: The context that the drafter evaluates in.
+        restored: Whether another sequence has become the current one; `Speculation` resets it.
     """
 
     def __init__(
@@ -65,10 +67,16 @@ class Drafting:
         file: str = "",
         sequence: int = 0,
     ) -> None:
-        """Begin.
+        """Take over an opened drafter.
 
-        weights: what it has to free. file: tells the drafter's file from any other; "" if it is
-        the model's own.
+        Args:
+            native: The llama.cpp library.
+            target: The context of the model that checks the drafts.
+            context: The context of the drafter.
+            drafter: The drafter.
+            weights: The native model that `close` must free, if any.
+            file: Identifies the drafter's file; "" if it is the model's own.
+            sequence: The number of the sequence.
         """
         self._sequence = sequence
         self._api = native.api
@@ -80,25 +88,25 @@ class Drafting:
         self.restored = False
 
     def expose(self) -> None:
-        """Have the target keep what the drafter starts from."""
+        """Let the target keep what the drafter starts from."""
         if self.context is not None:
             self.context.expose()
 
     def hide(self) -> None:
-        """Have the target keep none; that saves a part of the last layer's work on prompts."""
+        """Let the target keep nothing, which saves part of the last layer's work on prompts."""
         self._target.hide(self._sequence)
 
     def save(self) -> bytearray | None:
-        """Return what the drafter keeps of the present sequence."""
+        """Return the drafter's state for the current sequence."""
         kept = self.drafter.save() if self.drafter is not None else None
         return None if kept is None else bytearray(self._mark) + kept
 
     def kept(self, saved: bytes) -> bool:
-        """Tell whether that was `save`d by this drafter."""
+        """Return whether this drafter's `save` returned these bytes."""
         return saved.startswith(self._mark)
 
     def restore(self, saved: bytes | None) -> None:
-        """Give the drafter back what it kept, or None for a sequence that it has not seen."""
+        """Give the drafter its saved state, or None for a sequence that it has not seen."""
         if self.drafter is not None:
             self.drafter.restore(bytearray(saved[_MARK:]) if saved is not None else None)
         self.restored = True
@@ -109,6 +117,7 @@ class Drafting:
             self.context.context.watch(flag)
 
     def close(self) -> None:
+        """Free the drafter's context and its weights, if it owns them."""
         if self.context is not None:
             self.context.close()
         if self._weights:
@@ -117,7 +126,7 @@ class Drafting:
 
 
 class Draftings:
-    """All that drafts for a sequence, one or several: the text itself where nothing else does."""
+    """All drafters of one sequence; without any, only the text itself can draft."""
 
     def __init__(self, each: Sequence[Drafting]) -> None:
         self.each = tuple(each)
@@ -128,14 +137,14 @@ class Draftings:
             drafting.watch(flag)
 
     def save(self) -> bytearray | None:
-        """Return what the drafters keep of the present sequence."""
+        """Return the states of all drafters for the current sequence."""
         saved = [kept for drafting in self.each if (kept := drafting.save()) is not None]
         return bytearray().join(_LENGTH.pack(len(kept)) + kept for kept in saved) or None
 
     def restore(self, saved: bytearray | None) -> None:
-        """Give each drafter back what it kept, or None for a sequence that it has not seen.
+        """Give each drafter its saved state, or None for a sequence that it has not seen.
 
-        What another drafter kept is as good as none.
+        The state of another drafter is ignored.
         """
         rest, parts = bytes(saved or b""), list[bytes]()
         while rest:
@@ -161,8 +170,14 @@ def open_draftings(
 ) -> list[Draftings]:
     """Open the plan's drafter, and the head in the model's own file if it has one.
 
-    Returns what drafts for each sequence of the target; the first has to be closed last. Raises
-    DrafterMismatch, MtpUnavailable and what a load may raise; then nothing stays open.
+    Returns:
+        The drafters of each sequence of the target; close the first sequence's last.
+
+    Raises:
+        DrafterMismatch: The drafter does not fit the model; nothing stays open.
+        MtpUnavailable: llama.cpp cannot connect the drafter; nothing stays open.
+        EngineError: A drafter cannot be loaded; nothing stays open.
+        Cancelled: `cancel` was set; nothing stays open.
     """
     found: list[list[Drafting]] = []
     with ExitStack() as opened:
@@ -185,7 +200,7 @@ def _of_file(
     progress: Progress,
     cancel: CancelToken,
 ) -> list[Drafting]:
-    """Open what drafts in a file of its own, for each sequence; the first owns the weights."""
+    """Open the drafter in a separate file for each sequence; the first owns the weights."""
     header = read_header(path)
     file = blake2b(file_identity(path).encode(), digest_size=_MARK // 2).hexdigest()
     made: list[Drafting] = []
@@ -207,7 +222,7 @@ def _of_file(
 def _inside(
     native: Native, header: GgufHeader, model: Model, target: Context, plan: LoadPlan
 ) -> list[Drafting]:
-    """Open the head in the model's own file, for each sequence."""
+    """Open the head in the model's own file for each sequence."""
     made: list[Drafting] = []
     for sequence in range(target.sequences):
         beside = made[0].context if made else None
@@ -218,7 +233,7 @@ def _inside(
 
 
 def _beside(native: Native, header: GgufHeader, of: Guessing) -> tuple[GuessContext, Drafter]:
-    """Open the context of a file that drafts for a model, and make its drafter."""
+    """Open the context of a drafter in a separate file, and create the drafter."""
     features = header.features
     if header.kind == "chat":
         whole = ModelContext(native, of)
@@ -237,7 +252,7 @@ def _beside(native: Native, header: GgufHeader, of: Guessing) -> tuple[GuessCont
 
 
 def _of_heads(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
-    """Open the context of prediction layers, which are in a model or in a file of their own."""
+    """Open the context of prediction layers, in the model's file or a separate one."""
     every_row = header.architecture in _EVERY_ROW
     rows = min(of.target.batch_size, HEAD_BATCH)
     return DraftContext(native, of, rows, every_row=every_row)
@@ -255,7 +270,7 @@ def _state(native: Native, context: GuessContext) -> NativeState:
 
 
 def _sharing(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
-    """Open the context of a drafter that reads the target's memory."""
+    """Open the context of a drafter that reads the target's memory. Raises MtpUnavailable."""
     context = DraftContext(native, of, _ONE_AT_A_TIME)
     if not context.shares_memory:
         context.close()

@@ -1,4 +1,4 @@
-"""Prompt lookup: drafts what followed when the same tokens stood in the text before."""
+"""Prompt lookup: drafts the tokens that followed the same tokens earlier in the text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from engines.types import MAX_DEPTH
 
 _KEY: Final = 3
-"""Tokens that must have come before in the same order."""
+"""Number of tokens that must have occurred before in the same order."""
 
 _LONGEST: Final = 32
 _CANDIDATES: Final = 4
@@ -17,22 +17,23 @@ _LENGTHS: Final = (4, 5, 6, 8, 12, 16, 24)
 
 
 class PromptLookup:
-    """Finds where the last tokens stood before in the sequence.
+    """Finds earlier occurrences of the last tokens in the sequence.
 
-    For text that is copied, quoted or edited: code, names, tables. It costs next to nothing and
-    needs no model. Source: Saxena, "Prompt lookup decoding", 2023.
+    It helps with text that is copied, quoted or edited: code, names, tables. It costs next to
+    nothing and needs no model. Source: Saxena, "Prompt lookup decoding", 2023.
 
-    tokens: the sequence as far as it was observed.
+    Attributes:
+        tokens: The sequence as far as it was observed.
     """
 
     def __init__(self) -> None:
         self.tokens: list[int] = []
-        # For each key, where it ended last; and from there, where it had ended before.
+        # For each key, the end of its last occurrence; and for each end, that of the previous one.
         self._last: dict[tuple[int, ...], int] = {}
         self._before: list[int] = []
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """Take in that the sequence has `tokens` from position `start` on."""
+        """Note that the sequence has `tokens` from position `start` on."""
         self.roll_back(start)
         held, before, last = self.tokens, self._before, self._last
         for token in tokens:
@@ -43,9 +44,12 @@ class PromptLookup:
             last[key] = end
 
     def propose(self, token: int) -> tuple[list[int], int]:
-        """Return what followed the tokens up to `token` before, and the confidence, 0 to 7.
+        """Return the tokens that followed earlier, and the confidence, 0 to 7.
 
-        token: the next of the sequence, not yet observed. The longer the match, the surer.
+        The longer the match, the higher the confidence.
+
+        Args:
+            token: The next token of the sequence, not yet observed.
         """
         held = self.tokens
         here = len(held)
@@ -66,12 +70,12 @@ class PromptLookup:
             return [], 0
         found = held[best : best + MAX_DEPTH]
         if len(found) < MAX_DEPTH:
-            # The text repeats itself right here: then it goes on in the same circle.
+            # The text is repeating itself at this point, so assume that it continues to do so.
             found = ([*found, token] * MAX_DEPTH)[:MAX_DEPTH]
         return found, bisect(_LENGTHS, longest)
 
     def roll_back(self, length: int) -> None:
-        """Forget what was observed behind the first `length` tokens."""
+        """Forget what was observed after the first `length` tokens."""
         held, before, last = self.tokens, self._before, self._last
         while len(held) > length:
             end = len(held)
@@ -83,4 +87,5 @@ class PromptLookup:
             held.pop()
 
     def forget(self) -> None:
+        """Forget the whole sequence."""
         self.roll_back(0)

@@ -1,4 +1,4 @@
-"""The line that always says what MTP does, and why: pure.
+"""The line that always says what MTP does, and why. Pure.
 
 Each sentence is one template, so that a window can say it in another language; see
 `app.base.templates`.
@@ -14,18 +14,24 @@ OFF = "MTP is off, as chosen."
 BEHIND_MEDIA = "MTP is off for this answer: what guesses ahead knows no pictures and no sounds."
 TOO_FAST = "This model answers so fast that guessing ahead would not help."
 _ONCE_MORE = 1.02
-"""Gains below this are within what a measurement can tell."""
+"""Gains below this are within the error of measurement."""
 
 _HARDLY_EVER = 0.97
-"""A share of right guesses that no text keeps up."""
+"""A share of right guesses that no text sustains."""
 
 
 def running(
     kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None, bound: float
 ) -> str:
-    """Say how far ahead is drafted, how many drafts hold, and what that brings.
+    """Say how far ahead drafts go, how many hold, and what they gain.
 
-    kind: what the model has; where that is the text alone, it is not called MTP.
+    Args:
+        kind: The kind of drafter; if it is only the text, the line does not call it MTP.
+        depth: The usual number of drafts in a step.
+        drafted: Number of drafted tokens.
+        accepted: Number of accepted drafts.
+        gain: The speed relative to plain steps; None if not known.
+        bound: The gain by the cost curve alone.
     """
     if kind == "lookup" and drafted:
         return looked_up(depth, drafted, accepted, gain)
@@ -54,7 +60,12 @@ def cannot_win(costs: Costs) -> str | None:
 
 
 def not_here(costs: Costs, share: float) -> str:
-    """Say why drafts do not pay in this text. share: of first guesses that were right lately."""
+    """Say why drafts do not pay in this text.
+
+    Args:
+        costs: The costs of steps and drafts.
+        share: The share of recent first guesses that were right.
+    """
     least = break_even(costs)
     if share >= least or least > _HARDLY_EVER:
         return "Off for now: no gain in this text"
@@ -65,7 +76,7 @@ def not_here(costs: Costs, share: float) -> str:
 
 
 def break_even(costs: Costs) -> float:
-    """Return the acceptance of each guess, 0 to 1, from which some depth is no slower than none."""
+    """Return the acceptance of each guess, 0 to 1, at which some depth is as fast as none."""
     low, high = 0.0, 1.0
     while high - low > 0.005:
         share = (low + high) / 2
@@ -78,7 +89,13 @@ def break_even(costs: Costs) -> float:
 
 
 def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
-    """Say before the first answer what can draft. advice: what if nothing can."""
+    """Say before the first answer what can draft.
+
+    Args:
+        kind: The kind of drafter.
+        costs: The costs of steps and drafts; None if not measured.
+        advice: The sentence for a model without a drafter.
+    """
     if costs is not None and costs.too_fast:
         return TOO_FAST
     if kind not in {"embedded", "drafter"}:

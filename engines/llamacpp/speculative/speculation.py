@@ -1,4 +1,4 @@
-"""Drafts for a loaded model as the depth policy says, and tells it the outcome."""
+"""Drafts for a loaded model as the depth policy decides, and reports the outcome to the policy."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from engines.types import MtpKind, MtpMode, MtpReport
 
 _FIRST_NEWS: Final = 16
 _NEWS_EVERY: Final = 64
-"""Steps after which the report's figures are passed on, if nothing else has changed."""
+"""Number of steps after which the figures are reported, if nothing else has changed."""
 
 
 class Speculation:
-    """The drafting for one sequence of a model, for as long as that is loaded.
+    """The drafting for one sequence of a model, for as long as the model is loaded.
 
-    Answers learn from earlier ones; what steps cost is learnt for all sequences together.
+    Answers learn from earlier ones; the costs of steps are learnt for all sequences together.
 
-    drafter: the model's own, None if it has none. limit: most tokens that can be evaluated on
-    trial. ends: whether a token ends an answer. advice: what to say where nothing but the text
-    itself can be drafted from. repeats: whether the model's memory goes back only as a whole.
+    Args:
+        drafting: The drafter and its context.
+        costs: The costs of the drafter's guesses.
+        limit: The most tokens that can be evaluated on trial.
+        ends: Returns whether a token ends an answer.
+        advice: The sentence for a model that can only draft from the text itself.
+        repeats: Whether the model's memory can only be restored as a whole.
+
+    Attributes:
+        drafter: The model's own drafter; None if it has none.
+        costs: The costs while no other answer is written.
+        kind: The kind of drafter, "lookup" without one.
     """
 
     def __init__(
@@ -63,29 +72,29 @@ class Speculation:
         return self._policy.hopeless
 
     def promise(self, mode: MtpMode) -> float:
-        """Return the tokens that a plain step's time is expected to give in this mode.
+        """Return the tokens expected in the time of a plain step in this mode.
 
         Infinite until that is known.
         """
         return 0.0 if mode == "auto" and self.hopeless else self._policy.promise
 
     def rest(self) -> None:
-        """Have the target keep nothing for this one, which drafts no answer now."""
+        """Let the target keep nothing for this sequence, as it drafts no answer now."""
         self._drafting.hide()
 
     def drafts(self, mode: MtpMode) -> bool:
-        """Return whether anything is drafted in this mode; else an answer does without this."""
+        """Return whether anything is drafted in this mode; otherwise answers do without this."""
         return mode == "on" or (mode == "auto" and not self.costs.too_fast)
 
     def attach(self, drafting: Drafting) -> None:
-        """Go on with another opened drafter of the same kind; the one before is closed."""
+        """Continue with a new drafter of the same kind; the previous one is closed."""
         self._drafting = drafting
         self.drafter = self._active = drafting.drafter
 
     def begin(self, mode: MtpMode, depth: int | None, held: Sequence[int]) -> None:
-        """Begin an answer to a prompt of which the KV cache holds `held`.
+        """Start an answer to a prompt of which the KV cache holds `held`.
 
-        An answer without drafts is begun, too, so that what is known here stays that sequence.
+        Call it for an answer without drafts, too, so that the tokens known here stay in step.
         """
         self._mode = mode
         self._begin_counts()
@@ -107,26 +116,30 @@ class Speculation:
             self._policy.new_answer(mode, depth)
 
     def run_beside(self, others: int) -> None:
-        """Decide by what steps cost while so many other answers are written, from now on."""
+        """Use the costs of steps among so many other answers from now on."""
         if others + 1 != self._running:
             self._running = others + 1
             self._policy.go_by(self._shared.among(self._running))
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
-        """Take in that the model evaluated `tokens` from position `start` on; they stay."""
+        """Note that the model evaluated `tokens` from position `start` on, and that they stay."""
         self._lookup.observe(tokens, start)
         if self._active is not None:
             self._active.observe(tokens, start)
 
     def prepare(self) -> None:
-        """Let the drafter take in the evaluated prompt, in the prompt's time."""
+        """Let the drafter process the evaluated prompt, in the prompt's time."""
         if self._active is not None:
             self._active.prepare()
 
     def propose(self, token: int, position: int, room: int, again: int = 0) -> Sequence[int]:
-        """Draft up to `room` tokens to evaluate on trial after `token`, the next at `position`.
+        """Draft tokens to evaluate on trial after `token`.
 
-        again: tokens before it that the same step evaluates once more.
+        Args:
+            token: The next token at `position`, not yet evaluated.
+            position: The position of the token.
+            room: The most tokens to draft.
+            again: Number of tokens before it that the same step evaluates again.
         """
         self._again = again
         self._looked, sure = self._lookup.propose(token)
@@ -161,11 +174,17 @@ class Speculation:
         *,
         shared: bool = False,
     ) -> None:
-        """Learn that `drafts` were evaluated and the tokens of `run` drawn in `step_s` seconds.
+        """Learn the outcome of a step.
 
-        beside_s: what an answer without drafts would have been spared since the step before, such
-        as to observe and to learn. shared: the step also had slices of prompts, or drafts of other
-        answers, so that its time tells nothing of these drafts.
+        Args:
+            drafts: The drafts that were evaluated.
+            run: The tokens that were drawn.
+            drafting_s: Seconds for drafting.
+            step_s: Seconds for evaluating and drawing.
+            beside_s: Seconds since the previous step that an answer without drafts would not have
+                needed, such as for observing and learning.
+            shared: Whether the step also held slices of prompts, or drafts of other answers, so
+                that its time says nothing about these drafts.
         """
         self._steps += 1
         costs, checked = self._shared.among(self._running), len(drafts) + self._again
@@ -177,7 +196,7 @@ class Speculation:
             self._policy.rest(step_s, drafting_s + beside_s)
             return
         right = common_prefix(self._guessed, run)
-        # What is left of a draft that held so far is about the tokens that come next.
+        # The rest of a draft that held so far is compared with the next tokens.
         self._guessed = self._guessed[right:] if right == len(run) else ()
         looked_right = common_prefix(self._looked, run)
         self._policy.learn(
@@ -194,7 +213,7 @@ class Speculation:
         self._accepted += common_prefix(drafts, run)
 
     def roll_back(self, length: int) -> None:
-        """Forget what was observed behind the first `length` tokens of the KV cache."""
+        """Forget what was observed after the first `length` tokens of the KV cache."""
         self._lookup.roll_back(length)
         if self._active is not None:
             self._active.roll_back(length)
@@ -205,7 +224,7 @@ class Speculation:
         return truth.standing(self.kind, self.costs, self._advice)
 
     def news(self) -> MtpReport | None:
-        """Return a report, if it says something new."""
+        """Return a report if it contains something new, otherwise None."""
         if self._steps == self._heard:
             return None
         self._heard = self._steps
@@ -217,7 +236,7 @@ class Speculation:
         return self.report()
 
     def report(self) -> MtpReport:
-        """Report what MTP did in this answer so far."""
+        """Return a report on what MTP did in this answer so far."""
         policy = self._policy
         depth = policy.depth
         gain, bound = policy.gain, policy.bound
