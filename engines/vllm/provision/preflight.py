@@ -1,4 +1,4 @@
-"""Judges whether vLLM can be installed and run on a computer, with a finding for each fact. Pure."""
+"""Judges whether vLLM can be installed and run here, with a finding for each fact. Pure."""
 
 from __future__ import annotations
 
