@@ -31,8 +31,8 @@ def thread_rule(cpu: Cpu, model_bytes: int) -> Threads:
 
     Decoding waits for memory, so a second thread on a core gains nothing. Neither do the slow cores
     of a hybrid processor, because every step waits for its slowest thread. If threads share a core,
-    because of a container's quota or a busy window, they wait for each other at every operation.
-    A tiny model gets one thread: the starter model gains nothing from a second one.
+    because of a container's quota or a busy window, they wait for each other at every operation. A
+    tiny model gets one thread: the starter model gains nothing from a second one.
     """
     if model_bytes < _ONE_THREAD_BYTES:
         return Threads(1, 1)

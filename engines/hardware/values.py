@@ -79,7 +79,7 @@ class Gpu:
         why_not: One sentence on why it is not usable, or "".
         device: Its name in llama.cpp, or "".
         capability: CUDA compute capability; None if unknown.
-        shows: A screen is connected to it and active.
+        shows: It draws a screen.
         hidden: CUDA_VISIBLE_DEVICES hides it from programs that compute.
     """
 

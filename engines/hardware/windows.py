@@ -1,8 +1,8 @@
 """Windows' graphics cards from the registry, and the processor's cores and features.
 
 Source: Microsoft's documentation of the display class key, of IsProcessorFeaturePresent and of
-SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX. The functions that parse are separate from those that
-read, so that they can be tested on any system.
+SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX. The functions that parse are separate from those that read,
+so that they can be tested on any system.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ def cores(buffer: bytes) -> tuple[Logical, ...]:
 
     Each record consists of relationship and size (32 bits each), flags and efficiency class (8 bits
     each), 20 bytes and the number of groups (16 bits), then for each group a 64-bit mask, its
-    number
-    (16 bits) and 6 bytes. A higher efficiency class is a faster core.
+    number (16 bits) and 6 bytes. A higher efficiency class is a faster core.
     """
     records: list[tuple[int, list[int]]] = []
     at = 0

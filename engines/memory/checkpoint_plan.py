@@ -4,12 +4,9 @@ plan = plan_checkpoint(checkpoint, drafter, load_options, room)
 require_memory(checkpoint, drafter, plan, room)
 
 The need consists of the bytes of the safetensors, those of the drafter, the KV cache of both, and
-the
-engine's own memory, a planning figure that has not been measured on a card yet. A load needs room
-for
-one chat with the whole context. It takes as much as all simultaneous chats need, if there is room,
-and
-leaves the rest of the card to other programs.
+the engine's own memory, a planning figure that has not been measured on a card yet. A load needs
+room for one chat with the whole context. It takes as much as all simultaneous chats need, if there
+is room, and leaves the rest of the card to other programs.
 """
 
 from __future__ import annotations
@@ -235,8 +232,7 @@ def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, r
     """Return the longest context for which all simultaneous chats have room on the card.
 
     It is at least the default context, or the longest that fits if that is shorter; chats then
-    share
-    the room. It is never longer on a processor, which takes minutes to read more, or if other
+    share the room. It is never longer on a processor, which takes minutes to read more, or if other
     computers hold some of the layers.
     """
     usual = min(plan.context, DEFAULT_CONTEXT)

@@ -33,7 +33,7 @@ _CARD: Final = "card"
 _BYTES_PER_TOKEN: Final = 512
 _FIXED: Final = 16 << 20
 _TIGHT: Final = 0.9
-# Copies per card; with two cards 2.5 were measured.
+# Compute buffers that several cards take, each; with two cards, 2.5 were measured.
 _PIPELINED: Final = 3
 
 
@@ -89,8 +89,7 @@ class Fit:
 
     Attributes:
         verdict: "fits", "tight" (it takes nearly all free memory), "partial" (the graphics card
-            holds a
-            part of it and the main memory the rest) or "no".
+            holds a part of it and the main memory the rest) or "no".
         need_bytes: Needed bytes.
         have_bytes: Free bytes.
         split: Need on the cards and in the main memory.

@@ -50,8 +50,7 @@ def place(
 
     Everything goes there if there is room. Otherwise the experts of a mixture stay first: they are
     most of it, and only a few of them work on each token. Then whole layers stay. If the cards
-    would
-    hold hardly any of the model, nothing goes there.
+    would hold hardly any of the model, nothing goes there.
 
     Args:
         space: Bytes on all cards together.

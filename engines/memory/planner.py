@@ -123,9 +123,9 @@ def make_plan(
 
     A context that the user sets is used as it is. Otherwise it is the trained one, at most
     DEFAULT_CONTEXT, or a shorter one if memory is short. If drafting would make the model too
-    large,
-    there is less memory for drafting or none, and `mtp_note` says so. If the user has not set the
-    number of simultaneous answers, there are as many as take little memory beside the first.
+    large, there is less memory for drafting or none, and `mtp_note` says so. If the user has not
+    set the number of simultaneous answers, there are as many as take little memory beside the
+    first.
 
     A model that is loaded anyway although it does not fit stays in its file as far as possible. The
     system then reads it again and again, but does not have to kill the app.

@@ -141,7 +141,7 @@ class OpenAiClient:
         return served_in(self.listed())
 
     def listed(self) -> list[Json]:
-        """Return the models as the server lists them. Raises ServerFailed if it lists none."""
+        """Return the rows of the server's list of models. Raises ServerFailed without a list."""
         listed = self.get("/v1/models")
         rows = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(rows, list):

@@ -158,7 +158,7 @@ def another(called: str) -> ServerFailed:
 
 
 def elsewhere(called: str, where: str) -> ServerFailed:
-    """Return the error for a redirect, which is not followed, as only one address is allowed."""
+    """Return the error for a redirect; Hearth contacts only the address in the server's profile."""
     return ServerFailed(
         f"{called} is at another address.",
         f"It redirects to {where or 'another place'}, and Hearth does not follow "

@@ -176,8 +176,7 @@ class Fitter:
         """Fit a raw prompt, which is never shortened.
 
         The answer is limited to the rest of the context, because many servers write only 16 tokens
-        by
-        default. Raises MessageTooLong and the server's errors.
+        by default. Raises MessageTooLong and the server's errors.
         """
         tokens = count_prompt(prompt, self._via, self._connection)
         if self._context and tokens >= self._context and self._via.tokenizes:

@@ -1,8 +1,7 @@
 """The fields that each kind of server accepts beyond the protocol, one entry for each kind.
 
 Sources: vLLM 0.32's protocol.py, llama.cpp's tools/server, and the documentation of LM Studio,
-Ollama
-and SGLang.
+Ollama and SGLang.
 """
 
 from __future__ import annotations

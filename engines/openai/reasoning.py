@@ -21,8 +21,8 @@ _LAST: Final = 8
 def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Thinking, bool]:
     """Return `LoadedModel.thinking` and `thinks`, or ("none", False) if they cannot be seen.
 
-    A template with a switch renders two different prompts. A template that always reasons can
-    open its reasoning at the end of the prompt.
+    A template with a switch renders two different prompts. A template that always reasons can open
+    its reasoning at the end of the prompt.
     """
     on, off, plain = (_prompt(client, model, kind, it) for it in (True, False, None))
     if plain is None:

@@ -262,7 +262,10 @@ def max_rank(adapters: Sequence[Adapter]) -> int:
 
 
 def _rank(adapter: Path) -> int:
-    """Return the adapter's rank, rounded up to one that vLLM supports; 16 if unknown."""
+    """Return the adapter's rank, rounded up to one that vLLM supports.
+
+    It is 16, vLLM's default, if the adapter's files do not give a rank.
+    """
     try:
         told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
         rank = int(told["r"])

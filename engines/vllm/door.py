@@ -7,8 +7,8 @@ that says so when it leaves keeps the worker running, for as many seconds as it 
 The protocol is text lines. A user sends "join", "leave SECONDS" or "stop". A client that does not
 use the worker sends "look", or "end", which ends a worker without users. The first connection,
 which carried the order, counts as joined. Users receive JSON: {"began": pid}, {"words": text} from
-the worker's log, {"left": bool}, {"users": number, "left_s": seconds or null},
-{"computed": seconds, "compiles": bool}, and finally {"ended": code}.
+the worker's log, {"left": bool}, {"users": number, "left_s": seconds or null}, {"computed":
+seconds, "compiles": bool}, and finally {"ended": code}.
 
 Uses the standard library only, because the guardian imports it.
 """

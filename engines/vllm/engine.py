@@ -223,8 +223,7 @@ class VllmEngine:
             wanted: Identifies the request; empty for a worker that is not shared.
             name: The model's name, for lists of workers.
             plan: Called only if a worker has to be started, after unused workers have ended, so
-                that
-                it can plan for the memory that is free then.
+                that it can plan for the memory that is free then.
 
         Raises:
             EngineError: As `Engine.load` raises it, or from `plan`.
@@ -452,7 +451,7 @@ class VllmEngine:
             self._unload()
 
     def leave(self, stays_s: float) -> None:
-        """Close the engine; let a shared worker wait `stays_s` seconds for another user."""
+        """Close the engine, and let a shared worker wait `stays_s` seconds for another user."""
         with self._guard.alone():
             self._unload(stays_s=stays_s)
 

@@ -1,4 +1,4 @@
-"""Reads from vLLM's log why it did not start or crashed. Pure. Has one entry for each known cause.
+"""Reads from vLLM's log why it did not start or crashed, with an entry for each known cause. Pure.
 
 The last error in a log is a general one; the cause is the first error of a process further in. The
 word "Error" alone proves nothing, because a harmless warning at the start contains it too. The
@@ -159,7 +159,7 @@ def crash_failure(
 ) -> EngineError:
     """Return the error for a worker that ended unexpectedly after it was ready.
 
-    For `code`, see `cause`; vLLM often exits with 0 after a crash.
+    For `code`, see `cause`; vLLM exits with 0 even after a crash.
     """
     text = "\n".join(lines)
     for pattern, make in _KNOWN:

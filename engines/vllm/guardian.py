@@ -1,14 +1,14 @@
 """The guardian, which ends the worker when Hearth ends. Run as `python -m` this module.
 
-Hearth holds the other end of the guardian's standard input. The first line there is the order,
-as JSON: words, environment, folder, scratch, record, grace_s, silence_s, shared. Any further line
-asks the guardian to end the worker, and the end of the input means that Hearth is gone. Inside
-WSL2 that end does not always arrive, so there Hearth sends empty lines as signs of life, and
-silence_s seconds without one mean that it is gone.
+Hearth holds the other end of the guardian's standard input. The first line there is the order, as
+JSON: words, environment, folder, scratch, record, grace_s, silence_s, shared. Any further line asks
+the guardian to end the worker, and the end of the input means that Hearth is gone. Inside WSL2 that
+end does not always arrive, so there Hearth sends empty lines as signs of life, and silence_s
+seconds without one mean that it is gone.
 
 The worker's output goes to standard error. The guardian's own messages go to standard output, one
-line of JSON each: {"began": pid}, {"failed": text}, {"ended": code}, and in between
-{"computed": seconds, "compiles": bool}, a sign of life from a worker that logs nothing.
+line of JSON each: {"began": pid}, {"failed": text}, {"ended": code}, and in between {"computed":
+seconds, "compiles": bool}, a sign of life from a worker that logs nothing.
 
 A shared worker can have several users, and can stay after they have left. The input is then a
 two-way connection, and belongs to the first user (see `door`).
@@ -64,7 +64,7 @@ _OOM_SCORE: Final = "600"
 _NICE: Final = 5
 """Lets the window go first: on two cores it waited up to 16 seconds for a worker."""
 _AUTOGROUP: Final = Path("/proc/self/autogroup")
-"""Sets the niceness of the session, which counts where the kernel groups by session: sched(7)."""
+"""Holds the niceness that counts instead if the kernel divides time between sessions: sched(7)."""
 
 
 class Guardian:
@@ -178,7 +178,7 @@ class Guardian:
         while time.monotonic() < deadline and self._all():
             self._wait(seconds=0.05)
             if self._reap():
-                # The processes that it left get no more than this to clean up.
+                # The processes that it leaves behind get no more time than this to clean up.
                 deadline = min(deadline, time.monotonic() + _AFTER_S)
 
     def _wait(self, *inputs: int, seconds: float) -> bool:

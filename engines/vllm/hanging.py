@@ -63,8 +63,7 @@ class StartWatch:
         Args:
             heard: Time of the last log line.
             computed: Processor time so far, in seconds. It can fall, because a process that ends
-                takes
-                its share with it.
+                takes its share with it.
         """
         now = self._clock()
         if heard > self._heard:

@@ -2,9 +2,8 @@
 
 A record names the guardian and the worker's mark (see `marks`) before the worker starts, and later
 its session and its processes by id and start time. A session is killed only if a known process
-still
-lives in it: its id has then been in use all the time, and all its members belong to the worker. The
-names of processes prove nothing.
+still lives in it: its id has then been in use all the time, and all its members belong to the
+worker. The names of processes prove nothing.
 
 Uses the standard library only, because the guardian writes the records.
 """

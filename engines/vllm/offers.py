@@ -2,8 +2,8 @@
 
 The file lies in the worker's scratch folder, which only this user can read and which goes with the
 worker. It records the settings that the worker was started for, so that nobody joins a worker with
-other settings. The file alone proves nothing: the guardian has to let the new user in, and
-the worker has to answer for its model.
+other settings. The file alone proves nothing: the guardian has to let the new user in, and the
+worker has to answer for its model.
 """
 
 from __future__ import annotations

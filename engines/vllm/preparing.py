@@ -30,7 +30,7 @@ DEAF: Final = (
     "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
     " to let it hear."
 )
-"""Note for an environment that an earlier version of Hearth has made."""
+"""Note for an environment that an earlier version of Hearth made."""
 
 _INPUT: Final = re.compile(r"model\.layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.weight$")
 

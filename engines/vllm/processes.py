@@ -23,7 +23,10 @@ _COMPILERS: Final = frozenset(
 """Names of the processes that compile a kernel for a card."""
 
 _EMPTY_LOOKS: Final = 2
-"""Empty looks in a row that prove the end, as one can miss a process that is just starting."""
+"""Number of empty looks in a row that prove that all processes are gone.
+
+A single look can miss a process whose parent has started it and ended, or that is just starting.
+"""
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def family(ancestor: int, number: int) -> list[Process]:
 
 
 def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
-    """Kill the processes that `find` returns until it returns none; return False at the limit.
+    """Kill the processes that `find` returns until it returns none; return False if some stay.
 
     The tracker of shared memory is killed last, because it releases memory for the others.
     """

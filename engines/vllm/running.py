@@ -105,7 +105,7 @@ class Setup:
 
     @property
     def own_drafts(self) -> bool:
-        """Whether a drafter or heads of the model's own draft, or could draft."""
+        """Whether a drafter or the model's own heads draft or could draft, and not only lookup."""
         return self.plan.drafter is not None or self.checkpoint.mtp == "embedded"
 
     @property

@@ -21,7 +21,7 @@ _LONGEST_SOCKET: Final = 107
 """Longest path of a socket, in bytes. Source: man 7 unix."""
 
 _LONGEST_NAME: Final = 40
-"""Longest name of a socket between vLLM's processes: 36 digits and dashes, and a margin."""
+"""Bytes to reserve for a socket's name, which in vLLM consists of 36 digits and dashes."""
 
 
 _DRIVER: Final = re.compile(r"libcuda\.so\.1 \(libc6,(?:x86-64|AArch64)\b.*\) => (/.+)")
@@ -77,8 +77,8 @@ def driver_library() -> Path | None:
 def link_driver(folder: Path, library: Path | None) -> None:
     """Link the driver's library into a folder under the name that the linker looks for.
 
-    Kernels are linked with libcuda.so, which comes with CUDA's development files; the driver
-    alone installs only libcuda.so.1.
+    Kernels are linked with libcuda.so, which comes with CUDA's development files; the driver alone
+    installs only libcuda.so.1.
     """
     if library is not None:
         # Without the link, kernels that are already compiled still load.

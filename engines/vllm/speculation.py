@@ -37,8 +37,7 @@ class SpeculativeConfig:
 
     Attributes:
         kind: "drafter" for another checkpoint, "embedded" for heads of the model's own, "lookup"
-            for
-            the text that followed the same tokens earlier.
+            for the text that followed the same tokens earlier.
         depth: Number of tokens drafted ahead.
         method: vLLM's name for the method.
         extra: Further entries of the configuration.
@@ -92,7 +91,7 @@ def speculation(
     _require_plain_path(checkpoint.path)
     extra = (("moe_backend", "triton"),) if _qwen_mixture(checkpoint) else ()
     heads = max(_numbers(checkpoint, HEADS))
-    # vLLM uses all heads in each round, so the depth has to be a multiple of their number.
+    # Heads are used in whole rounds, so a depth above their number has to be a multiple of it.
     return SpeculativeConfig(
         "embedded", depth if depth < heads else depth - depth % heads, extra=extra
     )

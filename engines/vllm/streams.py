@@ -48,8 +48,8 @@ class Lines:
 def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
     """Pass on the output of a process on this Linux until the process has ended.
 
-    Orphans of the process can hold its streams open, so this waits for the process and not for
-    the streams.
+    Orphans of the process can hold its streams open, so this waits for the process and not for the
+    streams.
     """
     said, errors = _streams(process)
     with selectors.DefaultSelector() as selector, said, errors:

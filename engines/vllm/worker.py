@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import httpx2
 
 Connect = Callable[[Path | str, str], "httpx2.Client"]
-"""Return an HTTP client for a socket or an address, given with the key that the server expects."""
+"""Returns an HTTP client for a socket or an address, and for the key that the server expects."""
 
 SILENT_S: Final = 600.0
 """Longest time in seconds that a start can go without any log line or computation."""
@@ -39,7 +39,7 @@ _FIGURES_S: Final = 3.0
 """Shorter than the timeout of Prometheus, which waits ten seconds for the whole request."""
 
 _REACH_S: Final = 30.0
-"""Longest time in seconds that a worker in WSL2 that serves can be silent and unreachable."""
+"""Longest silence in seconds of a worker in WSL2 that serves but cannot be reached."""
 
 _BEGUN: Final = 0.02
 """Share of the start that is done when the first line has been logged."""

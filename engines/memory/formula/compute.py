@@ -25,12 +25,9 @@ def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
     """Return the buffer for intermediate values while `batch` tokens are evaluated.
 
     This is an upper estimate of llama.cpp's worst case. Each token has the three values of the
-    widest
-    feed-forward layer, four of the model's width (and one for each active expert), the widest
-    query,
-    two values of a recurrent layer, the per-layer embeddings and, as 16-bit numbers, a mask over
-    each
-    cache. Gemma 3n computes four streams at once.
+    widest feed-forward layer, four of the model's width (and one for each active expert), the
+    widest query, two values of a recurrent layer, the per-layer embeddings and, as 16-bit numbers,
+    a mask over each cache. Gemma 3n computes four streams at once.
     """
     layers = header.layers
     if layers is None:

@@ -124,8 +124,8 @@ def head_bytes(header: GgufHeader) -> int:
 def layer_of(tensor: Tensor, count: int) -> int:
     """Return the layer of a tensor.
 
-    Tensors after the last layer count as one more layer, and all others outside the layers as -1.
-    A tensor that every layer uses belongs to the first layer.
+    Tensors after the last layer count as one more layer, and all others outside the layers as -1. A
+    tensor that every layer uses belongs to the first layer.
     """
     return _layer_named(tensor.name, count)
 

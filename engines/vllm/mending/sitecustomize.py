@@ -3,9 +3,8 @@
 With MTP, vLLM 0.32 expands temperature, top-k and top-p to one value for each drafted token. The
 CPU replacement for that kernel first converts its output to another type and then writes into the
 copy. All answers except greedy ones are therefore sampled with whatever was in memory, or the
-worker
-crashes. The version here writes the numbers into the output itself. It runs in vLLM's Python, so it
-cannot import anything from Hearth.
+worker crashes. The version here writes the numbers into the output itself. It runs in vLLM's
+Python, so it cannot import anything from Hearth.
 """
 
 from __future__ import annotations

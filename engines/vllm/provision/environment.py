@@ -152,8 +152,8 @@ class Making:
 def name_toolkit(folder: Path) -> None:
     """Link the CUDA toolkit among an environment's packages under a fixed name, if there is one.
 
-    Compilers look for its libraries in lib64 and under names without a version, so those links
-    are added too.
+    Compilers look for its libraries in lib64 and under names without a version, so those links are
+    added too.
     """
     nvcc = next(folder.glob("lib/python*/site-packages/nvidia/cu*/bin/nvcc"), None)
     if nvcc is None:

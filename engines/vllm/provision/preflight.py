@@ -102,7 +102,7 @@ def preflight(
     needed_bytes: int = 0,
     pythons: Pythons = (),
 ) -> tuple[Finding, ...]:
-    """Judge each fact that decides, the most important ones first.
+    """Judge each fact that decides whether vLLM can be installed, the basic ones first.
 
     Args:
         needed_bytes: Size of the profile's files and environment together.

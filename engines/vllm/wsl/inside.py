@@ -1,8 +1,7 @@
 """Hearth's helper program inside WSL2, which is the main program of the file that `pack` makes.
 
 Its argument is "guard", which runs `engines.vllm.guardian`, or "serve". With "serve", orders come
-on
-standard input, one line of JSON each: {"do": name, …}. The answers are JSON lines too: {"line":
+on standard input, one line of JSON each: {"do": name, …}. The answers are JSON lines too: {"line":
 text} for each line that a command prints, and finally {"done": value} or {"failed": {"status":
 number, "lines": [text, …]}}. Empty lines on the input are signs of life. The end of the input, or a
 minute without a line, means that Hearth is gone: the current order ends with every process that it

@@ -65,8 +65,8 @@ def listed(names: str, table: str) -> tuple[Listed, ...]:
 
     Args:
         names: Output of `--list --quiet`.
-        table: Output of `--list --verbose`, with the columns name, state and version; the state
-            can consist of several words.
+        table: Output of `--list --verbose`, with the columns name, state and version; the state can
+            consist of several words.
     """
     rows = [line.lstrip(" *").rstrip() for line in table.splitlines()]
     versions = {name: _version(name, rows) for name in map(str.strip, names.splitlines()) if name}
