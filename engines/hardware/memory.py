@@ -1,4 +1,4 @@
-"""Memory of the computer, and of the container in which this process can run."""
+"""Memory of the computer, and of the container if this process runs in one."""
 
 from __future__ import annotations
 

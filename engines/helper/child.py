@@ -57,7 +57,7 @@ def begin_serving() -> tuple[Say, Iterator[Any]]:
 
 
 def _out() -> int:
-    # Only the JSON lines go to standard output; other output, of libraries, goes to standard error.
+    # Only JSON lines go to the real standard output; the libraries' output goes to standard error.
     out = os.dup(1)
     os.dup2(2, 1)
     return out

@@ -288,7 +288,7 @@ def _sized(
 
 
 def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
-    """Return whether a plan with drafting fits, and costs hardly anything of the plain plan."""
+    """Return whether a plan with drafting fits, and keeps nearly all that the plain plan has."""
     if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
     if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:

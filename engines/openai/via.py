@@ -76,7 +76,7 @@ class Via:
         load_s: Value for `Timing.load_s`.
         report: Makes the MtpReport of `Done`.
         tokenizes: The server counts tokens.
-        measures: `measure` also asks the server, although it then sees a draft that was not sent.
+        measures: `measure` also asks the server, which then sees messages that were not sent yet.
         drafts: The server drafts tokens ahead.
         thinking: As in `LoadedModel`.
         thinks: As in `LoadedModel`.
