@@ -3,7 +3,7 @@
     hardware = detect()
     print(hardware.cpu.name, hardware.memory.available_bytes)
 
-A driver or file that is not there is an empty result. The package never loads llama.cpp.
+If a driver or file is missing, the result is empty. This package never loads llama.cpp.
 """
 
 from __future__ import annotations

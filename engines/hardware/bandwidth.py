@@ -1,12 +1,12 @@
-"""The memory bandwidth of this computer, which bounds how fast a model writes.
+"""The memory bandwidth of this computer, which limits how fast a model can write.
 
 known = BandwidthBook(file).of(hardware)
 known.memory, known.card(hardware.gpus[0])
 
-For every token a model's active weights are read once. NVIDIA cards tell their memory's clock and
-the width of its bus; the processor's rate is measured, and stands in for graphics that tell
-nothing, as a lower bound. What else the computer does makes a measurement smaller, so it says
-whether others were at work meanwhile; it is taken again until it was calm.
+Each token requires one read of all active weights. NVIDIA cards report the clock and the bus width
+of their memory. The processor's bandwidth is measured, and serves as a lower bound for graphics
+that report nothing. Other programs make a measurement smaller, so each one records whether the
+computer was busy, and it is repeated until the computer was idle.
 """
 
 from __future__ import annotations
@@ -27,27 +27,29 @@ from engines.kept_file import KeptFile
 logger = logging.getLogger(__name__)
 
 _BYTES: Final = 256 << 20
-"""The bytes that are read: more than processors keep in their caches."""
+"""Bytes to read: more than the caches of processors can hold."""
 _LEAST: Final = 32 << 20
 _SECONDS: Final = 0.25
 _TIMES: Final = 3
-"""The calm measurements of which the best is kept for good."""
+"""Number of idle measurements after which the best result is final."""
 _TRIES: Final = 3
 _PAUSE_S: Final = 0.4
 _CALM: Final = 0.1
-"""The part of all cores that others may have used during a measurement that counts as calm."""
+"""Share of all cores' time that other programs can use in a measurement that counts as idle."""
 USUAL: Final = 20e9
-"""One channel of DDR4: less than that is not believed of a measurement that was disturbed."""
-# The rule for a model that is large enough for every thread.
+"""One channel of DDR4; a lower result of a disturbed measurement is not believed."""
+# A model of this size uses all threads.
 _LARGE: Final = 1 << 30
 
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """Memory bandwidth in bytes a second. memory: the computer's own, read by the processor.
+    """Memory bandwidth in bytes per second.
 
-    cards: names of graphics cards, and what is known of the memory of each. sure: the computer was
-    calm when it was measured; else it may be faster.
+    Attributes:
+        memory: Bandwidth of the computer's memory, read by the processor.
+        cards: Names of graphics cards, with the known bandwidth of each.
+        sure: The computer was idle during the measurement; otherwise it can be faster.
     """
 
     memory: float
@@ -55,24 +57,25 @@ class Bandwidth:
     sure: bool = True
 
     def card(self, gpu: Gpu) -> float | None:
-        """Return the bandwidth of a card's memory; None if it is not known."""
+        """Return the bandwidth of a card's memory, or None if unknown."""
         return dict(self.cards).get(gpu.name)
 
 
 def measure(threads: int, size: int = _BYTES, seconds: float = _SECONDS) -> float:
-    """Measure bytes a second that so many threads read together, the best of several passes.
+    """Measure the bytes per second that threads read together, as the best of several passes.
 
-    size: bytes to read, far more than the caches hold. seconds: about how long it may take; there
-    is always one whole pass.
+    Args:
+        size: Bytes to read, far more than the caches can hold.
+        seconds: Approximate duration; at least one complete pass is made.
     """
     import numpy as np
 
-    # The pages must be there before they are read: zeros would all be one page.
+    # Memory has to be written before it is read: untouched zeros would all share one page.
     parts = np.array_split(np.ones(size // 8, np.int64), threads)
     best = 0.0
     end = perf_counter() + seconds
     while True:
-        # numpy lets other threads run while it looks for the greatest number.
+        # numpy releases the interpreter's lock while it searches for the maximum.
         others = [Thread(target=part.max) for part in parts[1:]]
         began = perf_counter()
         for thread in others:
@@ -86,12 +89,12 @@ def measure(threads: int, size: int = _BYTES, seconds: float = _SECONDS) -> floa
 
 
 def others_at_work() -> float:
-    """Return the seconds of all cores that other processes have used since the computer began."""
+    """Return the processor time in seconds that other processes have used since the boot."""
     import psutil
 
     every, own = psutil.cpu_times(), psutil.Process().cpu_times()
     idle = every.idle + getattr(every, "iowait", 0.0)
-    # Guests are counted among the users already.
+    # The time of guests is already part of the users' time.
     guests = getattr(every, "guest", 0.0) + getattr(every, "guest_nice", 0.0)
     return float(sum(every) - idle - guests - own.user - own.system)
 
@@ -101,7 +104,7 @@ def bandwidth(
     nvml: Callable[[], Any] = load_nvml,
     others: Callable[[], float] = others_at_work,
 ) -> Bandwidth:
-    """Measure the memory with the threads that the engine would use, and ask the cards."""
+    """Measure the memory with as many threads as the engine would use, and ask the cards."""
     size = max(_LEAST, min(_BYTES, hardware.memory.available_bytes // 8))
     rates = memory_rates(nvml())
     names = sorted({gpu.name for gpu in hardware.gpus} & rates.keys())
@@ -113,7 +116,7 @@ def bandwidth(
 
 
 class BandwidthBook:
-    """Keeps measurements in one small file. A file that fails costs a measurement, no more."""
+    """Keeps measurements in a small file. If the file fails, only a measurement is lost."""
 
     def __init__(
         self,
@@ -126,10 +129,10 @@ class BandwidthBook:
         self._wait = wait
 
     def of(self, hardware: Hardware) -> Bandwidth:
-        """Return this computer's bandwidth; the first times it is measured, in about 0.3 seconds.
+        """Return this computer's bandwidth; the first few calls measure it, in about 0.3 seconds.
 
-        Other programs only ever make a measurement smaller, so the greatest of several holds.
-        While the computer is busy it is measured up to three times, and again the next time.
+        Other programs only make a measurement smaller, so the largest result counts. On a busy
+        computer a call measures up to three times, and the next call measures again.
         """
         identity = _identity(hardware)
         times, kept = self._read(identity)
@@ -147,7 +150,7 @@ class BandwidthBook:
         return kept if kept.sure else replace(kept, memory=max(kept.memory, USUAL))
 
     def _read(self, identity: str) -> tuple[int, Bandwidth]:
-        """Return how often it was measured in calm, and the best of it."""
+        """Return the number of idle measurements, and the best result."""
         page = self._file.read()
         unknown = Bandwidth(0.0, sure=False)
         if page.get("computer") != identity:
@@ -166,7 +169,7 @@ class BandwidthBook:
 
 
 def _identity(hardware: Hardware) -> str:
-    """Name the hardware that the figures are of: with another, they are measured anew."""
+    """Identify the measured hardware; any change requires new measurements."""
     cpu = hardware.cpu
     cores = f"{cpu.performance_cores} of {cpu.logical_cores} cores, {cpu.usable_threads} threads"
     cards = (gpu.name for gpu in hardware.gpus)

@@ -1,4 +1,4 @@
-"""Limits that a Linux container or service puts on processor time and memory; cgroup v1 and v2.
+"""The limits of a Linux container or service on processor time and memory, by cgroup v1 and v2.
 
 Source: the kernel's cgroup-v1 and cgroup-v2 documentation, proc(5) for mountinfo.
 """
@@ -14,14 +14,14 @@ from engines.hardware.files import read_number, read_text
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """The limit of a group, and how much of it is free, both in bytes."""
+    """The limit of a group and its free part, in bytes."""
 
     limit: int
     free: int
 
 
 def cpu_quota(root: Path) -> float | None:
-    """Return how many cores' worth of time this process gets, None if there is no limit."""
+    """Return the processor time of this process in cores, or None if it is not limited."""
     quotas = []
     for group in _groups(root, "cpu"):
         words = (read_text(group / "cpu.max") or "").split()
@@ -37,11 +37,11 @@ def cpu_quota(root: Path) -> float | None:
 def memory_limit(root: Path, total: int) -> MemoryLimit | None:
     """Return the tightest limit among this process's groups that is below `total`, else None.
 
-    free may stem from another group than limit: the outer one can be fuller.
+    `free` and `limit` can come from different groups, because an outer group can be fuller.
     """
     limits = []
     for group in _groups(root, "memory"):
-        # A group over memory.high is slowed down until it is as good as stopped.
+        # The kernel slows a group over memory.high until it practically stops.
         names = ("memory.max", "memory.high", "memory.limit_in_bytes")
         bounds = [value for name in names if (value := read_number(group / name)) is not None]
         limit = min(bounds, default=total)
@@ -53,9 +53,9 @@ def memory_limit(root: Path, total: int) -> MemoryLimit | None:
 
 
 def _used(group: Path) -> int:
-    """Return the memory in use, without the file cache that the kernel drops when asked for space.
+    """Return the memory in use, without the file cache, which the kernel frees on demand.
 
-    That is both lists of it: a model that was mapped and read once is on the active one.
+    The cache has two lists: a model that was mapped and read once is on the active one.
     """
     used = read_number(group / "memory.current")
     if used is None:
@@ -69,13 +69,13 @@ def _used(group: Path) -> int:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of this process's groups, innermost first, in both hierarchies."""
+    """Yield the folders of this process's groups in both hierarchies, innermost first."""
     for kinds, path in _memberships(root, controller):
         mount = _mount(root, kinds)
         if mount is None:
             continue
         mounted, folder = mount
-        # Inside a container the mount can begin at a group that the path still names.
+        # In a container the mount can begin at a group that is still part of the path.
         inner = PurePosixPath(path)
         inner = inner.relative_to(mounted) if inner.is_relative_to(mounted) else PurePosixPath()
         top = root / folder.relative_to("/")
@@ -88,7 +88,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of /proc/self/cgroup for a controller: ("", path) for version 2."""
+    """Yield the entries of /proc/self/cgroup for a controller; version 2 gives ("", path)."""
     for line in (read_text(root / "proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
@@ -97,7 +97,7 @@ def _memberships(root: Path, controller: str) -> Iterator[tuple[str, str]]:
 
 
 def _mount(root: Path, controller: str) -> tuple[PurePosixPath, PurePosixPath] | None:
-    """Find where a hierarchy is mounted: the group at the mount's root, and the folder."""
+    """Return the group at the root of a hierarchy's mount, and the folder of the mount."""
     for line in (read_text(root / "proc/self/mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         fields, kind = before.split(), after.split()

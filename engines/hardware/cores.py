@@ -1,4 +1,4 @@
-"""Counts a computer's cores, and those of them that this process may keep busy."""
+"""Counts the cores of a computer, and those that this process can use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final
 from engines.hardware.cgroups import cpu_quota
 from engines.hardware.files import parse_list, read_number, read_text
 
-# An ARM core with less than this share of the largest one's capacity counts as slow.
+# An ARM core counts as slow if its capacity is below this share of the largest one.
 _FAST: Final = 0.6
 
 
 @dataclass(frozen=True)
 class Logical:
-    """A logical core: the physical one it belongs to, and whether that is a fast one."""
+    """A logical core, with its physical core, and whether that is a fast one."""
 
     number: int
     core: str
@@ -26,7 +26,7 @@ class Logical:
 
 @dataclass(frozen=True)
 class Cores:
-    """The counts of `values.Cpu`."""
+    """The core counts of `values.Cpu`."""
 
     physical: int
     logical: int
@@ -36,10 +36,13 @@ class Cores:
 
 
 def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float | None) -> Cores:
-    """Count cores. allowed: numbers of those this process may run on, empty for all of them.
+    """Count cores.
 
-    quota: cores' worth of time it gets. A process that is kept to slow cores has those as its
-    fast ones.
+    If the process is restricted to slow cores, those count as its fast ones.
+
+    Args:
+        allowed: Numbers of the cores that this process can run on; empty for all.
+        quota: Processor time that it gets, in cores; None for no limit.
     """
     every = tuple(cores)
     mine = tuple(core for core in every if core.number in allowed) or every
@@ -55,7 +58,7 @@ def count_cores(cores: Iterable[Logical], allowed: Collection[int], quota: float
 
 
 def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
-    """Count the cores that /sys tells of; None if it is not mounted."""
+    """Count the cores that /sys lists; return None if it is not mounted."""
     cpus = root / "sys/devices/system/cpu"
     numbers = parse_list(read_text(cpus / "online") or read_text(cpus / "present") or "")
     if not numbers:
@@ -64,7 +67,7 @@ def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
     cores = (
         Logical(
             number,
-            # Siblings name the same set; without topology each logical core is one of its own.
+            # Siblings have the same list; without topology, each logical core counts as physical.
             read_text(cpus / f"cpu{number}/topology/thread_siblings_list") or str(number),
             number in fast,
         )
@@ -74,7 +77,7 @@ def linux_cores(root: Path, allowed: Collection[int]) -> Cores | None:
 
 
 def _fast(root: Path, numbers: frozenset[int]) -> frozenset[int]:
-    """Find the fast cores: Intel's hybrids list two kinds, ARM's give each core a capacity."""
+    """Return the fast cores: Intel's hybrids list them, and ARM cores have a capacity each."""
     performance = parse_list(read_text(root / "sys/devices/cpu_core/cpus") or "")
     if performance & numbers:
         return performance

@@ -1,4 +1,4 @@
-"""Name and features of the processor: from /proc on Linux; pure functions for all systems."""
+"""Name and features of the processor, read from /proc on Linux; the rest works on all systems."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 
 from engines.hardware.files import read_text
 
-# The instruction sets llama.cpp has code for, in its spelling, oldest first; and how the Linux
-# kernel calls those that it calls something else.
+# The instruction sets that llama.cpp has code for, in its spelling, oldest first. The second table
+# holds the Linux kernel's names where they differ.
 FEATURES: Final = (
     "sse3", "ssse3", "sse4_1", "sse4_2", "avx", "f16c", "fma", "bmi2", "avx2", "avx_vnni",
     "avx512f", "avx512bw", "avx512vbmi", "avx512_vnni", "avx512_bf16", "amx_int8", "neon",
@@ -22,13 +22,13 @@ _KERNEL_NAMES: Final = {
 
 
 def known_features(flags: Iterable[str]) -> tuple[str, ...]:
-    """Pick the flags that matter, in the order of FEATURES."""
+    """Return the known features among the flags, in the order of FEATURES."""
     present = {_KERNEL_NAMES.get(flag, flag) for flag in flags}
     return tuple(feature for feature in FEATURES if feature in present)
 
 
 def linux_cpu(root: Path) -> tuple[str, tuple[str, ...]]:
-    """Return name and features. A processor without a name of its own gets that of its board."""
+    """Return name and features; a processor without a name gets the name of its board."""
     facts: dict[str, str] = {}
     for line in (read_text(root / "proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""Detects the hardware from every source there is, and never fails for want of one."""
+"""Detects the hardware from all available sources, and never fails because one is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
 
 
 def linux_name(root: Path) -> str:
-    """Name the system as /etc/os-release does, and say when Linux runs inside Windows."""
+    """Return the system's name from /etc/os-release, with a note if Linux runs inside Windows."""
     name = "Linux"
     for line in (read_text(root / "etc/os-release") or "").splitlines():
         key, _, value = line.partition("=")
@@ -34,11 +34,12 @@ def linux_name(root: Path) -> str:
 
 
 def is_wsl(root: Path) -> bool:
-    """Whether this Linux is the Windows Subsystem for Linux."""
+    """Return whether this Linux is the Windows Subsystem for Linux."""
     return "microsoft" in (read_text(root / "proc/version") or "").lower()
 
 
 def system_name(root: Path) -> str:
+    """Return the name and version of the operating system, and the architecture."""
     if sys.platform == "linux":
         name = linux_name(root)
     elif sys.platform == "darwin":
@@ -53,20 +54,23 @@ _T = TypeVar("_T")
 
 
 def allowed_cores() -> Collection[int]:
-    """Return the logical cores this process may run on; empty where systems do not say."""
+    """Return the logical cores that this process can run on; empty on systems that do not tell."""
     return os.sched_getaffinity(0) if sys.platform == "linux" else frozenset()
 
 
 def visible_cards() -> str | None:
-    """Return which of NVIDIA's cards the user leaves to programs; None where all are."""
+    """Return CUDA_VISIBLE_DEVICES, which selects NVIDIA cards for programs; None if not set."""
     return os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 @dataclass(frozen=True)
 class Edge:
-    """The sources of detection: this computer, or what a test puts in its place.
+    """The sources of detection: this computer, or replacements in a test.
 
-    root: the folder that holds /proc, /sys and /etc.
+    Attributes:
+        root: Folder that contains /proc, /sys and /etc.
+        allowed: Returns the logical cores that this process can run on.
+        visible: Returns CUDA_VISIBLE_DEVICES.
     """
 
     platform: str = sys.platform
@@ -79,7 +83,7 @@ class Edge:
 
 @dataclass
 class _Survey:
-    """Runs probes. One that fails leaves a line in the log and a note for the user."""
+    """Runs probes; one that fails leaves a line in the log and a note for the user."""
 
     edge: Edge
     notes: list[str] = field(default_factory=list)
@@ -94,9 +98,11 @@ class _Survey:
 
 
 def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Hardware:
-    """Detect the hardware; takes milliseconds, more where a GPU driver has to wake up.
+    """Detect the hardware; takes milliseconds, and longer if a GPU driver has to wake up.
 
-    devices: llama.cpp's own list, from whoever has loaded it; without it no GPU is usable.
+    Args:
+        devices: llama.cpp's own list of devices; without it no GPU is usable.
+        edge: Sources to use; None for this computer.
     """
     survey = _Survey(edge or Edge())
     system = survey.ask("the system's name", lambda: system_name(survey.edge.root), sys.platform)
@@ -157,7 +163,7 @@ def _cores(edge: Edge) -> Cores | None:
 
 
 def _counted(edge: Edge) -> Cores:
-    """Return the mere number of cores, for systems that say no more, and Linux without /sys."""
+    """Return plain core counts, for systems that tell no more, and for Linux without /sys."""
     import psutil
 
     logical = psutil.cpu_count() or 1
@@ -170,7 +176,7 @@ def _counted(edge: Edge) -> Cores:
 
 
 def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]:
-    """List the graphics that the system knows, without llama.cpp; the most exact source first."""
+    """List the graphics that the system knows without llama.cpp, most exact source first."""
     edge = survey.edge
     none: tuple[Gpu, ...] = ()
     nvidia = survey.ask(

@@ -1,4 +1,4 @@
-"""Graphics on Linux by AMD, Intel and NVIDIA, from the kernel's list of cards under /sys."""
+"""AMD, Intel and NVIDIA graphics on Linux, from the kernel's list of cards under /sys."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Final
 from engines.hardware.files import read_number, read_text
 from engines.hardware.values import Gpu, Memory
 
-# Others, such as the cards of virtual machines and servers' consoles, cannot compute.
+# Other cards, such as those of virtual machines and server consoles, cannot compute.
 _VENDORS: Final = {"0x1002": "amd", "0x8086": "intel", "0x10de": "nvidia"}
 _NAMES: Final = {"amd": "AMD", "intel": "Intel", "nvidia": "NVIDIA"}
 _INTEL_INTEGRATED: Final = "0000:00:02.0"
-# Firmware gives an integrated AMD unit at most this much as its "own" memory, save on computers
-# that are built for it; there llama.cpp's device list says that it is integrated.
+# An integrated AMD unit gets at most this much memory of its own from the firmware, except on
+# computers that are built for it, which llama.cpp's device list marks as integrated.
 _LARGEST_CARVE_OUT: Final = 4 << 30
 
 
 def drm_gpus(root: Path, memory: Memory) -> tuple[Gpu, ...]:
-    """List the cards in the kernel's order. memory: the computer's, for integrated units."""
+    """List the cards in the kernel's order; integrated units use the computer's `memory`."""
     cards = [
         card
         for card in (root / "sys/class/drm").glob("card*")
@@ -59,7 +59,10 @@ def _gpu(device: Path, memory: Memory) -> Gpu | None:
 def _memory(
     device: Path, vendor: str, pci_id: str | None, memory: Memory
 ) -> tuple[int | None, int | None, bool]:
-    """Return total, free, and whether it is the computer's; only AMD's driver tells the sizes."""
+    """Return the total and free bytes, and whether the memory is shared with the computer.
+
+    Only AMD's driver reports the sizes.
+    """
     own = read_number(device / "mem_info_vram_total")
     own_used = read_number(device / "mem_info_vram_used") or 0
     if own is None and vendor == "intel" and pci_id == _INTEL_INTEGRATED:
@@ -69,7 +72,7 @@ def _memory(
     shared = read_number(device / "mem_info_gtt_total") or 0
     shared_used = read_number(device / "mem_info_gtt_used") or 0
     if vendor == "amd" and own <= _LARGEST_CARVE_OUT and shared > own:
-        # What the firmware set aside is no limit here: the driver lends it the computer's too.
+        # The memory that the firmware set aside is no limit, as the driver adds the computer's.
         free = own - own_used + min(shared - shared_used, memory.available_bytes)
         return own + shared, free, True
     return own, own - own_used, False

@@ -1,4 +1,4 @@
-"""Reads the small text files with which Linux describes a computer."""
+"""Reads the small text files in which Linux describes a computer."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def read_text(path: Path) -> str | None:
-    """Return a file's content without blanks around it; None if it cannot be read.
+    """Return a file's content without surrounding whitespace, or None if it cannot be read.
 
-    Files under /sys can also refuse a read that their mode allows.
+    A file under /sys can refuse to be read even if its mode allows it.
     """
     try:
         return path.read_text(errors="replace").strip()
@@ -18,7 +18,7 @@ def read_text(path: Path) -> str | None:
 
 
 def read_number(path: Path) -> int | None:
-    """Read a whole number; None if the file is missing or says something else, such as "max"."""
+    """Read a whole number; return None if the file is missing or contains text, like "max"."""
     text = read_text(path)
     return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
 

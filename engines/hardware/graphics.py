@@ -1,4 +1,4 @@
-"""Merges what several sources say of the same graphics card: pure."""
+"""Merges the facts about a graphics card from several sources. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from engines.hardware.values import Gpu, Memory, NativeDevice
 
-# Where two back ends reach one card, the one written for it is faster.
+# If two back ends can use a card, the one that was written for it is faster.
 _PREFERENCE: Final = ("CUDA", "ROCm", "HIP", "Metal", "MTL", "SYCL", "Vulkan")
 _WORDS: Final = {
     "nvidia": ("nvidia", "geforce", "quadro", "tesla"),
@@ -26,12 +26,15 @@ _PARTS: Final = {
 
 
 def native_gpus(devices: Iterable[NativeDevice], memory: Memory) -> tuple[Gpu, ...]:
-    """List the graphics among llama.cpp's devices: those it can really use.
+    """List the graphics among llama.cpp's devices, which are those that it can really use.
 
-    One card that several back ends reach is there once. memory: the computer's.
+    A card that several back ends can use is listed once.
+
+    Args:
+        memory: The computer's memory, for integrated graphics.
     """
     graphics = [device for device in devices if device.is_card]
-    # What must not be used comes last, so that another way to the same card counts.
+    # Unusable devices come last, so that another back end for the same card is preferred.
     graphics.sort(key=lambda device: (bool(device.why_not), _rank(device.backend)))
     found: list[Gpu] = []
     for device in graphics:
@@ -48,7 +51,7 @@ def _rank(backend: str) -> int:
 def _native(device: NativeDevice, memory: Memory) -> Gpu:
     name = device.description or device.name
     integrated = device.kind == "igpu" or device.backend in {"Metal", "MTL"}
-    # Some drivers report more free memory than there is, and shared memory can be in use.
+    # Some drivers report more free memory than exists, and shared memory can be in use.
     free = min(device.free_bytes, device.total_bytes)
     return Gpu(
         name=name,
@@ -73,9 +76,9 @@ def _vendor(name: str) -> str:
 
 
 def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
-    """Merge llama.cpp's cards with what the system's sources add; then those only they know.
+    """Merge llama.cpp's cards with the system's sources, and append the cards only those know.
 
-    The second kind cannot be used, and says why. Earlier sources win.
+    The appended cards are unusable, and say why. Earlier sources take precedence.
     """
     cards = list(native)
     for source in sources:
@@ -95,7 +98,7 @@ def _unusable(gpu: Gpu) -> Gpu:
 
 
 def _combined(card: Gpu, more: Gpu) -> Gpu:
-    """Combine two views of a card; the smaller count of free memory is the newer one."""
+    """Combine two views of a card; the lower amount of free memory is the more recent one."""
     free = [bytes_ for bytes_ in (card.free_bytes, more.free_bytes) if bytes_ is not None]
     return replace(
         card,
@@ -107,7 +110,7 @@ def _combined(card: Gpu, more: Gpu) -> Gpu:
 
 
 def _same(one: Gpu, other: Gpu) -> bool:
-    """Tell whether two are one card, by place on the PCI bus or, where that is unknown, by name."""
+    """Return whether both are the same card, by PCI address or, if one is unknown, by name."""
     first, second = _slot(one.pci_id), _slot(other.pci_id)
     if first is not None and second is not None:
         return first == second

@@ -1,6 +1,6 @@
-"""Hardware of a Mac from sysctl, whose names are documented in sysctl(3).
+"""The hardware of a Mac from sysctl, whose names are documented in sysctl(3).
 
-Graphics come from llama.cpp's device list alone: Metal is always there and is part of it.
+Graphics come only from llama.cpp's device list, because Metal is always available and part of it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ def read_sysctl() -> dict[str, str]:
         capture_output=True,
         text=True,
         timeout=10,
-        check=False,  # one unknown name is an error for sysctl; what it printed still stands
+        check=False,  # one unknown name makes sysctl fail, but its output is still valid
     )
     return parse_sysctl(listing.stdout)
 
 
 def parse_sysctl(text: str) -> dict[str, str]:
+    """Parse lines of the form "name: value"."""
     pairs = (line.partition(": ") for line in text.splitlines())
     return {key: value.strip() for key, _, value in pairs if key}
 
@@ -51,7 +52,7 @@ def cpu(values: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
 
 
 def cores(values: Mapping[str, str]) -> Cores:
-    """Count the cores; level 0 is the fast kind, and an Intel Mac has no levels."""
+    """Count the cores; level 0 holds the fast ones, and an Intel Mac has no levels."""
     physical = int(values["hw.physicalcpu"])
     logical = int(values["hw.logicalcpu"])
     fast = int(values.get("hw.perflevel0.physicalcpu", physical))

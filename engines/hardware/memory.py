@@ -1,4 +1,4 @@
-"""Memory of the computer, and of the container this process may run in."""
+"""Memory of the computer, and of the container if this process runs in one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engines.hardware.values import Memory
 
 
 def measure_memory() -> Memory:
-    """Measure the computer's memory, as the system counts it."""
+    """Measure the computer's memory as the system reports it."""
     import psutil
 
     memory = psutil.virtual_memory()
@@ -17,7 +17,7 @@ def measure_memory() -> Memory:
 
 
 def within_limits(memory: Memory, root: Path) -> Memory:
-    """Apply the limits of the container, if there are any."""
+    """Apply the container's limits, if there are any."""
     limit = memory_limit(root, memory.total_bytes)
     if limit is None:
         return memory
@@ -25,7 +25,7 @@ def within_limits(memory: Memory, root: Path) -> Memory:
 
 
 def resident_bytes() -> int:
-    """Return what this process has in memory now, files that are mapped into it included."""
+    """Return the resident memory of this process in bytes, including mapped files."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

@@ -11,7 +11,7 @@ from engines.hardware.values import Gpu, Memory
 
 
 def load_nvml() -> ModuleType | None:
-    """Load the binding of NVML; None where it is not installed."""
+    """Load the Python binding of NVML; return None if it is not installed."""
     try:
         return importlib.import_module("pynvml")
     except ModuleNotFoundError:
@@ -19,11 +19,15 @@ def load_nvml() -> ModuleType | None:
 
 
 def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[Gpu, ...]:
-    """List the cards the driver knows; none where there is no driver.
+    """List the cards that the driver knows; none without a driver.
 
-    nvml: the module, see `load_nvml`. memory: the computer's, which some cards share.
-    visible: the value of CUDA_VISIBLE_DEVICES, with numbers as the driver counts; None without one.
-    Raises NVMLError when there is a driver that does not answer.
+    Args:
+        nvml: The module; see `load_nvml`.
+        memory: The computer's memory, which some cards share.
+        visible: Value of CUDA_VISIBLE_DEVICES, with numbers in the driver's order; None if not set.
+
+    Raises:
+        NVMLError: There is a driver that does not answer.
     """
     if nvml is None:
         return ()
@@ -52,10 +56,13 @@ def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[
 
 
 def memory_rates(nvml: Any) -> dict[str, float]:
-    """Return the bytes a second at which each card's memory can be read, by the card's name.
+    """Return the read bandwidth of each card's memory in bytes per second, by the card's name.
 
-    Twice the memory's highest clock, as data comes at both of its edges, times the width of the
-    bus. A card that does not tell is left out; without a driver all are. nvml: see `load_nvml`.
+    It is twice the memory's highest clock, because data is transferred on both edges, times the
+    width of the bus. Cards that do not report it are left out, and so are all without a driver.
+
+    Args:
+        nvml: The module; see `load_nvml`.
     """
     rates: dict[str, float] = {}
     if nvml is None:
@@ -85,7 +92,7 @@ def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
     except nvml.NVMLError as error:
         if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
             raise
-        # Chips such as GB10 and Jetson have no memory of their own: they use the computer's.
+        # Chips such as GB10 and Jetson have no memory of their own and use the computer's.
         total, free, shared = memory.total_bytes, memory.available_bytes, True
     return Gpu(
         name=_text(nvml.nvmlDeviceGetName(handle)),
@@ -116,7 +123,7 @@ def _shows(nvml: Any, handle: Any) -> bool:
 
 
 def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
-    """Whether CUDA_VISIBLE_DEVICES names a card: by its number, or the beginning of its id."""
+    """Return whether CUDA_VISIBLE_DEVICES names a card, by number or by the start of its UUID."""
     names = [it.strip() for it in visible.split(",")]
     if str(number) in names:
         return True

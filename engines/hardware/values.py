@@ -1,4 +1,4 @@
-"""The hardware of a computer as values. Sizes are bytes; None means that nobody could tell."""
+"""The hardware of a computer as values. Sizes are in bytes; None means unknown."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NativeDevice:
-    """A device as llama.cpp's own list has it; handed to `detect` by whoever loaded llama.cpp.
+    """A device in llama.cpp's own list, which the caller that loaded llama.cpp gives to `detect`.
 
-    kind: "cpu", "gpu", "igpu" or "accelerator". pci_id: as in 0000:01:00.0.
-    why_not: one sentence, where it is there but must not be used.
+    Attributes:
+        kind: "cpu", "gpu", "igpu" or "accelerator".
+        pci_id: PCI address, such as 0000:01:00.0.
+        why_not: One sentence on why it must not be used, or "".
     """
 
     name: str
@@ -30,15 +32,16 @@ class NativeDevice:
 
 @dataclass(frozen=True)
 class Cpu:
-    """The processor: its cores, and those that this process may use.
+    """The processor: its cores, and those that this process can use.
 
-    physical_cores, logical_cores: of the computer.
-
-    usable_threads: logical cores this process may keep busy, by its affinity and by the limits
-    of the container it runs in; at least 1.
-    usable_cores, performance_cores: physical cores it may run on; the second without the slow
-    ones of a hybrid processor.
-    features: instruction sets that matter to llama.cpp, in its spelling.
+    Attributes:
+        physical_cores: Physical cores of the computer.
+        logical_cores: Logical cores of the computer.
+        usable_threads: Logical cores that this process can keep busy, by its affinity and its
+            container's limits; at least 1.
+        usable_cores: Physical cores that it can run on.
+        performance_cores: The same without the slow cores of a hybrid processor.
+        features: Instruction sets that matter to llama.cpp, in its spelling.
     """
 
     name: str
@@ -54,9 +57,9 @@ class Cpu:
 class Memory:
     """The computer's memory, in bytes.
 
-    available_bytes: what can be used now without swapping, the container's limit considered.
-
-    limit_bytes: the container's limit, None if there is none below the total.
+    Attributes:
+        available_bytes: Memory that can be used now without swapping, within the container's limit.
+        limit_bytes: The container's limit; None if there is none below the total.
     """
 
     total_bytes: int
@@ -68,12 +71,16 @@ class Memory:
 class Gpu:
     """A graphics card or an integrated graphics unit.
 
-    vendor: "nvidia", "amd", "intel", "apple" or "other".
-    backend: the part of llama.cpp that would use it, such as "CUDA"; "" if this build has none.
-    integrated: its memory is a share of the computer's.
-    why_not: one sentence, when it is not usable. device: its name in llama.cpp, "" if it has none.
-    capability: of NVIDIA's computing units, None where it is not known. shows: a screen is drawn
-    by it. hidden: the environment keeps it from programs that compute (CUDA_VISIBLE_DEVICES).
+    Attributes:
+        vendor: "nvidia", "amd", "intel", "apple" or "other".
+        backend: Part of llama.cpp that would use it, such as "CUDA"; "" if this build has none.
+        integrated: Its memory is a part of the computer's.
+        usable: llama.cpp can use it.
+        why_not: One sentence on why it is not usable, or "".
+        device: Its name in llama.cpp, or "".
+        capability: CUDA compute capability; None if unknown.
+        shows: It draws a screen.
+        hidden: CUDA_VISIBLE_DEVICES hides it from programs that compute.
     """
 
     name: str
@@ -94,7 +101,12 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Hardware:
-    """A computer. os: its system and the kind of processor. notes: sentences for the user."""
+    """A computer.
+
+    Attributes:
+        os: Its operating system and architecture.
+        notes: Sentences for the user.
+    """
 
     os: str
     cpu: Cpu

@@ -1,8 +1,8 @@
-"""Windows: the registry's list of graphics cards, and the processor's cores and features.
+"""Windows' graphics cards from the registry, and the processor's cores and features.
 
 Source: Microsoft's documentation of the display class key, of IsProcessorFeaturePresent and of
-SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX. The functions that read are separate from those that
-understand, so that the second kind can be tested anywhere.
+SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX. The functions that parse are separate from those that read,
+so that they can be tested on any system.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DISPLAY_CLASS: Final = (
 )
 _PROCESSOR: Final = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
 _VENDORS: Final = {"10de": "nvidia", "1002": "amd", "8086": "intel"}
-# PF_... numbers of IsProcessorFeaturePresent.
+# The PF_... numbers of IsProcessorFeaturePresent.
 _FEATURES: Final = {
     13: "sse3", 36: "ssse3", 37: "sse4_1", 38: "sse4_2", 39: "avx", 40: "avx2", 41: "avx512f",
     19: "neon", 43: "dotprod", 46: "sve",
@@ -33,8 +33,8 @@ _CORE: Final = 0  # LOGICAL_PROCESSOR_RELATIONSHIP: RelationProcessorCore
 def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
     """List the graphics cards from the values of the display class's numbered keys.
 
-    The memory is HardwareInformation.qwMemorySize, a 64-bit number or its eight bytes. What WMI
-    and the older 32-bit value say stops at 4 GB.
+    The memory is HardwareInformation.qwMemorySize, a 64-bit number or its eight bytes. WMI and the
+    older 32-bit value never report more than 4 GB.
     """
     found = []
     for entry in entries:
@@ -62,11 +62,11 @@ def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
 
 
 def cores(buffer: bytes) -> tuple[Logical, ...]:
-    """Count cores from what GetLogicalProcessorInformationEx wrote for RelationProcessorCore.
+    """Parse the cores from GetLogicalProcessorInformationEx's buffer for RelationProcessorCore.
 
-    Each record: relationship and size (32 bits each), flags and efficiency class (8 bits each),
-    20 bytes and the number of groups (16 bits), then for each group a 64-bit mask, its number
-    (16 bits) and 6 bytes. A higher efficiency class is a faster core.
+    Each record consists of relationship and size (32 bits each), flags and efficiency class (8 bits
+    each), 20 bytes and the number of groups (16 bits), then for each group a 64-bit mask, its
+    number (16 bits) and 6 bytes. A higher efficiency class is a faster core.
     """
     records: list[tuple[int, list[int]]] = []
     at = 0
@@ -107,6 +107,7 @@ if sys.platform == "win32":
         return entries
 
     def read_cores() -> bytes:
+        """Return the buffer of GetLogicalProcessorInformationEx for RelationProcessorCore."""
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         size = ctypes.c_uint32(0)
         kernel.GetLogicalProcessorInformationEx(_CORE, None, ctypes.byref(size))
@@ -122,6 +123,6 @@ if sys.platform == "win32":
         present = ctypes.WinDLL("kernel32").IsProcessorFeaturePresent
         flags = [feature for number, feature in _FEATURES.items() if present(number)]
         if "avx2" in flags:
-            # Windows cannot be asked for these; every processor with AVX2 has them.
+            # Windows cannot report these, but every processor with AVX2 has them.
             flags += ["f16c", "fma", "bmi2"]
         return " ".join(name.split()), known_features(flags)

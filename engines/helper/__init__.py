@@ -1,1 +1,1 @@
-"""A short-lived process that does for the app what could crash it."""
+"""Short-lived processes that do work for the app that could crash it."""

@@ -1,4 +1,4 @@
-"""The behaviour of a helping process: it yields to others, and ends with the app."""
+"""The helper's side: low priority, no traces of a crash, and an end together with the app."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from pathlib import Path
 from typing import Any, Final
 
 END_OF_ANSWER: Final = b"\n"
-"""An empty line, which follows what answers an order."""
+"""An empty line, which follows the answer to an order."""
 
 Say = Callable[[Any], None]
-"""Write a value to whoever waits, as a line of JSON."""
+"""Writes a value to the parent as a line of JSON."""
 
 
 def begin() -> Say:
-    """Set the process up, first of all; returns the function that writes its output."""
+    """Set up the process before anything else, and return the function that writes its output."""
     be_modest()
     threading.Thread(target=_await_the_end, daemon=True).start()
     return _said(_out())
 
 
 def begin_serving() -> tuple[Say, Iterator[Any]]:
-    """Set up a process that takes one order after the other, first of all; see `ServingHelper`.
+    """Set up a process that carries out orders one after the other; see `ServingHelper`.
 
-    Returns the function that writes its output, and the orders. What is said between two orders
-    answers the first of them.
+    Call this before anything else.
+
+    Returns:
+        The function that writes output, and an iterator of the orders. Output between two orders
+        answers the first of them.
     """
     be_modest()
     orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -41,7 +44,7 @@ def begin_serving() -> tuple[Say, Iterator[Any]]:
                 orders.put(line)
         os._exit(1)
 
-    # Orders come on another thread, so that the end of the app is noticed during one, too.
+    # On another thread, so that the end of the app is noticed even during an order.
     threading.Thread(target=listen, daemon=True).start()
     out = _out()
 
@@ -54,7 +57,7 @@ def begin_serving() -> tuple[Say, Iterator[Any]]:
 
 
 def _out() -> int:
-    # Nothing else may write between the lines: the libraries get standard error for theirs.
+    # Only JSON lines go to the real standard output; the libraries' output goes to standard error.
     out = os.dup(1)
     os.dup2(2, 1)
     return out
@@ -75,8 +78,8 @@ def be_modest() -> None:
 
 
 def end_quietly() -> None:
-    """Let the process die without a core file or a message of the system's."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app to answer
+    """Let the process die without a core file or a message from the system."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the app
     if sys.platform == "win32":
         import msvcrt
 
@@ -86,11 +89,11 @@ def end_quietly() -> None:
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        # Where memory runs out, the system ends this process rather than the app.
+        # If memory runs out, the system then kills this process and not the app.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def _await_the_end() -> None:
-    """End this process when the app does: then the other end of standard input closes."""
+    """End this process when the app ends, which closes the other end of standard input."""
     os.read(0, 1)
     os._exit(1)

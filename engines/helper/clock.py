@@ -1,7 +1,7 @@
-"""Measures a process by its work, so that a limit means the same on a quiet and on a busy computer.
+"""Limits a process by its processor time, so that a limit means the same on a busy computer.
 
-Where other programs take the processor, a process needs longer by the clock on the wall, and no
-longer by its own.
+If other programs use the processor, a process needs more wall-clock time, but no more processor
+time.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import time
 from typing import Final
 
 STILL_S: Final = 20.0
-"""Seconds without any work after which a process is given up, where its limit is shorter."""
+"""Least number of seconds without any work after which a process counts as stuck."""
 
 _LOOK_S: Final = 0.2
 _TOO_LONG: Final = 124
-"""The exit code on Windows, which has no signal for it."""
+"""Exit code on Windows, which has no signal for this."""
 
 
 class WorkClock:
-    """Tells when another process has worked for too long, or has stood still for too long.
+    """Checks whether another process has worked too long, or has done nothing for too long.
 
-    limit_s: the processor time that it may use from now on, in seconds, of all its threads.
-    still_s: the time for which it may use none.
+    Args:
+        limit_s: Processor time of all its threads that it can use from now on, in seconds.
+        still_s: Seconds that it can go without using any.
     """
 
     def __init__(self, pid: int, limit_s: float, still_s: float | None = None) -> None:
@@ -36,7 +37,7 @@ class WorkClock:
         self._seen = time.monotonic()
 
     def is_over(self) -> bool:
-        """Look at the process; False where it has ended by itself."""
+        """Return whether a limit is exceeded; False if the process has ended by itself."""
         work = _work_of(self._pid)
         if work is None:
             return False
@@ -58,9 +59,10 @@ def _work_of(pid: int) -> float | None:
 
 
 def limit_work(limit_s: float | None) -> None:
-    """End this process when it has used so much more processor time, in place of an earlier limit.
+    """End this process after some more processor time, replacing an earlier limit.
 
-    limit_s: in seconds, which the system rounds up to whole ones; None for no limit.
+    Args:
+        limit_s: Seconds, which the system rounds up to whole ones; None for no limit.
     """
     if sys.platform == "win32":
         _watched[0] = end = None if limit_s is None else time.process_time() + limit_s
@@ -80,11 +82,11 @@ def limit_work(limit_s: float | None) -> None:
 
 
 _watched: list[float | None] = [None]
-"""The processor time at which the process is to end, on Windows."""
+"""Processor time at which this process has to end, on Windows."""
 
 
 def _watch(end: float) -> None:
-    """End the process at a processor time, unless another one has been set."""
+    """End the process at a processor time, unless another time has been set since."""
     while _watched[0] == end:
         if time.process_time() > end:
             os._exit(_TOO_LONG)
@@ -92,5 +94,5 @@ def _watch(end: float) -> None:
 
 
 def worked_too_long(code: int) -> bool:
-    """Tell whether `limit_work` has ended a process. code: as `subprocess` gives it."""
+    """Return whether `limit_work` ended a process, from the exit code that `subprocess` gives."""
     return code == (_TOO_LONG if os.name == "nt" else -getattr(signal, "SIGXCPU", 0))

@@ -1,4 +1,4 @@
-"""The words that start a module of Hearth as a program of its own, in a checkout and packaged."""
+"""The command that starts a module of Hearth as a separate program, in a checkout or packaged."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def module_command(name: str) -> tuple[str, ...]:
-    """Return the words that run a module of Hearth in a process of its own.
+    """Return the command that runs a module of Hearth in a separate process.
 
-    A packaged Hearth has no Python beside it: there its own program takes the name of a module, see
-    `app.packaged`. Python is told to import nothing from the folder that it happens to be in.
+    A packaged Hearth has no Python beside it, so its own program accepts the name of a module; see
+    `app.packaged`. Otherwise, -P keeps Python from importing modules from the current folder.
     """
     if getattr(sys, "frozen", False):
         return (_program(sys.executable), "-m", name)
@@ -18,10 +18,10 @@ def module_command(name: str) -> tuple[str, ...]:
 
 
 def _program(running: str) -> str:
-    """Return the packaged program that speaks to who starts it.
+    """Return the packaged program that has standard streams.
 
-    Windows has two of them. The one that opens the window has no streams of its own, and shows a
-    dialog when it fails: a helper is neither to be silent nor to be seen.
+    Windows has two programs. The one that opens the window has no streams, and shows a dialog when
+    it fails, so it cannot run a helper.
     """
     path = Path(running)
     return str(path.with_name("hearth.exe")) if path.name.lower() == "hearthw.exe" else running

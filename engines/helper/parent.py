@@ -1,4 +1,4 @@
-"""Starts a helping process, which ends with the app or with whoever waits for it."""
+"""Starts helper processes, which end with the app or when the caller no longer waits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from engines.helper.clock import WorkClock, worked_too_long
 
 _ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
-"""A process that opens files of strangers has no use for them."""
+"""Variables that are withheld, because a helper opens files from strangers."""
 
 
 STOPPED_S: Final = 20.0
-"""The time for which a stopped process may be let go on; then it is given up."""
+"""Seconds that a stopped process gets to be continued before it is given up."""
 
 _LOOK_S: Final = 1.0
 _LOOK_AT_MEMORY_S: Final = 0.1
@@ -30,11 +30,15 @@ _PIECE: Final = 1 << 16
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """The result of a process: its exit code, negative for a signal, and what it wrote.
+    """The result of a process.
 
-    in_time: False if it was ended because it worked, or did nothing, for too long. stopped: because
-    it was stopped (SIGSTOP), and nobody let it go on. too_much: because it took more memory than it
-    may, or wrote more.
+    Attributes:
+        code: Exit code; negative for a signal.
+        out: Standard output.
+        err: Standard error.
+        in_time: False if it was killed because it worked, or did nothing, for too long.
+        stopped: It was killed because it was stopped (SIGSTOP) and nobody continued it.
+        too_much: It was killed because it used too much memory or wrote too much.
     """
 
     code: int
@@ -46,7 +50,7 @@ class ProcessResult:
 
     @property
     def last_line(self) -> bytes:
-        """The last line of its output that is complete; empty if there is none."""
+        """The last complete line of its output; empty if there is none."""
         return self.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
 
 
@@ -58,12 +62,16 @@ def run_helper(
     memory_bytes: int | None = None,
     out_bytes: int | None = None,
 ) -> ProcessResult:
-    """Run a helper to its end, or until `cancel` is set. Raises OSError if none starts.
+    """Run a helper until it ends, `cancel` is set or it exceeds a limit.
 
-    limit_s: the processor time that it may use, and the time that it may do nothing; see
-    `WorkClock`.
-    memory_bytes: what it may have in memory, looked at ten times in a second.
-    out_bytes: what it may write to each of its outputs.
+    Args:
+        argument: Last argument of the command.
+        limit_s: Processor time in seconds, and the longest time without work; see `WorkClock`.
+        memory_bytes: Largest resident memory, checked ten times per second; None for no limit.
+        out_bytes: Most bytes on each of its outputs; None for no limit.
+
+    Raises:
+        OSError: The process cannot be started.
     """
     in_time, too_much, stopped_s = True, False, 0.0
     look_s = _LOOK_S if memory_bytes is None else min(_LOOK_S, _LOOK_AT_MEMORY_S)
@@ -100,9 +108,10 @@ def run_helper(
 def _output(
     pipe: IO[bytes] | None, most: int | None, child: subprocess.Popen[bytes]
 ) -> tuple[bytes, bool]:
-    """Read a pipe to its end; a process that writes more than `most` is ended.
+    """Read a pipe until its end, and kill a process that writes more than `most` bytes.
 
-    Returns what it wrote, and whether that was too much.
+    Returns:
+        The output, and whether it was too much.
     """
     parts: list[bytes] = []
     left = most
@@ -117,7 +126,7 @@ def _output(
 
 
 def resident_bytes_of(child: subprocess.Popen[bytes]) -> int:
-    """Return what a process has in memory; 0 if it has ended."""
+    """Return the resident memory of a process in bytes; 0 if it has ended."""
     import psutil
 
     try:
@@ -127,7 +136,7 @@ def resident_bytes_of(child: subprocess.Popen[bytes]) -> int:
 
 
 def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a signal has stopped it; Windows has no such state."""
+    """Return whether a signal has stopped the process; always False on Windows."""
     if sys.platform == "win32":
         return False
     look = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
@@ -139,9 +148,10 @@ def _is_stopped(child: subprocess.Popen[bytes]) -> bool:
 
 @contextmanager
 def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the process in the block, and end it at the block's end.
+    """Run a process for the time of the block, and kill it at the end.
 
-    It reads nothing: it only notices when its standard input closes, because the app ended.
+    The process reads nothing from its standard input, but notices when it closes because the app
+    has ended.
     """
     child, ours = start_helper(command)
     try:
@@ -155,9 +165,12 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def start_helper(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a helper; returns it, and the end of its standard input. Raises OSError.
+    """Start a helper; return it and the writing end of its standard input.
 
-    Whoever closes that end, or ends with it open, ends the helper.
+    The helper ends when that end is closed, also by the end of this process.
+
+    Raises:
+        OSError: The process cannot be started.
     """
     theirs, ours = os.pipe()
     try:
@@ -185,7 +198,7 @@ def environment() -> dict[str, str]:
 
 
 def quiet_flags(*, modest: bool = False) -> int:
-    """Return creation flags for Windows: no console window, and a low priority if modest."""
+    """Return creation flags for Windows: no console window, and low priority if `modest`."""
     if sys.platform == "win32":
         low = subprocess.BELOW_NORMAL_PRIORITY_CLASS if modest else 0
         return subprocess.CREATE_NO_WINDOW | low

@@ -1,4 +1,4 @@
-"""A helping process that carries out one order after the other; see `child.begin_serving`."""
+"""A helper process that carries out orders one after the other; see `child.begin_serving`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,20 @@ from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
 
 _LOOK_S: Final = 0.1
 _LAST_WORDS_S: Final = 1.0
-"""For reading what an ended process has said: one that it has started may still hold the pipe."""
+"""Seconds for reading the last output of a dead process, whose children can keep the pipe open."""
 _PIECE: Final = 1 << 16
 
 
 class ServingHelper:
-    """A process that answers orders, one at a time, for one thread. The owner calls `close`.
+    """A process that answers orders one at a time, for one thread; the owner calls `close`.
 
-    Where an order ends it, takes too long or too much, it is gone, and `alive` is False.
-    Raises OSError if none starts.
+    If an order crashes it, or exceeds a limit, the process is gone, and `alive` is False.
+
+    Attributes:
+        orders: Number of orders so far.
+
+    Raises:
+        OSError: The process cannot be started.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -49,16 +54,19 @@ class ServingHelper:
         return self._child.poll() is None
 
     def resident_bytes(self) -> int:
-        """Return what it has in memory now; 0 if it has ended."""
+        """Return the resident memory of the process in bytes; 0 if it has ended."""
         return resident_bytes_of(self._child)
 
     def ask(
         self, order: Any, limit_s: float, cancel: CancelToken, memory_bytes: int, out_bytes: int
     ) -> ProcessResult:
-        """Have an order carried out, which ends the helper where the limits or `cancel` say so.
+        """Have an order carried out; exceeding a limit or setting `cancel` kills the helper.
 
-        limit_s: the processor time that it may use, and the time that it may do nothing.
-        memory_bytes: what it may have in memory. out_bytes: what it may answer.
+        Args:
+            order: The order, as a JSON value.
+            limit_s: Processor time in seconds, and the longest time without work.
+            memory_bytes: Largest resident memory.
+            out_bytes: Largest answer.
         """
         self.orders += 1
         clock = WorkClock(self._child.pid, limit_s)
@@ -75,7 +83,7 @@ class ServingHelper:
                     too_much = self.resident_bytes() > memory_bytes
                 else:
                     if not piece:
-                        self._pieces.put(piece)  # the end is the end for whoever asks next, too
+                        self._pieces.put(piece)  # keep the end for the next call, too
                         break
                     parts.append(piece)
                     out_bytes -= len(piece)
@@ -101,14 +109,14 @@ class ServingHelper:
         return ProcessResult(code, answer, err, in_time, too_much=too_much)
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process, and close its input."""
         self._child.kill()
         self._child.wait()
         os.close(self._orders)
 
 
 def _listen(pipe: IO[bytes] | None, into: Any) -> None:
-    """Pass on what comes from a pipe; nothing at its end."""
+    """Pass on the data from a pipe, and an empty piece at its end."""
     if pipe is None:
         return
     with pipe:
@@ -118,7 +126,7 @@ def _listen(pipe: IO[bytes] | None, into: Any) -> None:
 
 
 def _is_the_end(parts: Sequence[bytes]) -> bool:
-    """Tell whether an answer ends here: with an empty line behind another one."""
+    """Return whether an answer is complete: its last line is empty."""
     last = parts[-1] if len(parts[-1]) > 1 else b"".join(parts[-2:])
     return last.endswith(b"\n" + END_OF_ANSWER) or (len(parts) == 1 and last == END_OF_ANSWER)
 

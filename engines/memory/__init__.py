@@ -1,1 +1,1 @@
-"""The memory that a load takes, and the plan for it."""
+"""The memory that loading a model takes, and the plan for the load."""

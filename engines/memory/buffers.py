@@ -1,4 +1,4 @@
-"""The memory that a model takes, device by device, as values. Sizes are bytes."""
+"""The memory that a model takes on each device, as values. Sizes are in bytes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 CPU: Final = "CPU"
-"""The device whose memory is the computer's own."""
+"""The device whose memory is the computer's main memory."""
 
 
 @dataclass(frozen=True)
 class DeviceBuffers:
     """The buffers of a model on one device, in bytes.
 
-    device: as the engine's library calls it, "CPU" for the computer's own memory.
-    kv: keys and values, and the state of recurrent layers. compute: intermediate values and
-    results. drafter: all of what drafts ahead. mapped: what of it all is a file mapped into
-    memory, which can leave memory again.
+    Attributes:
+        device: Name of the device in the engine's library; "CPU" for the main memory.
+        kv: KV cache, and the state of recurrent layers.
+        compute: Intermediate values and results.
+        drafter: Everything that drafting needs.
+        mapped: Part of the total that is a file mapped into memory, which the system can evict.
     """
 
     device: str
@@ -34,7 +36,7 @@ class DeviceBuffers:
 
 @dataclass(frozen=True)
 class Buffers:
-    """The buffers that an engine's library allocates for a model, or would, by device."""
+    """The buffers that an engine's library allocates, or would allocate, for a model."""
 
     devices: tuple[DeviceBuffers, ...]
 
@@ -44,7 +46,7 @@ class Buffers:
 
     @property
     def own(self) -> DeviceBuffers:
-        """The buffers in the computer's own memory."""
+        """The buffers in the main memory."""
         return self._sum(CPU, lambda device: device == CPU)
 
     @property

@@ -1,12 +1,12 @@
-"""Makes the plan that vLLM carries out from a checkpoint, a computer and load options: pure.
+"""Makes vLLM's load plan from a checkpoint, a computer and load options. Pure.
 
 plan = plan_checkpoint(checkpoint, drafter, load_options, room)
 require_memory(checkpoint, drafter, plan, room)
 
-The need is the safetensors' bytes, those of the drafter, the KV cache of both, and what the engine
-takes beside them: a planning figure, which nothing of a card was measured for yet. A load needs
-room for one chat of its context; it takes as much as all chats at once need, as far as there is
-room, and leaves the rest of the card to other programs.
+The need consists of the bytes of the safetensors, those of the drafter, the KV cache of both, and
+the engine's own memory, a planning figure that has not been measured on a card yet. A load needs
+room for one chat with the whole context. It takes as much as all simultaneous chats need, if there
+is room, and leaves the rest of the card to other programs.
 """
 
 from __future__ import annotations
@@ -23,42 +23,47 @@ from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
 BESIDE_CARD: Final = 2_000_000_000
-"""CUDA's context, activations and graphs: 1.5 to 2.5 GB are said of it."""
+"""CUDA's context, activations and graphs, for which 1.5 to 2.5 GB are reported."""
 
 BESIDE_RAM: Final = 3_000_000_000
-"""The four processes of the processor's build took 2.7 to 2.9 GiB around a tiny model."""
+"""The four processes of the CPU build took 2.7 to 2.9 GiB around a tiny model."""
 
 USUAL_DEPTH: Final = 2
 LOOKUP_DEPTH: Final = 4
-"""Guesses that cost nothing to make may be more; where text is copied, nearly all of them hold."""
+"""Higher, because prompt lookup costs nothing, and nearly all its drafts hold in copied text."""
 _LEAST_BATCH: Final = 512
 _STEP: Final = 256
 _OLDEST: Final = (7, 5)
 _BFLOAT: Final = (8, 0)
-"""The least compute capability that vLLM runs on, and from which cards have bfloat16."""
+"""Lowest compute capability that vLLM runs on, and the lowest with bfloat16."""
 
 _KEPT: Final = 700_000_000
-"""Bytes of a card that stay free: other programs take some more of it while vLLM runs."""
+"""Bytes of a card that stay free for other programs, which take some more while vLLM runs."""
 
 _SCREEN: Final = 1_500_000_000
-"""As much stays free of the card that draws windows and a browser."""
+"""Bytes that stay free on the card that draws windows and a browser."""
 
 MOST_SHARE: Final = 0.92
-"""The part of a card that vLLM takes by itself. What it cannot foresee needs the rest."""
+"""Share of a card that vLLM takes by default; the rest is for needs that it cannot foresee."""
 
 _EASE: Final = 1 / 16
-"""An automatic context leaves this part of its KV cache: less may be free when vLLM starts."""
+"""Share of its KV cache that an automatic context leaves free, as less can be free at the start."""
 
 _GIB: Final = 1 << 30
 
 
 @dataclass(frozen=True)
 class Room:
-    """The memory for a model in vLLM. total, free: bytes of all its cards together, or of the RAM.
+    """The memory for a model in vLLM.
 
-    cards: how many share each layer; 0 is the processor. kept: of what is free, the bytes that are
-    left to others. in_flight: tokens that vLLM has in work at a time. ram: bytes that are free
-    beside the cards.
+    Attributes:
+        name: Name of the card or the processor.
+        total: Bytes of all its cards together, or of the RAM.
+        free: Free bytes of the same.
+        cards: Number of cards that share each layer; 0 for the processor.
+        kept: Part of the free bytes that is left to other programs.
+        in_flight: Tokens that vLLM processes at once.
+        ram: Free bytes of RAM, beside the cards.
     """
 
     name: str
@@ -71,10 +76,11 @@ class Room:
 
     @property
     def beside(self) -> int:
+        """The engine's own memory, in bytes."""
         return BESIDE_CARD * self.cards or BESIDE_RAM
 
     def may_take(self, share: float | None) -> int:
-        """Return the bytes that the engine may take. share: of the whole, as the user set it."""
+        """Return the bytes that the engine can take; `share` of the total is the user's setting."""
         if share is not None:
             return min(self.free, int(share * self.total))
         if not self.cards:
@@ -86,7 +92,10 @@ class Room:
 class Need:
     """The memory that a checkpoint needs or takes, in bytes.
 
-    kv: of one chat, or of several. ram: weights that stay in RAM, beside all the others.
+    Attributes:
+        kv: KV cache of one or several chats.
+        beside: The engine's own memory.
+        ram: Weights that stay in RAM, in addition to all others.
     """
 
     weights: int
@@ -101,10 +110,10 @@ class Need:
 
 
 def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
-    """List the cards that vLLM can use, the best first.
+    """List the cards that vLLM can use, best first.
 
-    Those that compute in bfloat16 come before older ones, then counts free memory; the card that
-    draws the screen needs some more of it later.
+    Cards with bfloat16 come before older ones, then free memory counts; the card that draws the
+    screen counts as less free, because it will need more later.
     """
     cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia" and not gpu.integrated]
     able = [gpu for gpu in cards if not gpu.hidden and (gpu.capability or _OLDEST) >= _OLDEST]
@@ -117,12 +126,12 @@ def vllm_cards(hardware: Hardware) -> tuple[Gpu, ...]:
 
 
 def kept_free(card: Gpu) -> int:
-    """Return the bytes of a card that vLLM leaves to others."""
+    """Return the bytes of a card that vLLM leaves to other programs."""
     return _SCREEN if card.shows else _KEPT
 
 
 def _in_flight(card: Gpu) -> int:
-    """Return the tokens that vLLM has in work on a card. Source: as that of `IN_FLIGHT`."""
+    """Return the tokens that vLLM processes at once on a card. Source: that of `IN_FLIGHT`."""
     total = card.total_bytes or 0
     if total >= 160 * _GIB:
         return 8 * IN_FLIGHT
@@ -131,16 +140,18 @@ def _in_flight(card: Gpu) -> int:
 
 
 def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
-    """Return the room on a computer. card: whether vLLM's build is for NVIDIA cards.
+    """Return the room on a computer.
 
-    cards: that share layers.
+    Args:
+        card: vLLM's build is the one for NVIDIA cards.
+        cards: Number of cards that share the layers.
     """
     if not card:
         memory = hardware.memory
         total = memory.limit_bytes or memory.total_bytes
         return Room(hardware.cpu.name, total, memory.available_bytes)
     chosen = vllm_cards(hardware)[:cards]
-    # The same part of each layer goes to every card, so the fullest one decides.
+    # Every card gets the same part of each layer, so the fullest card decides.
     free = min((gpu.free_bytes or 0 for gpu in chosen), default=0) * len(chosen)
     total = min((gpu.total_bytes or 0 for gpu in chosen), default=0) * len(chosen)
     kept = max(map(kept_free, chosen), default=0) * len(chosen)
@@ -157,10 +168,14 @@ def plan_checkpoint(
     room: Room,
     advised: int | None = None,
 ) -> LoadPlan:
-    """Plan a load; the context is as asked for, else one for which there is room.
+    """Plan a load; the context is the requested one, or else one for which there is room.
 
-    advised: tokens to draft ahead as the model's makers have it; a drafter may say itself for how
-    many it was made. Raises ContextTooLarge.
+    Args:
+        advised: Tokens to draft ahead by the advice of the model's makers; a drafter that says for
+            how many it was made takes precedence.
+
+    Raises:
+        ContextTooLarge: The requested context is longer than the trained one.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
     if load_options.context is not None and load_options.context > most:
@@ -169,7 +184,7 @@ def plan_checkpoint(
             f"It was trained for {most:,} tokens.",
             f"Set a context of {most:,} tokens or less.",
         )
-    # A small model reads the whole text itself.
+    # A drafter that is a whole model reads the whole text itself.
     reads = drafter.context_max if drafter is not None and drafter.drafting is None else 0
     if reads and load_options.context is not None and load_options.context > reads:
         drafter = None
@@ -205,7 +220,7 @@ def plan_checkpoint(
         sounds=load_options.sounds and checkpoint.hearing and bool(room.cards),
     )
     if load_options.batched is not None and room.cards:
-        # Each chat has a token in every step, and those that are drafted for it.
+        # Each chat has one token in every step, and those that are drafted for it.
         least = max(_LEAST_BATCH, plan.parallel * (1 + depth))
         plan = replace(plan, batched=max(load_options.batched, least))
     if load_options.context is None:
@@ -214,11 +229,11 @@ def plan_checkpoint(
 
 
 def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> int:
-    """Return the longest context for which all chats at once have room on the card.
+    """Return the longest context for which all simultaneous chats have room on the card.
 
-    The usual one, or the longest that fits, where that is longer: chats then share the room. On a
-    processor, which takes minutes to read more, and where other computers have a part of the
-    layers, it is never longer than that.
+    It is at least the default context, or the longest that fits if that is shorter; chats then
+    share the room. It is never longer on a processor, which takes minutes to read more, or if other
+    computers hold some of the layers.
     """
     usual = min(plan.context, DEFAULT_CONTEXT)
     usual = min(usual, longest_context(checkpoint, drafter, plan, room) or usual)
@@ -235,29 +250,29 @@ def need_of(
     room: Room,
     chats: int = 1,
 ) -> Need:
-    """Compute the memory for so many chats of the whole context."""
+    """Compute the memory for `chats` chats of the whole context."""
     kept = [checkpoint]
     weights = 0
     if drafter is not None and plan.drafter is not None and plan.draft_max:
         weights = drafter.weight_bytes
         if drafter.drafting is None or drafter.drafting.method != "mtp":
-            kept.append(drafter)  # an assistant reads the model's own
+            kept.append(drafter)  # an assistant reads the model's own cache
 
     def kv(in_flight: int) -> int:
         cards = max(1, room.cards)
         return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for it in kept)
 
-    # What is in work is that of all chats together.
+    # All chats together share the tokens in flight.
     whole = kv(2 * plan.batched or room.in_flight) + (chats - 1) * kv(0)
     in_ram = min(plan.offload_bytes * room.cards, checkpoint.weight_bytes)
     return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.beside, in_ram)
 
 
 def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
-    """Compute the memory that a load takes: for all chats at once, as far as there is room.
+    """Compute the memory that a load takes: enough for all chats at once, as far as there is room.
 
-    Computing may take twice what is planned of a card, where there is room for that as well; vLLM
-    makes KV cache of what it does not need, and of all that is left of a share that is set.
+    Computing can take twice the planned memory of a card if there is room for that, too. vLLM uses
+    the part that it does not need, and all that is left of a user's share, for the KV cache.
     """
     least = need_of(checkpoint, drafter, plan, room)
     wanted = need_of(checkpoint, drafter, plan, room, max(1, plan.parallel))
@@ -277,9 +292,11 @@ def longest_context(
     chats: int = 1,
     ease: float = 0.0,
 ) -> int | None:
-    """Return the longest context that fits, in steps; None where not even the least does.
+    """Return the longest context that fits, in steps; None if even the shortest does not fit.
 
-    chats: that have room for it. ease: part of the KV cache that stays free besides.
+    Args:
+        chats: Number of chats that each need room for it.
+        ease: Share of the KV cache to leave free in addition.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
     have = room.may_take(plan.memory_share)
@@ -300,12 +317,13 @@ def longest_context(
 def require_memory(
     checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
 ) -> None:
-    """Refuse a plan that does not fit, with the numbers and the context that would.
+    """Refuse a plan that does not fit, with the numbers and the context that would fit.
 
-    Raises NotEnoughMemory.
+    A plan for several computers is not checked, because vLLM distributes it by its own rules.
+    Neither is a plan that the user wants to load anyway.
 
-    vLLM spreads over several computers at its own judgement, and is not judged there; a plan that
-    is to be loaded anyway is not refused.
+    Raises:
+        NotEnoughMemory: The plan does not fit.
     """
     need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.memory_share)
     if plan.anyway or plan.nodes > 1:
@@ -349,7 +367,7 @@ def require_memory(
 
 
 def _usual_depth(drafter: Checkpoint | None, advised: int | None, *, lookup: bool) -> int:
-    """Return how far ahead is drafted where the user has not set it."""
+    """Return the number of tokens to draft ahead if the user has not set it."""
     if lookup:
         return LOOKUP_DEPTH
     made_for = drafter.drafting.depth if drafter is not None and drafter.drafting else 0
@@ -357,9 +375,10 @@ def _usual_depth(drafter: Checkpoint | None, advised: int | None, *, lookup: boo
 
 
 def _mtp_note(drafts: bool, load_options: LoadOptions, reads: int) -> str:
-    """Say why what was made for the model, or chosen, does not draft; "" without any.
+    """Explain why drafting is off although it is possible; "" if there is nothing to explain.
 
-    reads: tokens that a drafter can take in, if it is one that has to read all of them.
+    Args:
+        reads: Longest context of a drafter that has to read the whole text, else 0.
     """
     if drafts:
         off = "Guessing ahead is switched off; vLLM restarts to switch it on."

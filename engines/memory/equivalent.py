@@ -1,4 +1,4 @@
-"""Translates a plan for another engine: the nearest one, with notes on what differs. Pure.
+"""Translates a plan into the nearest plan for another engine, with notes on differences. Pure.
 
 it = equivalent(plan, "llamacpp", Target("vllm", folder, context_max=8192, drafts=True))
 """
@@ -16,10 +16,14 @@ from engines.types import MAX_DEPTH, EngineName, LoadPlan
 class Target:
     """The engine and the files that a plan is translated for.
 
-    model: a GGUF file, a checkpoint's folder, or the model's name on a server. drafter: its file or
-    folder. drafts: whether anything there can guess ahead. context_max: tokens that the model was
-    trained for, 0 if nobody knows. depth: as its makers advise. threads: that suit llama.cpp on
-    this computer. profile: of a server.
+    Attributes:
+        model: A GGUF file, a checkpoint's folder, or the model's name on a server.
+        drafter: File or folder of the drafter.
+        drafts: Something there can draft tokens ahead.
+        context_max: Tokens that the model was trained for; 0 if unknown.
+        depth: Tokens to draft ahead by the advice of the model's makers.
+        threads: Number of threads for llama.cpp on this computer.
+        profile: Profile of a server.
     """
 
     engine: EngineName
@@ -34,14 +38,14 @@ class Target:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A translated plan. notes: one sentence each, none where nothing differs."""
+    """A translated plan, and one sentence for each difference."""
 
     plan: LoadPlan
     notes: tuple[str, ...]
 
 
 def equivalent(plan: LoadPlan, source: EngineName, target: Target) -> Equivalent:
-    """Translate a plan; sizes that the other engine does not have become its usual ones."""
+    """Translate a plan; settings that the other engine lacks get its defaults."""
     if target.engine == source:
         return Equivalent(replace(plan, model=target.model, drafter=target.drafter), ())
     notes: list[str] = []

@@ -1,9 +1,8 @@
-"""Computes how much memory a model needs at a context, and judges the fit: pure. Bytes.
+"""Computes a model's memory at a context, in bytes, and judges whether it fits. Pure.
 
-Weights and KV cache are exact: they are what llama.cpp allocates. The computing buffer is an
-upper estimate; `need_by_library` takes the library's own figures instead. The engine's way to open
-a context is assumed: flash attention, one output row at a time, or one more for each token drafted
-ahead.
+Weights and KV cache are exactly what llama.cpp allocates. The compute buffer is an upper estimate;
+`need_by_library` uses the library's own figures instead. All assume the engine's way of opening a
+context: flash attention, and one output row at a time plus one for each token drafted ahead.
 """
 
 from __future__ import annotations
@@ -30,19 +29,21 @@ from engines.types import HEAD_BATCH, KvType
 Verdict = Literal["fits", "tight", "partial", "no"]
 
 _CARD: Final = "card"
-# The vocabulary's tables (measured: 150 to 460 bytes a token) and all that is left.
+# The vocabulary's tables (measured: 150 to 460 bytes per token) and everything else.
 _BYTES_PER_TOKEN: Final = 512
 _FIXED: Final = 16 << 20
 _TIGHT: Final = 0.9
-# Measured with two: 2.5.
+# Compute buffers that several cards take, each; with two cards, 2.5 were measured.
 _PIPELINED: Final = 3
 
 
 @dataclass(frozen=True)
 class DraftNeed:
-    """The room to make for drafting ahead.
+    """The memory to reserve for drafting.
 
-    depth: most tokens, 0 for no room at all. drafter: of the file of its own, if there is one.
+    Attributes:
+        depth: Most tokens drafted ahead; 0 for no drafting.
+        drafter: Header of a separate drafter file, if there is one.
     """
 
     depth: int = 0
@@ -51,7 +52,7 @@ class DraftNeed:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of the memory that is needed. drafter: all that drafting ahead adds."""
+    """The parts of the needed memory, in bytes; `drafter` is everything that drafting adds."""
 
     weights: int = 0
     kv: int = 0
@@ -66,7 +67,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Split:
-    """The memory a model needs on graphics cards and in the computer's own memory."""
+    """The memory that a model needs on graphics cards and in the main memory."""
 
     gpu: Parts = Parts()
     ram: Parts = Parts()
@@ -84,12 +85,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Fit:
-    """The verdict whether a model fits, with its numbers.
+    """The verdict on whether a model fits, with its numbers.
 
-    verdict: "fits", "tight" (it takes nearly all that is free), "partial" (the graphics card
-    holds a part of it, the computer's memory the rest) or "no".
-    split: what it needs, on cards and beside them. device: what would hold it. reason: one sentence
-    with the numbers.
+    Attributes:
+        verdict: "fits", "tight" (it takes nearly all free memory), "partial" (the graphics card
+            holds a part of it and the main memory the rest) or "no".
+        need_bytes: Needed bytes.
+        have_bytes: Free bytes.
+        split: Need on the cards and in the main memory.
+        device: Names of the devices that would hold it.
+        reason: One sentence with the numbers.
     """
 
     verdict: Verdict
@@ -119,12 +124,19 @@ def need_by_formula(
     experts_in_ram: int = 0,
     sequences: int = 1,
 ) -> Split:
-    """Compute the memory needed with so many layers on graphics cards; -1 is all of them.
+    """Compute the needed memory with a number of layers on graphics cards.
 
-    llama.cpp moves the last layers first, and counts the output as one layer more. mmap: weights
-    on the processor are the mapped file, and those that are copied take memory twice. cards: that
-    share the layers; each has a buffer of its own to compute in. repack, experts_in_ram: see
-    `LoadPlan`. sequences: those that have a context of their own, `LoadPlan.parallel`.
+    llama.cpp moves the last layers first, and counts the output as one more layer.
+
+    Args:
+        context: Context in tokens.
+        batch: Tokens that are evaluated at once.
+        gpu_layers: Layers on cards; -1 for all.
+        mmap: Weights on the processor are the mapped file, so copied weights take memory twice.
+        repack: See `LoadPlan`.
+        cards: Number of cards that share the layers; each has its own compute buffer.
+        experts_in_ram: See `LoadPlan`.
+        sequences: Number of sequences with their own context; see `LoadPlan.parallel`.
     """
     layers = header.layers
     count = header.block_count
@@ -154,7 +166,7 @@ def need_by_formula(
 
 
 def _on_cards(compute: int, cards: int) -> int:
-    """Add the copies that several cards have of their inputs, as they compute at once."""
+    """Add the copies of inputs that several cards need to compute at the same time."""
     return compute if cards == 1 else _PIPELINED * cards * compute
 
 
@@ -167,9 +179,9 @@ def need_by_library(
     drafting: DraftNeed = DraftNeed(),
     sequences: int = 1,
 ) -> Split:
-    """Compute the memory from the library's own account of what it allocates.
+    """Compute the memory from the library's own account of its allocations.
 
-    The vocabulary's tables and the results of drafted tokens are not in that account.
+    That account leaves out the vocabulary's tables and the results of drafted tokens.
     """
     layers, rows = header.layers, min(batch, context)
     plain = sequences * kv_bytes(layers, context, kv_type, rows) if layers else 0
@@ -178,7 +190,7 @@ def need_by_library(
     cards, own = buffers.cards, buffers.own
     on_card = min(heads, cards.weights) if cards.weights else 0
     all_kv = cards.kv + own.kv
-    # What is there beyond the cache itself are copies of a recurrent state, made for drafting.
+    # The excess over the plain cache consists of copies of a recurrent state, made for drafting.
     copies = max(0, all_kv - plain)
     card_copies = copies * cards.kv // all_kv if all_kv else 0
     return Split(
@@ -198,7 +210,7 @@ def need_by_library(
 
 
 def overhead_bytes(header: GgufHeader, batch: int) -> int:
-    """Return what a process takes beside llama.cpp's buffers: tables, graphs, code at work."""
+    """Return the memory beside llama.cpp's buffers: tables, graphs and running code."""
     return _tables(header) + graph_bytes(header, batch) + _FIXED
 
 
@@ -212,19 +224,20 @@ def _drafting_bytes(
     weigh: Callable[..., tuple[int, int]],
     sequences: int,
 ) -> tuple[int, int]:
-    """Compute what drafting ahead adds, on graphics cards and in the computer's memory.
+    """Compute the memory that drafting adds on graphics cards and in the main memory.
 
-    Always: a row of logits for each drafted token, in the graph and as its result, and a copy of
-    the recurrent state before it, or one of all where the state is marked. Then the drafter's
-    weights and its context: that of heads keeps what they read, any other evaluates one token at
-    a time and keeps nothing.
+    Every kind of drafting adds a row of logits for each drafted token, in the graph and as a
+    result. It also adds copies of the recurrent state: one for each drafted token if the engine can
+    keep those, otherwise a single one. A drafter adds its weights and its context. Heads, and
+    drafters with a cache of their own, keep the tokens that they read; any other drafter evaluates
+    one token at a time and keeps nothing.
     """
     layers = header.layers
     if not it.depth or layers is None:
         return 0, 0
     guessed = it.drafter is not None or header.mtp == "embedded"
     states = it.depth if header.keeps_states and guessed else 0
-    # The copies of one layer are made in the graph, and then kept.
+    # The copies of one layer are made in the graph before they are stored.
     a_copy = layers.recurrent_bytes // len(layers.recurrent) if layers.recurrent else 0
     graph = sequences * (it.depth * 4 * header.vocab_size + states * a_copy)
     copies = sequences * max(1, states) * layers.recurrent_bytes
@@ -250,7 +263,7 @@ def _drafting_bytes(
         drafter = _keeping_all(it.drafter, context) if alone else it.drafter
         graph += compute_bytes(drafter, context, rows)
         if features is not None:
-            # It has logits for every token, and two more states.
+            # It has logits for every token, and two more hidden states.
             graph += rows * 4 * (header.vocab_size + 2 * drafter.embedding_length)
         if alone and (own := drafter.layers) is not None:
             copies += sequences * cache_bytes(own.caches, own.window, context, kv_type, rows)
@@ -260,17 +273,17 @@ def _drafting_bytes(
 
 
 def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int) -> int:
-    """Return what drafting takes beside llama.cpp's named buffers.
+    """Return the memory that drafting takes beside llama.cpp's named buffers.
 
-    The rows of logits of drafted tokens, the hidden states that a drafter is given, and the graphs
-    of its context.
+    It consists of the logits of drafted tokens, the hidden states that a drafter receives, and the
+    graphs of the drafter's context.
     """
     results = sequences * 4 * it.depth * header.vocab_size
     if not it.depth:
         return results
     hidden = 4 * header.embedding_length
     for heads in _heads_of(header, it):
-        # The model gives a hidden state for each token of a batch. The head is given them, copies
+        # The model gives a hidden state for each token of a batch. The head receives them, copies
         # them twice, and gives its own.
         rows = min(batch, HEAD_BATCH)
         results += graph_bytes(heads, rows)
@@ -285,8 +298,8 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int)
     if drafter.kind == "chat":
         return results + graph_bytes(drafter, min(batch, HEAD_BATCH))
     if (features := drafter.features) is not None:
-        # What it is fed of a batch is kept, in the model's graph as well, and copied for the
-        # drafter twice. An encoder makes room for a row of logits for each token.
+        # The features of a batch are kept, also in the model's graph, and copied twice for the
+        # drafter. An encoder reserves a row of logits for each token.
         rows = min(batch, HEAD_BATCH)
         logits = rows - 1 if features.block is None else it.depth
         results += graph_bytes(drafter, rows) + logits * 4 * header.vocab_size
@@ -295,26 +308,26 @@ def _result_bytes(header: GgufHeader, batch: int, it: DraftNeed, sequences: int)
 
 
 def _keeping_all(drafter: GgufHeader, context: int) -> GgufHeader:
-    """Return a drafter whose sliding layers keep all tokens, as those of its own cache do."""
+    """Return a drafter whose sliding layers keep all tokens, as they do in its own cache."""
     if drafter.layers is None or not drafter.layers.window:
         return drafter
     return replace(drafter, layers=replace(drafter.layers, window=context))
 
 
 def _fed_bytes(features: Features) -> int:
-    """Return what a drafter is fed of one token."""
+    """Return the bytes of features that a drafter receives for one token."""
     return 4 * len(features.layers) * features.width
 
 
 def _heads_of(header: GgufHeader, it: DraftNeed) -> list[GgufHeader]:
-    """List the files whose prediction layers are run: the drafter's, the model's, or both."""
+    """List the files whose prediction layers run: the drafter's, the model's, or both."""
     alone = it.drafter is not None and it.drafter.heads_alone
     found = [it.drafter] if alone and it.drafter is not None else []
     return found + ([header] if header.mtp == "embedded" else [])
 
 
 def _moved(header: GgufHeader, gpu_layers: int) -> int:
-    """Return the layers that really go to graphics cards, the output counted as one."""
+    """Return the number of layers that really go to graphics cards, counting the output as one."""
     most = header.block_count + 1
     return most if gpu_layers < 0 else min(gpu_layers, most)
 
@@ -328,7 +341,7 @@ def _weights(
     experts: int,
     heads: bool = False,
 ) -> tuple[int, int]:
-    """Return the weights, with or without heads, on graphics cards and in the own memory."""
+    """Return the weights on graphics cards and in the main memory, with or without heads."""
     first = header.block_count + 1 - _moved(header, gpu_layers)
     found = weights(
         header,
@@ -346,7 +359,7 @@ def _tables(header: GgufHeader) -> int:
 
 
 def judge(need: int, have: int) -> Verdict:
-    """Judge where one memory holds everything."""
+    """Judge whether a single memory holds everything."""
     if need > have:
         return "no"
     return "fits" if need <= _TIGHT * have else "tight"

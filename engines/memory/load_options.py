@@ -1,4 +1,4 @@
-"""The options of a load, as the user set them; `planner` makes a plan of them."""
+"""The options of a load as the user set them, from which `planner` makes a plan."""
 
 from __future__ import annotations
 
@@ -12,18 +12,27 @@ DEFAULT_CONTEXT: Final = 8192
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """The user's options; None leaves it to the plan. context in tokens.
+    """The user's options; None leaves a choice to the plan.
 
-    mtp: whether to make room for drafting tokens ahead. kept_bytes: most memory for conversations
-    other than the present one. anyway: load it even if it does not seem to fit.
-    devices: names of devices as llama.cpp gives them; none is those that it would use.
-    experts_in_ram: first layers whose experts stay in the computer's own memory.
-    parallel: answers at once; None where the plan may choose. memory_share, cards, nodes, adapters:
-    as in `LoadPlan`, for engines that have them.
-    offload_bytes, batched, prefix_cache, pictures, sounds: likewise; None for `batched` is the
-    engine's own number.
-    depth: tokens drafted ahead, where that is settled before the start. lookup: the text itself
-    may draft where nothing else can, likewise.
+    Attributes:
+        context: Context in tokens.
+        mtp: Reserve memory for drafting.
+        kept_bytes: Most memory for conversations other than the present one.
+        anyway: Load the model even if it does not seem to fit.
+        devices: llama.cpp's names of the devices to use; empty for its own choice.
+        experts_in_ram: Number of first layers whose experts stay in the main memory.
+        parallel: Number of simultaneous answers.
+        memory_share: As in `LoadPlan`, for engines that support it.
+        cards: Number of cards that share each layer; see `LoadPlan.tensor_parallel`.
+        nodes: As in `LoadPlan`, for engines that support it.
+        adapters: As in `LoadPlan`, for engines that support it.
+        offload_bytes: As in `LoadPlan`, for engines that support it.
+        batched: As in `LoadPlan`; None for the engine's own number.
+        prefix_cache: As in `LoadPlan`, for engines that support it.
+        pictures: As in `LoadPlan`, for engines that support it.
+        sounds: As in `LoadPlan`, for engines that support it.
+        depth: Tokens drafted ahead, for engines that fix the number at the start.
+        lookup: Allow prompt lookup if nothing else can draft, for the same engines.
     """
 
     context: int | None = None

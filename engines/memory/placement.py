@@ -1,4 +1,4 @@
-"""Decides which graphics cards a model goes to, and how much of it: pure. Bytes."""
+"""Decides which graphics cards a model goes to, and how much of it, in bytes. Pure."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from engines.memory.formula.weights import experts_from
 from engines.models.gguf.header import GgufHeader
 from engines.types import LoadPlan
 
-# What a driver and its back end take on a card before any model does (CUDA: 200 to 500 MB).
+# Memory that a driver and its back end take on a card before any model (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
-# With less of the model than this on a card, handing over costs what the card gains.
+# With less of the model than this on a card, transfers cost more than the card gains.
 _HARDLY: Final = 0.2
 
 OnCards = Callable[[int, int], int]
-"""Computes what so many layers take on the cards, with the experts of so many in own memory."""
+"""Computes the bytes on the cards from the layers there and the layers with experts in RAM."""
 
 
 def chosen(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]:
-    """Return the cards that are named and usable; without names, those llama.cpp would use.
+    """Return the usable cards among `devices`; without names, those that llama.cpp would use.
 
-    Those are all, an integrated one only where there is no other.
+    llama.cpp uses all cards, but an integrated one only if there is no other.
     """
     usable = tuple(gpu for gpu in hardware.gpus if gpu.usable)
     named = tuple(gpu for gpu in usable if gpu.device and gpu.device in devices)
@@ -31,12 +31,13 @@ def chosen(hardware: Hardware, devices: Collection[str] = ()) -> tuple[Gpu, ...]
 
 
 def room(gpu: Gpu) -> int:
+    """Return the bytes of a card that a model can take."""
     free = gpu.total_bytes if gpu.free_bytes is None else gpu.free_bytes
     return max(0, (free or 0) - _GPU_RESERVE)
 
 
 def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
-    """Return the share of a plan's layers on graphics cards, 0 to 1, the output counted as one."""
+    """Return the share of a plan's layers on graphics cards, 0 to 1, counting the output as one."""
     if plan.gpu_layers < 0:
         return 1.0
     return min(1.0, plan.gpu_layers / (header.block_count + 1))
@@ -45,11 +46,19 @@ def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
 def place(
     header: GgufHeader, space: int, on_cards: OnCards, layers: int | None, experts: int | None
 ) -> tuple[int, int]:
-    """Return the layers that go to cards, -1 for all, and of how many the experts stay.
+    """Choose the layers that go to the cards, and the layers whose experts stay in RAM.
 
-    All if there is room. Of a mixture the experts stay first: they are most of it, and only a few
-    of them work for each token. Then whole layers stay. Nothing goes where the cards would hold
-    hardly anything of the model. space: on all cards. layers, experts: as the user wishes.
+    Everything goes there if there is room. Otherwise the experts of a mixture stay first: they are
+    most of it, and only a few of them work on each token. Then whole layers stay. If the cards
+    would hold hardly any of the model, nothing goes there.
+
+    Args:
+        space: Bytes on all cards together.
+        layers: Number of layers on cards that the user has set, or None.
+        experts: Number of layers with experts in RAM that the user has set, or None.
+
+    Returns:
+        The number of layers on the cards, -1 for all, and the number of layers whose experts stay.
     """
     if not space or layers == 0:
         return 0, 0
@@ -60,7 +69,7 @@ def place(
     if on_cards(-1, stay) <= space:
         return -1, stay
     if experts is None and mixed:
-        # The fewer layers keep their experts behind, the more is on the cards.
+        # The cards hold more, the fewer layers leave their experts in RAM, so bisection works.
         fewest = mixed - bisect_right(
             range(mixed + 1), space, key=lambda moved: on_cards(-1, mixed - moved)
         )

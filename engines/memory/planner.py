@@ -1,11 +1,11 @@
-"""Makes the plan that an engine carries out from a model, a computer and load options: pure.
+"""Makes llama.cpp's load plan from a model, a computer and load options. Pure.
 
 plan = make_plan(path, header, hardware, LoadOptions())
 require_fit(header, hardware, plan)
 
-A model with a drafter of its own file comes with it: make_plan(..., Drafter(path, header)), and
-with that header again where the plan is judged. `sizes` says what a plan needs; by the formula,
-if nothing better is known.
+A model with a separate drafter file needs both: make_plan(..., DrafterFile(path, header)), and the
+drafter's header again when the plan is judged. `sizes` computes the need of a plan, by the formula
+unless something better is known.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from engines.types import MAX_DEPTH, LoadPlan
 
 LEAST_CONTEXT: Final = 512
 _TO_LOOK: Final = 2048
-"""Tokens of context without which a picture and an answer have no room."""
+"""Least context in tokens that has room for a picture and an answer."""
 ANYWAY_CONTEXT: Final = 2048
-"""The context of a model that is loaded although none fits: enough for a short conversation."""
+"""Context of a model that is loaded although no context fits: enough for a short conversation."""
 _STEP: Final = 256
 
-# Depths to try, the most first. Each one costs a copy of the state where all of them are kept.
+# Depths to try, highest first. Each one costs a copy of the state if the states are kept.
 _DEPTHS: Final = (MAX_DEPTH,)
 _DEPTHS_OF_STATES: Final = (3, 2, 1)
-# Other conversations may take this part of the memory that is free.
+# Other conversations can take the free memory divided by this number.
 _KEPT_PART: Final = 10
 MOST_PLANNED: Final = 4
-"""Answers at once where nobody has set a number."""
-# The contexts of all but the first may take this part of the memory that is free.
+"""Most simultaneous answers if the user has not set a number."""
+# The contexts of further answers can take the free memory divided by this number.
 _MORE_PART: Final = 8
-# Of the context, or of the layers on a card, this part at least is worth more than drafting.
+# Drafting is worth it only if this share of the context, and of the layers on a card, remains.
 _KEPT: Final = 7 / 8
 
 
 @dataclass(frozen=True)
 class DrafterFile:
-    """A drafter's file and its header. It pairs with the model: see `pairing`."""
+    """A drafter's file and its header, already paired with the model; see `pairing`."""
 
     path: Path
     header: GgufHeader
@@ -57,9 +57,11 @@ class DrafterFile:
 
 @dataclass(frozen=True)
 class ProjectorFile:
-    """A file with which a model sees or hears. size_bytes: what it takes of the memory, about.
+    """A projector file, with which a model sees or hears.
 
-    rows: tokens of the largest picture, where the model reads a picture in one call; else 0.
+    Attributes:
+        size_bytes: Approximate memory that it takes.
+        rows: Tokens of the largest picture if the model reads a picture in one call, else 0.
     """
 
     path: Path
@@ -68,11 +70,11 @@ class ProjectorFile:
 
 
 Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
-"""Computes what a plan needs, from the headers of its model and of its drafter."""
+"""Computes the need of a plan from the headers of its model and its drafter."""
 
 
 def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
-    """Compute what the plan needs by the formula alone."""
+    """Compute the need of a plan by the formula alone."""
     return need_by_formula(
         header,
         plan.context,
@@ -89,7 +91,7 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
 
 
 def corrected(ram: int, card: int) -> Sizes:
-    """Return the formula with so many bytes more, or less, in own memory and on cards."""
+    """Return the formula, corrected by bytes in the main memory and on cards."""
 
     def sizes(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
         return with_more(by_formula(header, plan, drafter), ram, card if plan.gpu_layers else 0)
@@ -98,7 +100,7 @@ def corrected(ram: int, card: int) -> Sizes:
 
 
 def with_more(split: Split, ram: int, card: int) -> Split:
-    """Add so many bytes in the own memory and on graphics cards."""
+    """Add bytes in the main memory and on graphics cards."""
 
     def more(parts: Parts, count: int) -> Parts:
         return replace(parts, compute=parts.compute + count)
@@ -115,19 +117,22 @@ def make_plan(
     sizes: Sizes = by_formula,
     projector: ProjectorFile | None = None,
 ) -> LoadPlan:
-    """Plan how to load the model. Whether that fits, `check` and `require_fit` say.
+    """Plan how to load a model; use `check` and `require_fit` to learn whether the plan fits.
 
-    With its projector, if there is one, unless memory is short: that goes before all else, and
-    `projector_note` says so.
+    The plan includes the projector, unless memory is short; then `projector_note` says so.
 
-    A context the user asks for is taken as it is. Otherwise it is as long as the model was
-    trained for, at most DEFAULT_CONTEXT, or less if memory is short. Where drafting ahead is what
-    makes it too much, there is less room for drafting, or none, and `mtp_note` says so.
-    Where it is left to the plan how many answers there can be at once, it is as many as take little
-    memory beside what the first one needs.
-    What is to be loaded anyway, and does not fit, stays in its file as far as it can: the system
-    then reads it again and again, and need not end the app.
-    Raises NotAChatModel, or ContextTooLarge for a wish that the model cannot fulfil.
+    A context that the user sets is used as it is. Otherwise it is the trained one, at most
+    DEFAULT_CONTEXT, or a shorter one if memory is short. If drafting would make the model too
+    large, there is less memory for drafting or none, and `mtp_note` says so. If the user has not
+    set the number of simultaneous answers, there are as many as take little memory beside the
+    first.
+
+    A model that is loaded anyway although it does not fit stays in its file as far as possible. The
+    system then reads it again and again, but does not have to kill the app.
+
+    Raises:
+        NotAChatModel: The model cannot chat.
+        ContextTooLarge: The user's context is longer than the trained one.
     """
     require_loadable(path, header)
     if load_options.context is not None:
@@ -147,7 +152,7 @@ def make_plan(
 
 
 def _header_of(plan: LoadPlan, drafter: DrafterFile | None) -> GgufHeader | None:
-    """Return the header of the drafter that a plan has."""
+    """Return the header of a plan's drafter, if it has one."""
     return drafter.header if drafter is not None and plan.drafter is not None else None
 
 
@@ -163,7 +168,7 @@ def _plan(
     judged = _Judged(header, hardware, sizes, projector)
     bare = _bare(path, header, hardware, load_options)
     if projector is not None:
-        # A picture that is read in one call needs a batch with room for all of it.
+        # A picture that is read in one call needs a batch that holds all of it.
         batch = max(bare.batch, projector.rows)
         bare = replace(bare, projector=projector.path, batch=batch)
     plain = _sized(judged, load_options, bare, None)
@@ -200,7 +205,7 @@ def _plan(
 def _bare(
     path: Path, header: GgufHeader, hardware: Hardware, load_options: LoadOptions
 ) -> LoadPlan:
-    """Make the plan without drafting, before its context and its place are chosen."""
+    """Make the plan without drafting, before its context and placement are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
     return LoadPlan(
         model=path,
@@ -219,7 +224,7 @@ def _bare(
 def _side_by_side(
     judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
 ) -> LoadPlan:
-    """Return the plan with as many answers at once as were asked for, or cost little memory."""
+    """Return the plan with the set number of simultaneous answers, or as many as are cheap."""
     alone = judged.fit(plan, drafter)
     if load_options.parallel is not None or alone.verdict != "fits":
         return plan
@@ -234,7 +239,7 @@ def _side_by_side(
 
 @dataclass(frozen=True)
 class _Judged:
-    """A model on a computer, and the way to find out what a plan of it needs."""
+    """A model on a computer, with the way to compute the need of its plans."""
 
     header: GgufHeader
     hardware: Hardware
@@ -254,12 +259,12 @@ class _Judged:
 def _sized(
     judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
 ) -> LoadPlan:
-    """Return the plan with the longest context that fits, up to its own, and placed layers."""
+    """Return the plan with its layers placed, and the longest context that fits, up to its own."""
     copied = copied_bytes(judged.header)
     mostly_copied = copied > judged.header.weight_bytes // 2
 
     def mapped(plan: LoadPlan) -> bool:
-        """Unmap weights that are copied for the processor: they would take memory twice."""
+        """Return whether to map the file; copied weights would otherwise take memory twice."""
         if plan.gpu_layers != 0 or not copied or not plan.repack:
             return True
         if mostly_copied:
@@ -283,7 +288,7 @@ def _sized(
 
 
 def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
-    """Tell whether a plan with drafting fits, and costs the plain one next to nothing."""
+    """Return whether a plan with drafting fits, and keeps nearly all that the plain plan has."""
     if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
     if 0 <= plan.gpu_layers < _KEPT * plain.gpu_layers:
@@ -306,7 +311,7 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 def _placed(
     judged: _Judged, plan: LoadPlan, load_options: LoadOptions, drafter: GgufHeader | None
 ) -> LoadPlan:
-    """Return the plan with its devices, the layers on them, and the experts left behind."""
+    """Return the plan with its devices, the layers on them, and the experts that stay in RAM."""
     cards = chosen(judged.hardware, load_options.devices)
     names = tuple(gpu.device for gpu in cards if gpu.device)
     plan = replace(plan, devices=names)
@@ -330,7 +335,7 @@ def check(
     sizes: Sizes = by_formula,
     projector: ProjectorFile | None = None,
 ) -> Fit:
-    """Judge whether the plan's model, with its drafter and projector, fits what is free now."""
+    """Judge whether a plan's model, with drafter and projector, fits into the free memory."""
     needed = needed_by(header, plan, drafter, sizes, projector)
     available = hardware.memory.available_bytes
     cards = chosen(hardware, plan.devices) if plan.gpu_layers else ()
@@ -341,7 +346,7 @@ def check(
         need, have = needed.ram.total + needed.gpu.total, available
         verdict = judge(need, have)
     elif shared:
-        # An integrated unit's memory is the computer's: both needs come out of one amount.
+        # An integrated unit uses the computer's memory, so both needs come out of the same memory.
         need, have = needed.parts.total, available
         verdict = "no" if needed.gpu.total > space else judge(need, have)
     elif needed.gpu.total > space or needed.ram.total > available:
@@ -368,7 +373,7 @@ def _all_on_cards(plan: LoadPlan, header: GgufHeader) -> bool:
 
 
 def judge_roughly(need: int, hardware: Hardware) -> Verdict:
-    """Judge so many bytes, wherever they find room."""
+    """Judge a number of bytes, on the cards or in the main memory."""
     available = hardware.memory.available_bytes
     cards = chosen(hardware)
     space = sum(map(room, cards))
@@ -386,7 +391,7 @@ def needed_by(
     sizes: Sizes,
     projector: ProjectorFile | None,
 ) -> Split:
-    """Say what a plan needs; its projector and its adapters go where the layers go."""
+    """Return the need of a plan; its projector and its adapters go where the layers go."""
     split = sizes(header, plan, drafter)
     seen = projector.size_bytes if projector is not None and plan.projector is not None else 0
     adapters = sum(it.size_bytes for it in plan.adapters)
@@ -426,7 +431,7 @@ def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: Gguf
 
 
 def _left_out(hardware: Hardware) -> str:
-    """Return a sentence for each card that this build could use, and that is not used."""
+    """Return a sentence for each card that this build supports but does not use."""
     left = [gpu for gpu in hardware.gpus if gpu.backend and not gpu.usable]
     return "".join(f" {gpu.name} is not used: {gpu.why_not}" for gpu in left)
 
@@ -441,7 +446,7 @@ def require_fit(
 ) -> None:
     """Refuse a plan that does not fit, with the numbers. Raises NotEnoughMemory.
 
-    A plan that is to be loaded anyway is not refused.
+    A plan that the user wants to load anyway is not refused.
     """
     fit = check(header, hardware, plan, drafter, sizes, projector)
     if fit.verdict != "no" or plan.anyway:

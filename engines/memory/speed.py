@@ -1,13 +1,13 @@
-"""Estimates how fast a model will write, from what it reads for each token: pure.
+"""Estimates how fast a model writes, from the bytes that it reads for each token. Pure.
 
 speed = decoding_speed([Reading(bytes_=2_000_000_000, rate=45e9)])
-print(speed.about)  # tokens a second
+print(speed.about)  # tokens per second
 
-A token is written when the active weights and the keys and values so far have been read once.
-llama.cpp reaches a share of the memory's rate at that, and takes a fixed time for each token
-besides. Measured on a processor with models of 0.2 to 2 GB in Q4_0, Q4_K, Q8_0 and F16 the
-estimate is 0.8 to 1.0 of the real speed. The shares for cards are taken from published
-measurements; experts are chosen anew for every token, which cards take badly.
+Each token requires one read of the active weights and of the KV cache so far. llama.cpp reaches a
+share of the memory's bandwidth for that, and takes a fixed time for each token in addition. In
+measurements on a processor with models of 0.2 to 2 GB in Q4_0, Q4_K, Q8_0 and F16 the estimate was
+0.8 to 1.0 of the real speed. The shares for cards come from published measurements. The share is
+lower for experts, because each token selects other ones, which suits cards badly.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ _SPREAD: Final = 0.3
 
 @dataclass(frozen=True)
 class Reading:
-    """The bytes read for one token out of one memory.
+    """The bytes read from one memory for one token.
 
-    rate: bytes a second of that memory. card: whether a graphics card reads it.
-    experts: whether only some of a model's experts are read.
+    Attributes:
+        rate: Bandwidth of that memory in bytes per second.
+        card: A graphics card reads it.
+        experts: Only some of a model's experts are read.
     """
 
     bytes_: float
@@ -40,7 +42,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Speed:
-    """Tokens a second. at_least: the memory's rate is a lower bound, so there is no upper one."""
+    """A speed in tokens per second.
+
+    Attributes:
+        about: The estimate.
+        at_least: The bandwidth is a lower bound, so the speed has no upper one.
+    """
 
     about: float
     at_least: bool = False
@@ -55,7 +62,7 @@ class Speed:
 
 
 def decoding_speed(readings: Iterable[Reading], *, at_least: bool = False) -> Speed:
-    """Estimate the speed; memories are read one after the other, as their layers follow."""
+    """Estimate the speed; the memories are read in turn, as their layers follow each other."""
     seconds = 0.0
     for it in readings:
         share = (_CARD_WITH_EXPERTS if it.experts else _CARD) if it.card else _PROCESSOR

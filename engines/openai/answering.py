@@ -1,4 +1,4 @@
-"""One answer of a model on a server: the request, the stream, the figures."""
+"""One answer of a model on a server: its request, stream and figures."""
 
 from __future__ import annotations
 
@@ -40,25 +40,28 @@ _log = logging.getLogger(__name__)
 _TRIES: Final = 8
 _SEEDS: Final = 1 << 31
 _MOST_SEEDS: Final = 1 << 63
-"""Servers keep a seed in 64 bits, and one of them for its sign."""
+"""Servers keep a seed in a signed 64-bit number."""
 _DECLINES: Final = re.compile(
     r"(?:not|n't) (?:\w+ )?(?:support|permit|allow|accept)|unsupported|unrecogni[sz]ed|unknown"
     r"|unexpected|extra",
     re.IGNORECASE,
 )
-"""Words of who does not take a field at all; what speaks of its value alone is an error."""
+"""Words of a server that does not accept a field; without them, the field's value is wrong."""
 
 _NO_TOOLS: Final = re.compile(r"not support tools|--tool-call-parser|requires --jinja")
-"""Words of Ollama, vLLM and llama-server for a model to which they offer no tools."""
+"""Messages of Ollama, vLLM and llama-server for a model that cannot be given tools."""
 
 Pieces = Generator[dict[str, Any], None, None]
 
 
 def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Event]:
-    """Answer a request: yields the events of `Engine.chat`.
+    """Answer a request, and yield the events of `Engine.chat`.
 
-    A cancel hangs up, which ends the answer on the server too; Done("cancelled") follows.
-    Raises EngineError; what was already yielded is valid.
+    Cancelling closes the connection, which ends the answer on the server too, and yields
+    Done("cancelled").
+
+    Raises:
+        EngineError: The answer failed; events that were already yielded stay valid.
     """
     with Connection.ended_by(cancel) as connection:
         yield from _Answering(request, via, cancel, connection).events()
@@ -66,7 +69,14 @@ def answer(request: ChatRequest, via: Via, cancel: CancelToken) -> Iterator[Even
 
 @dataclass
 class _Clock:
-    """The moments of an answer, in seconds of perf_counter. before: tokens at the first of them."""
+    """Times of an answer, in seconds of perf_counter.
+
+    Attributes:
+        began: Time of the request.
+        first: Time of the first text, or None.
+        last: Time of the latest text.
+        before: Completion tokens that had arrived at `first`.
+    """
 
     began: float
     first: float | None = None
@@ -74,6 +84,7 @@ class _Clock:
     before: int = 0
 
     def saw(self, completion: int | None) -> None:
+        """Note that text has arrived; `completion` is the number of completion tokens so far."""
         now = perf_counter()
         if self.first is None:
             self.first = now
@@ -98,7 +109,8 @@ class _Answering:
         goes_on = begun is not None and begun.role == "assistant" and bool(begun.text)
         self._reading = AnswerReader(
             "answer" if goes_on else "start",
-            # The server alone knows where a prompt that it sends back ends; there, no stop counts.
+            # Only the server knows where an echoed prompt ends, so stop strings are left to it
+            # there.
             () if request.judges_prompt else request.stop,
             expected=not goes_on and request.prompt is None and via.expects(request.thinking),
             raw=request.prompt is not None,
@@ -108,6 +120,7 @@ class _Answering:
         self._ready: PromptReady | None = None
 
     def events(self) -> Iterator[Event]:
+        """Yield the events of the answer."""
         fitted: FittedMessages | None = None
         finish: FinishReason = "cancelled"
         try:
@@ -127,7 +140,7 @@ class _Answering:
         yield self._done(finish)
 
     def _open(self) -> tuple[FittedMessages, Pieces]:
-        """Open the stream, its first piece read; what the server refuses is asked differently."""
+        """Open the stream and read its first piece; retry without parts that the server refuses."""
         fitter = Fitter(self._request, self._via, self._connection)
         without = self._without
         for _ in range(_TRIES):
@@ -171,7 +184,7 @@ class _Answering:
         return body
 
     def _told(self, fitted: FittedMessages, pieces: Iterator[dict[str, Any]]) -> Iterator[Event]:
-        """Yield the events of the stream, up to a stop string or a cancel."""
+        """Yield the events of the stream, until a stop string or a cancellation."""
         reading, request = self._reading, self._request
         for piece in pieces:
             deltas = list(reading.feed(piece))
@@ -193,7 +206,7 @@ class _Answering:
             self._via.gauge.learn(fitted.messages, max(1, reading.figures.prompt))
 
     def _require_model(self, piece: dict[str, Any]) -> None:
-        """Refuse a llama-server with another model, as it would answer with that one."""
+        """Refuse a llama-server with another model, because it would answer with that model."""
         via, told = self._via, piece.get("model")
         if via.kind != "llama-server" or not isinstance(told, str) or told == via.model:
             return
@@ -224,7 +237,7 @@ class _Answering:
         return self._ready
 
     def _finish(self) -> FinishReason:
-        """Return why the answer ended. Raises ServerFailed where the server cut it off."""
+        """Return why the answer ended. Raises ServerFailed if the server cut it off."""
         reading, reason = self._reading, self._reading.finish
         if self._cancel.cancelled:
             return "cancelled"
@@ -238,7 +251,7 @@ class _Answering:
                 "Ask differently, or another server." if filtered else "Ask again in a while.",
             )
         if reason == "length":
-            return "length"  # a call that was cut off is none to carry out
+            return "length"  # a truncated call must not be carried out
         return "tool" if reading.calls else "stop"
 
     def _done(self, finish: FinishReason) -> Done:
@@ -266,7 +279,7 @@ class _Answering:
         )
 
     def _reasoned(self, completion: int) -> int:
-        """Return the reasoning tokens: as told, else as counted, else by the share of the text."""
+        """Return the reasoning tokens as reported, else as counted, else by their share of text."""
         reading = self._reading
         if not reading.thought:
             return 0
@@ -276,7 +289,7 @@ class _Answering:
         return completion * reading.thought // (reading.thought + reading.said)
 
     def _timing(self) -> Timing:
-        """Return the times; how fast it wrote is not known of tokens that nobody counted."""
+        """Return the timing; the decoding speed is 0 if nobody counted the tokens."""
         clock, figures = self._clock, self._reading.figures
         completion = figures.completion or 0
         if clock.first is None:
@@ -295,7 +308,7 @@ class _Answering:
 
 
 def _begun(stream: Pieces) -> Pieces:
-    """Return the stream with its first piece read, so that what is refused shows now."""
+    """Return the stream with its first piece already read, so that a refusal is raised now."""
     first = next(stream, None)
 
     def whole() -> Pieces:
@@ -308,9 +321,9 @@ def _begun(stream: Pieces) -> Pieces:
 
 
 def _named_in(said: str, without: set[str]) -> str | None:
-    """Find the field that a refusal names, of those that the request can go without."""
+    """Return the field that a refusal names, if the request can go without it."""
     if "max_completion_tokens" in said and "max_tokens" not in without:
-        return "max_tokens"  # OpenAI has another name for it, for its newer models.
+        return "max_tokens"  # OpenAI's newer models use another name for it.
     if TOOLS not in without and _NO_TOOLS.search(said):
         return TOOLS
     names = (*EXTRAS, *DECLINED) if _DECLINES.search(said) else EXTRAS

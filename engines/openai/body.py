@@ -1,4 +1,4 @@
-"""Builds the body of a request from a `ChatRequest`, for each kind of server: pure."""
+"""Builds the body of a request from a `ChatRequest`, for each kind of server. Pure."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ EXTRAS = (
     "top_k", "min_p", "repetition_penalty", "repeat_penalty", "repeat_last_n", "stream_options",
     BUDGET, "skip_special_tokens", "include_reasoning", "parallel_tool_calls",
 )  # fmt: skip
-"""Fields that are no part of the protocol; an answer goes without them where they are refused."""
+"""Fields beyond the protocol; if a server refuses one, the request is repeated without it."""
 
 DECLINED = (
     "seed", "temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias",
     "top_logprobs", "logprobs",
 )  # fmt: skip
-"""Fields of the protocol that some gateways and models do not take, whatever their value."""
+"""Fields of the protocol that some gateways and models refuse, whatever the value."""
 
 
 _STRONGEST_BIAS = 100.0
-"""OpenAI's limit; such a bias forbids a token, or demands it."""
+"""OpenAI's limit; a bias this strong forbids or forces a token."""
 
 
 def chat_body(
@@ -51,13 +51,21 @@ def chat_body(
 ) -> Body:
     """Build the body of POST /v1/chat/completions.
 
-    messages: those of the request that fit. drafts: the server drafts tokens ahead, and vLLM then
-    refuses min_p. special, without, holds_calls: see `Via`. thinks: the model will reason before it
-    answers.
-    Raises GrammarInvalid and EngineFailed for what such a server cannot do.
+    Args:
+        messages: The messages of the request that fit the context.
+        drafts: The server drafts tokens ahead; vLLM then refuses min_p.
+        special: See `Via`.
+        thinks: The model will reason before it answers.
+        without: See `Via`.
+        holds_calls: See `Via`.
+
+    Raises:
+        GrammarInvalid: The server cannot follow the grammar, or the schema is not JSON.
+        EngineFailed: The server cannot continue an answer.
+        Unsupported: The server does not know a sampling setting that would change the answer's end.
     """
     must_call = bool(request.tools) and request.tool_choice == "required"
-    if must_call:  # it is a call and no answer that could follow anything
+    if must_call:  # a forced call is not an answer that could follow a grammar
         free = replace(request.sampling, grammar=None, schema=None)
         request = replace(request, sampling=free)
     held = must_call and kind == "vllm" and (TOOLS in without or not holds_calls)
@@ -70,7 +78,7 @@ def chat_body(
     if request.thinking_budget is not None and habits.budget is not None:
         body[habits.budget] = request.thinking_budget
     if (held or request.sampling.guided) and kind == "vllm" and not thinks:
-        # Else a server with a parser of reasoning leaves all free until some has ended.
+        # Otherwise a server with a reasoning parser applies the grammar only after some reasoning.
         body["include_reasoning"] = False
     if (likeliest := request.sampling.logprobs) is not None:
         body |= {"logprobs": True, "top_logprobs": likeliest}
@@ -104,7 +112,7 @@ def completion_body(
             )
         body["echo"] = True
     if (likeliest := request.sampling.logprobs) is not None:
-        # llama-server takes 0 for none at all.
+        # llama-server returns no logprobs at all for 0.
         body["logprobs"] = max(1, likeliest) if kind == "llama-server" else likeliest
     return {name: value for name, value in body.items() if name not in without}
 
@@ -118,12 +126,12 @@ def _answer_body(
     drafts: bool,
     special: bool,
 ) -> Body:
-    """Say how an answer is to be written, and how its stream is to come."""
+    """Return the fields that control how the answer is written and streamed."""
     habits = HABITS[kind]
     body: Body = {"stream": True, "stream_options": {"include_usage": True}, "seed": seed}
     body |= _sampling(request.sampling, habits)
     if drafts and kind == "vllm":
-        body["min_p"] = 0.0  # sent all the same: the server may have another one of its own
+        body["min_p"] = 0.0  # sent anyway, because the server can have another default
         body.pop("logit_bias", None)
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
@@ -164,7 +172,7 @@ def _sampling(sampling: Sampling, habits: Habits) -> Body:
 
 
 def _ends(sampling: Sampling, habits: Habits) -> Body:
-    """Say what ends the answer. Raises Unsupported for a server that cannot be told."""
+    """Return the fields that end the answer. Raises Unsupported if the server does not know one."""
     told: Body = {}
     if sampling.ignore_end:
         told["ignore_eos"] = True
@@ -189,7 +197,7 @@ def prompt_body(
     messages: Sequence[Message],
     without: Set[str] = frozenset(),
 ) -> Body:
-    """Build the part of the body that makes the prompt, and is counted, too."""
+    """Build the part of the body that determines the prompt; it is also used to count tokens."""
     habits = HABITS[kind]
     if TOOLS in without:
         messages = _in_words(request, messages)
@@ -208,7 +216,7 @@ def prompt_body(
         body[TOOLS] = offered(request.tools)
     thinking = request.thinking
     if begun and messages[-1].text and kind == "llama-server":
-        thinking = False  # It goes on with an answer only where nothing is thought before it.
+        thinking = False  # It continues an answer only without reasoning before it.
     if habits.template and thinking is not None:
         body["chat_template_kwargs"] = {"enable_thinking": thinking, "thinking": thinking}
     if request.effort is not None and request.thinking is not False:
@@ -217,7 +225,7 @@ def prompt_body(
 
 
 def _in_words(request: ChatRequest, messages: Sequence[Message]) -> Sequence[Message]:
-    """Write tools, calls and results as text, for a server that takes none for this model."""
+    """Write tools, calls and results as text, for a server that takes no tools for this model."""
     told = ToolTurns(questions=False).prepared(messages, HERMES)
     if not request.tools or request.tool_choice == "none":
         return told
@@ -228,7 +236,7 @@ def _in_words(request: ChatRequest, messages: Sequence[Message]) -> Sequence[Mes
 
 
 def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
-    """Say whether tools may be asked for, where that is not the usual: as the model likes."""
+    """Return the fields that restrict tool calls, if they differ from the defaults."""
     if not request.tools or TOOLS in without:
         return {}
     told: Body = {}
@@ -242,7 +250,7 @@ def _tool_choice(request: ChatRequest, without: Set[str]) -> Body:
 
 
 def _held_call(request: ChatRequest) -> Body:
-    """Hold vLLM to a call in a form that stays text, where none of its parsers does.
+    """Force vLLM to write a call in the Hermes form as text, if none of its parsers can force one.
 
     Source: vLLM 0.32's `StructuredOutputsParams`, and XGrammar 0.2's structural tags.
     """
@@ -253,7 +261,7 @@ def _held_call(request: ChatRequest) -> Body:
             "content": {
                 "type": "json_schema",
                 "json_schema": dict(tool.parameters),
-                "max_whitespace_cnt": 1,  # else small models write blank lines until the end
+                "max_whitespace_cnt": 1,  # else small models write blank lines without end
             },
             "end": "}\n" + HERMES.ends,
         }
@@ -265,14 +273,14 @@ def _held_call(request: ChatRequest) -> Body:
         "tags": tags,
         "separator": "\n",
         "at_least_one": True,
-        "stop_after_first": True,  # else a small model writes calls until the end
+        "stop_after_first": True,  # else a small model writes calls without end
     }
     told = json.dumps({"type": "structural_tag", "format": calls}, ensure_ascii=False)
     return {"structured_outputs": {"structural_tag": told}}
 
 
 def _message(message: Message, habits: Habits) -> Body:
-    """Write a message as the server wants it; a template decides on showing earlier reasoning."""
+    """Return a message as the server expects it; templates decide whether to show old reasoning."""
     told: Body = {"role": message.role, "content": content_of(message)}
     if message.calls:
         told["content"] = message.text or None
@@ -287,14 +295,14 @@ def _message(message: Message, habits: Habits) -> Body:
     if message.role == "tool":
         told["tool_call_id"] = message.call_id
         if habits.template and message.tool:
-            told["name"] = message.tool  # not of the protocol, but some templates show it
+            told["name"] = message.tool  # not part of the protocol, but some templates show it
     if habits.thoughts and message.role == "assistant" and message.reasoning:
         told["reasoning_content"] = message.reasoning
     return told
 
 
 def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
-    """Say what the answer has to follow, if anything. Raises GrammarInvalid."""
+    """Return the fields for a schema or a grammar. Raises GrammarInvalid."""
     if sampling.schema is not None:
         try:
             schema = json.loads(sampling.schema)

@@ -1,4 +1,4 @@
-"""Requests to one server, over a client that is lent."""
+"""Requests to one server, through an HTTP client that the caller provides."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 MOST_EVENT = 8 << 20
-"""Bytes of one event, all its lines counted: an answer that comes in one piece is one."""
+"""Longest event in bytes, over all its lines; an answer that is not streamed is one event."""
 
 
 class Events:
-    """Cuts server-sent events: takes bytes, gives the data of whole events.
+    """Cuts a stream of bytes into server-sent events.
 
     The format is that of the HTML standard, section “Server-sent events”: lines end in CR, LF or
-    both, a blank line ends an event, a line that begins with a colon is a comment. An event that
-    does not end is refused.
+    both, a blank line ends an event, and a line that begins with a colon is a comment. Events that
+    are too long are refused.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Events:
         self._first = True
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Take bytes; yields the data of whole events. Raises ValueError for one without an end."""
+        """Take bytes and yield the data of complete events. Raises ValueError if one never ends."""
         if self._after_cr:
             data = data.removeprefix(b"\n")
         self._after_cr = data.endswith(b"\r") or (self._after_cr and not data)
@@ -50,7 +50,7 @@ class Events:
         self._require_end(len(self._line))
 
     def finish(self) -> Iterator[str]:
-        """Yield what was begun: many servers leave out the last blank line."""
+        """Yield the last event, after which many servers omit the blank line."""
         if self._line:
             yield from self._ended(bytes(self._line))
             self._line.clear()
@@ -67,7 +67,7 @@ class Events:
         name, _, value = line.partition(b":")
         if name == b"data":
             self._size += len(line) + 1
-            # A line holds whole characters, wherever the bytes were cut.
+            # A complete line contains complete characters, wherever the bytes were cut.
             self._data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
 
     def _event(self) -> Iterator[str]:
@@ -84,32 +84,37 @@ class Events:
 _CONNECT_S = 10.0
 _LOOK_S = 20.0
 _LOOK_WHOLE_S = 60.0
-"""How long a look-up may take in all, however its bytes trickle."""
+"""Longest time in seconds for a whole look-up, even if bytes keep arriving."""
 _ANSWER_S = 900.0
-"""How long a server may be silent: it says nothing while it evaluates a long prompt."""
+"""Longest silence in seconds; a server sends nothing while it evaluates a long prompt."""
 _COMMENTS_S = 3600.0
-"""The same, where it sends comments meanwhile: some do so as long as they evaluate."""
+"""The same if it sends comments meanwhile, as some servers do during evaluation."""
 _MOST_BODY = 16 << 20
 _MOST_STREAM = 2 << 30
-"""Bytes of a streamed answer with all that is sent around its text: some hundred for a token."""
+"""Longest streamed answer in bytes; each token comes with some hundred bytes around it."""
 _MOST_MODELS = 10_000
 _LONGEST_NAME = 1000
-"""Characters of a model's name."""
+"""Longest name of a model, in characters."""
 MOST_TOKENS = 1 << 40
-"""More than this is no context, no parameters and no size."""
+"""Larger numbers are not plausible as a context, a parameter count or a size."""
 _SAY_MORE = (401, 403, 413, 429)
-"""Statuses that mean the same with a page of a gateway's."""
+"""Statuses whose meaning stays the same if a gateway sends a web page with them."""
 
 Json = dict[str, Any]
 
 
 class OpenAiClient:
-    """A server. base: its address without "/v1", such as "http://127.0.0.1:8000".
+    """A server.
 
-    headers: sent with each request, such as Authorization. called: what errors call the server.
-    connection: may be hung up to end what is under way, where a request has none of its own.
-    variable: of the environment, that may hold its key, for those who are asked for it.
-    Each method raises EngineError, and what the lent client raises by itself, such as Offline.
+    Each method raises EngineError, and the errors of the HTTP client that is passed in, such as
+    Offline.
+
+    Args:
+        base: Address without "/v1", such as "http://127.0.0.1:8000".
+        headers: Headers of each request, such as Authorization.
+        called: Name of the server in error messages.
+        connection: Can be closed to end requests that have no connection of their own.
+        variable: Environment variable that can hold the server's key, for error messages.
     """
 
     def __init__(
@@ -125,7 +130,7 @@ class OpenAiClient:
         self._variable = variable
         self._client = client
         self._base = base.rstrip("/")
-        # Compressed, the pieces of an answer would be held back until there are enough of them.
+        # With compression, pieces of an answer would be held back until a block is full.
         self._headers = {"Accept-Encoding": "identity", **(headers or {})}
         self._connection = connection
         for sent in (client.headers, self._headers):
@@ -136,7 +141,7 @@ class OpenAiClient:
         return served_in(self.listed())
 
     def listed(self) -> list[Json]:
-        """Return the models as the server lists them. Raises ServerFailed if it is none such."""
+        """Return the rows of the server's list of models. Raises ServerFailed without a list."""
         listed = self.get("/v1/models")
         rows = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(rows, list):
@@ -144,15 +149,17 @@ class OpenAiClient:
         return [row for row in rows if _is_model(row)][:_MOST_MODELS]
 
     def version(self) -> str | None:
-        """Ask GET /version; None where there is no such thing."""
+        """Return the version from GET /version, or None if the server has no such path."""
         found = self.get("/version", wanted=False)
         version = found.get("version") if isinstance(found, dict) else None
         return version if isinstance(version, str) else None
 
     def get(self, path: str, *, wanted: bool = True, guarded: bool = False) -> Any:
-        """Get the JSON at a path. Where it is not wanted, None for anything but JSON and success.
+        """Return the JSON at a path.
 
-        guarded: that the key is missing or wrong is raised all the same.
+        Args:
+            wanted: Raise if the request fails; otherwise return None then.
+            guarded: Raise for a missing or wrong key in any case.
         """
         return self._whole("GET", path, None, wanted, None, guarded)
 
@@ -164,18 +171,19 @@ class OpenAiClient:
         wanted: bool = True,
         connection: Connection | None = None,
     ) -> Any:
-        """Post a body; returns JSON as `get` does."""
+        """Post a body, and return JSON as `get` does."""
         return self._whole("POST", path, body, wanted, connection)
 
     def told(self, path: str, body: Mapping[str, Any]) -> bool:
-        """Post an order; returns whether it was carried out. Takes as long as an answer may."""
+        """Post a command, and return whether it succeeded. Waits as long as for an answer."""
         with self._asked("POST", path, body, None, _ANSWER_S) as response:
             return response.status_code == 200
 
     def text(self, path: str, silence_s: float = _LOOK_S) -> str | None:
-        """Get the text at a path, such as /metrics; None where there is none.
+        """Return the text at a path, such as /metrics, or None if the server does not have it.
 
-        silence_s: seconds after which a server that says nothing is given up.
+        Args:
+            silence_s: Seconds without data after which the request fails.
         """
         with self._asked("GET", path, None, None, silence_s, _LOOK_WHOLE_S) as response:
             if response.status_code != 200:
@@ -185,7 +193,7 @@ class OpenAiClient:
     def tokenize(
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> list[int] | None:
-        """Tokenise a prompt, by POST /tokenize; None where there is no such thing."""
+        """Tokenise a prompt by POST /tokenize; return None if the server has no such path."""
         found = self.post("/tokenize", body, wanted=False, connection=connection)
         tokens = found.get("tokens") if isinstance(found, dict) else None
         return tokens if isinstance(tokens, list) else None
@@ -193,16 +201,16 @@ class OpenAiClient:
     def chat(
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> Generator[Json, None, None]:
-        """Stream POST /v1/chat/completions; yields its objects. See `completion`."""
+        """Stream POST /v1/chat/completions, and yield its objects. See `completion`."""
         return self._stream("/v1/chat/completions", body, connection)
 
     def completion(
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> Generator[Json, None, None]:
-        """Stream POST /v1/completions; yields its objects.
+        """Stream POST /v1/completions, and yield its objects.
 
-        A server that does not stream gives one. Closing the iterator, or hanging up from another
-        thread, closes the connection, which ends the answer on the server.
+        A server that does not stream sends a single object. Closing the iterator, or closing the
+        connection from another thread, ends the answer on the server.
         """
         return self._stream("/v1/completions", body, connection)
 
@@ -224,7 +232,7 @@ class OpenAiClient:
             yield from self._streamed(response, connection)
 
     def _streamed(self, response: httpx2.Response, connection: Connection) -> Iterator[Json]:
-        """Yield objects until [DONE], or the end behind a finish_reason."""
+        """Yield objects until [DONE], or until the stream ends after a finish_reason."""
         import httpx2
 
         finished = False
@@ -291,9 +299,11 @@ class OpenAiClient:
         silence: float,
         within_s: float | None = None,
     ) -> Iterator[httpx2.Response]:
-        """Send a request; yields the response, and turns httpx2's errors into ours.
+        """Send a request, yield the response, and turn httpx2's errors into Hearth's.
 
-        silence: seconds until the next byte. within_s: until the last one, None for no end.
+        Args:
+            silence: Longest time in seconds between two pieces of data.
+            within_s: Longest time in seconds for the whole response; None for no limit.
         """
         import httpx2
 
@@ -334,8 +344,12 @@ class OpenAiClient:
     ) -> bytes:
         """Read a whole body.
 
-        Raises ServerFailed for one that is too large, ServerBusy for a look-up that takes too long;
-        an answer takes what it takes.
+        Args:
+            answers: The body is an answer, for which there is no time limit.
+
+        Raises:
+            ServerFailed: The body is too large, or the connection was closed.
+            ServerBusy: The body of a look-up takes too long.
         """
         began = monotonic()
         read = bytearray()
@@ -353,7 +367,7 @@ class OpenAiClient:
         try:
             body = self._read(response)
         except EngineError:
-            body = b""  # the status tells what happened; the reason has no end
+            body = b""  # the status still says what happened; only the reason is too long
         status = response.status_code
         said = redact(body.decode("utf-8", "replace")).encode()
         headers = {name: redact(value) for name, value in response.headers.items()}
@@ -366,9 +380,10 @@ class OpenAiClient:
 
 
 class _Arriving:
-    """Yields the pieces of a stream, up to a hang-up and to what any answer may take.
+    """The pieces of a stream, until the connection is closed or a limit is exceeded.
 
-    heard: when the last whole event came, by the monotonic clock.
+    Attributes:
+        heard: Time of the last complete event, on the monotonic clock.
     """
 
     def __init__(self, response: httpx2.Response, connection: Connection, called: str) -> None:
@@ -391,7 +406,7 @@ class _Arriving:
 
 
 def served_in(rows: Iterable[Json]) -> tuple[ServedModel, ...]:
-    """Read the models in a list."""
+    """Return the models in a server's list."""
     return tuple(
         ServedModel(row["id"], _context(row), _meta(row, "n_params"), _meta(row, "size"))
         for row in rows
@@ -404,7 +419,7 @@ def _events(pieces: Iterator[bytes]) -> Iterator[str]:
     for piece in pieces:
         if not begun and piece.lstrip():
             begun = True
-            # No stream, whatever it calls itself: one page, or one object.
+            # Not a stream, whatever its content type says, but a single page or object.
             if piece.lstrip()[:1] == b"<":
                 yield piece.decode("utf-8", "replace")
                 return
@@ -424,7 +439,7 @@ def _value(text: str | bytes) -> Any:
 
 
 def _joined(first: bytes, pieces: Iterator[bytes]) -> bytes:
-    """Join pieces. Raises ValueError for more than one event may hold."""
+    """Join pieces. Raises ValueError if they are larger than one event can be."""
     whole = bytearray(first)
     for piece in pieces:
         whole += piece
@@ -446,7 +461,7 @@ def _finishes(piece: Json) -> bool:
 
 
 def _context(row: Json) -> int | None:
-    """Read the context by its names in vLLM and SGLang, gateways, and llama-server."""
+    """Read the context under its names in vLLM and SGLang, in gateways, and in llama-server."""
     told = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
     found = next((value for value in told if isinstance(value, int) and _can_be(value)), 0)
     return found or _meta(row, "n_ctx") or None

@@ -1,4 +1,4 @@
-"""Errors of servers, in three parts."""
+"""Errors of servers, each with what happened, why, and what to do."""
 
 from __future__ import annotations
 
@@ -23,22 +23,26 @@ from engines.redaction import redact
 _LONGEST: Final = 300
 _LONGEST_PAGE: Final = 4000
 _MOST_DIGITS: Final = 12
-"""The most digits of a number of tokens."""
+"""Longest number of tokens, in digits."""
 
 _DEEPEST: Final = 8
-"""Objects within objects among which the message of an error is looked for."""
+"""Depth of nested objects up to which the message of an error is looked for."""
 _LOADS: Final = "It may still be loading its model."
 _WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
-"""The words of nginx, Apache and servers in Go to one who does not encrypt at a TLS port."""
+"""Messages of nginx, Apache and Go servers about an unencrypted request to a TLS port."""
 
 _PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
-"""OpenSSL's reasons where what came back is no TLS."""
+"""OpenSSL's reasons if the answer is not TLS."""
 
 _AGAIN: Final = "Try again; if it fails again, ask whoever looks after the server."
 
 
 class TooLong(ContextFull):
-    """The server says that the prompt does not fit. prompt, context: tokens, as far as it tells."""
+    """The server reports that the prompt does not fit.
+
+    Attributes:
+        prompt: Tokens of the prompt, if the server reports them.
+    """
 
     def __init__(self, said: str, prompt: int | None, context: int | None) -> None:
         super().__init__(
@@ -52,7 +56,11 @@ class TooLong(ContextFull):
 
 
 class Unwanted(ServerFailed):
-    """The server does not take a part of the request. said: in its words, if any."""
+    """The server does not accept a part of the request.
+
+    Attributes:
+        said: The server's own message, or "".
+    """
 
     def __init__(self, called: str, said: str, status: int = 400) -> None:
         super().__init__(
@@ -71,9 +79,11 @@ def refused(
     model: str = "",
     variable: str = "",
 ) -> EngineError:
-    """Make the error for a status that is no success. model: that was asked for, "" for none.
+    """Return the error for a status other than success.
 
-    variable: of the environment, that may hold the server's key.
+    Args:
+        model: The requested model, or "".
+        variable: Environment variable that can hold the server's key, or "".
     """
     said = told(body)
     if 300 <= status < 400:
@@ -90,12 +100,12 @@ def refused(
 
 
 def in_stream(called: str, error: object) -> EngineError:
-    """Make the error for one that came instead of the next piece of an answer."""
+    """Return the error for an error object that arrived within the stream of an answer."""
     said = _words(error)
     if (long := too_long(said, _as_body(error))) is not None:
         return long
     if isinstance(error, Mapping) and error.get("code") in (400, 422):
-        # vLLM looks at some settings only when its stream has begun.
+        # vLLM checks some settings only after its stream has begun.
         return Unwanted(called, said)
     return ServerFailed(
         f"{called} stopped in the middle of the answer.",
@@ -108,10 +118,11 @@ def _as_body(error: object) -> bytes:
     try:
         return json.dumps({"error": error}).encode()
     except (RecursionError, ValueError):
-        return b""  # nested as deep as could be read, or with a number that cannot be written
+        return b""  # nested too deep, or with a number that cannot be written
 
 
 def broken_off(called: str) -> ServerFailed:
+    """Return the error for an answer that broke off."""
     return ServerFailed(
         f"The connection to {called} broke off in the middle of the answer.",
         "The server or the network ended it before the answer was complete.",
@@ -120,7 +131,7 @@ def broken_off(called: str) -> ServerFailed:
 
 
 def endless(called: str) -> ServerFailed:
-    """Make the error for more than any answer holds, or a part of one without an end."""
+    """Return the error for an answer that is too large, or has an endless part."""
     return ServerFailed(
         f"{called} sends too much.",
         "A part of the answer has no end, or is larger than any answer, so Hearth closed "
@@ -130,13 +141,14 @@ def endless(called: str) -> ServerFailed:
 
 
 def late(called: str) -> ServerBusy:
+    """Return the error for a server that took too long."""
     return ServerBusy(
         f"{called} took too long.", "It is busy or has stopped responding.", "Try again in a while."
     )
 
 
 def another(called: str) -> ServerFailed:
-    """Make the error for what speaks another protocol, such as a page for signing in."""
+    """Return the error for another kind of server at the address, such as a sign-in page."""
     return ServerFailed(
         f"Something else answers at the address of {called}.",
         "It sent a web page, or what no server of this kind sends: the address is that of another "
@@ -146,7 +158,7 @@ def another(called: str) -> ServerFailed:
 
 
 def elsewhere(called: str, where: str) -> ServerFailed:
-    """Make the error for a redirect, which is not followed: only the profile's address is asked."""
+    """Return the error for a redirect; Hearth contacts only the address in the server's profile."""
     return ServerFailed(
         f"{called} is at another address.",
         f"It redirects to {where or 'another place'}, and Hearth does not follow "
@@ -156,7 +168,12 @@ def elsewhere(called: str, where: str) -> ServerFailed:
 
 
 def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False) -> EngineError:
-    """Make the error for one of httpx2. begun: the answer had begun. encrypted: by the address."""
+    """Return the Hearth error for an error of httpx2.
+
+    Args:
+        begun: The answer had begun.
+        encrypted: The address begins with https://.
+    """
     import httpx2
 
     if _named(error, "SSLError"):
@@ -221,7 +238,7 @@ def _wants_tls(called: str) -> ServerUnreachable:
 
 
 def told(body: bytes) -> str:
-    """Read what the body of an error says, whatever its shape; "" for a page or nothing."""
+    """Return the message in the body of an error, whatever its form; "" for a page or no body."""
     text = body.decode("utf-8", "replace").strip()
     try:
         return _words(parsed(text))
@@ -230,7 +247,7 @@ def told(body: bytes) -> str:
 
 
 def too_long(said: str, body: bytes = b"") -> TooLong | None:
-    """Tell whether an error says that a prompt does not fit, and with which numbers."""
+    """Return an error with its numbers if a message says that a prompt does not fit, else None."""
     if not any(hint in said.lower() for hint in _TOO_LONG) and not _EXCEEDS.search(
         body.decode("utf-8", "replace")
     ):
@@ -252,7 +269,7 @@ _TOO_LONG: Final = (
     "cannot be greater than max_model_len",
     "exceed context",
 )
-# vLLM, OpenAI, SGLang, llama-server: each in words of its own.
+# vLLM, OpenAI, SGLang and llama-server each have their own wording.
 _PROMPTS: Final = (
     r"prompt contains (?:at least )?([\d,]+) input tokens",
     r"request has ([\d,]+) input tokens",
@@ -283,7 +300,7 @@ def _number(text: str, patterns: tuple[str, ...]) -> int | None:
 
 
 def _words(value: Any, deep: int = 0) -> str:
-    """Find the message in an error: as text, or within objects under the names servers use."""
+    """Find the message in an error: the text itself, or a value under a name that servers use."""
     if isinstance(value, str):
         return value.strip()
     if deep == _DEEPEST:
@@ -304,7 +321,7 @@ def _says(said: str, status: int = 0) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Make a sentence, without secrets before it is cut: half of one is still too much."""
+    """Turn a text into a sentence; redact secrets before cutting, as half a secret is too much."""
     text = redact(text)
     line = "".join(it for it in " ".join(text.split()) if it.isprintable())
     if len(line) > _LONGEST:
@@ -377,7 +394,7 @@ def _why_unreached(error: Exception) -> str:
 
 
 def _named(error: Exception, name: str) -> bool:
-    """Find a kind of error by name: the modules of sockets and TLS belong to app/net."""
+    """Check for a kind of error by its name, because only app/net can import sockets and TLS."""
     return any(name in (kind.__name__ for kind in type(cause).__mro__) for cause in _causes(error))
 
 

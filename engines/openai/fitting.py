@@ -1,4 +1,4 @@
-"""Chooses which messages go to a server whose context is limited, as all engines do."""
+"""Chooses the messages that fit a server's limited context, by the rules of all engines."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def count(
     messages: Sequence[Message],
     connection: Connection | None = None,
 ) -> int | None:
-    """Count the prompt's tokens for these messages; None where the server does not count."""
+    """Count the prompt's tokens for these messages; return None if the server cannot count."""
     if not via.tokenizes:
         return None
-    # No server counts what it is shown: it would be sent there for nothing.
+    # No server counts media, so sending them would be useless.
     words = [replace(it, media=()) for it in messages]
     body = countable(prompt_body(request, via.model, via.kind, words, via.without))
     if via.kind == "llama-server":
@@ -41,7 +41,7 @@ def count(
 def count_prompt(
     prompt: str | Sequence[int], via: Via, connection: Connection | None = None
 ) -> int:
-    """Count the tokens of a prompt that goes in as it is; a guess where the server does not."""
+    """Count the tokens of a raw prompt; estimate them if the server cannot count."""
     if not isinstance(prompt, str):
         return len(prompt)
     tokens: list[int] | None = None
@@ -53,14 +53,18 @@ def count_prompt(
 
 
 def tokenizing(via: Via, text: str, *, special: bool) -> Body:
-    """Build the body of POST /tokenize for a text. special: its markers are their tokens."""
+    """Build the body of POST /tokenize for a text.
+
+    Args:
+        special: Parse markers as special tokens, and add those that begin a text.
+    """
     if via.kind == "llama-server":
         return {"content": text, "add_special": special, "parse_special": special}
     return {"model": via.model, "prompt": text, "add_special_tokens": special}
 
 
 def countable(body: Body) -> Body:
-    """Return the part of a request that /tokenize and /apply-template know."""
+    """Return the part of a request that /tokenize and /apply-template accept."""
     effort = body.pop("reasoning_effort", None)
     if effort is not None:
         body["chat_template_kwargs"] = {
@@ -71,7 +75,7 @@ def countable(body: Body) -> Body:
 
 
 def _by_template(via: Via, body: Body, connection: Connection | None) -> int | None:
-    """Count by llama-server, which writes the prompt, then tokenises it with its markers."""
+    """Count with llama-server, which first renders the prompt and then tokenises it."""
     written = via.client.post("/apply-template", body, wanted=False, connection=connection)
     prompt = written.get("prompt") if isinstance(written, dict) else None
     if not isinstance(prompt, str):
@@ -89,7 +93,10 @@ _LEAST = 16
 class FittedMessages:
     """The messages that fit the context.
 
-    tokens: of the prompt, as far as it is known before. left: messages that stay away.
+    Attributes:
+        left: Indices of the messages that are left out.
+        tokens: Tokens of the prompt, as far as they are known before the request.
+        max_tokens: Most tokens of the answer, or None.
     """
 
     messages: tuple[Message, ...]
@@ -99,7 +106,7 @@ class FittedMessages:
 
 
 class Fitter:
-    """Fits one request to the context, and learns when the server says that it was too long."""
+    """Fits one request to the context, and learns from the server's refusals."""
 
     def __init__(self, request: ChatRequest, via: Via, connection: Connection) -> None:
         if not request.messages and request.prompt is None:
@@ -113,7 +120,11 @@ class Fitter:
     def fit(self) -> FittedMessages:
         """Choose the messages.
 
-        Raises ContextFull, MessageTooLong, Unsupported and the server's errors.
+        Raises:
+            ContextFull: They do not fit, and the request forbids leaving any out.
+            MessageTooLong: The messages that cannot be left out do not fit.
+            Unsupported: The request has a suffix.
+            EngineError: The server failed.
         """
         request, messages = self._request, self._request.messages
         if request.suffix:
@@ -130,7 +141,7 @@ class Fitter:
         room = self._context - kept
         most = self._most(messages)
         if not self._told and most <= self._context - (request.max_tokens or kept):
-            # It fits whatever the tokens are, so they need not be counted.
+            # It fits even in the worst case, so the tokens need not be counted.
             return FittedMessages(messages, (), self._via.gauge.guess(messages), request.max_tokens)
         total = self._count(messages)
         if total <= room:
@@ -142,7 +153,7 @@ class Fitter:
         return FittedMessages(messages, (), total, request.max_tokens)
 
     def refused(self, error: TooLong, sent: FittedMessages) -> None:
-        """Learn from the server's refusal; raises it again where nothing more can leave."""
+        """Learn from the server's refusal; raise it again if no further message can be left out."""
         if self._request.prompt is not None:
             raise error
         if error.context is not None and error.context != self._context:
@@ -162,9 +173,10 @@ class Fitter:
         self._via.gauge.more()
 
     def _as_it_is(self, prompt: str | Sequence[int]) -> FittedMessages:
-        """Find the room behind a prompt of which nothing leaves: many servers write 16 tokens only.
+        """Fit a raw prompt, which is never shortened.
 
-        Raises MessageTooLong and the server's errors.
+        The answer is limited to the rest of the context, because many servers write only 16 tokens
+        by default. Raises MessageTooLong and the server's errors.
         """
         tokens = count_prompt(prompt, self._via, self._connection)
         if self._context and tokens >= self._context and self._via.tokenizes:
@@ -195,7 +207,7 @@ class Fitter:
     def _with(
         self, messages: tuple[Message, ...], left: tuple[int, ...], tokens: int
     ) -> FittedMessages:
-        """Limit the tokens asked for to the room there is: some servers refuse more."""
+        """Limit the answer's tokens to the room that is left, because some servers refuse more."""
         wanted = self._request.max_tokens
         if wanted is not None:
             wanted = max(1, min(wanted, self._context - tokens))
@@ -208,10 +220,10 @@ class Fitter:
         return self._via.gauge.guess(messages) if exact is None else exact
 
     def _knows(self, messages: Sequence[Message]) -> bool:
-        """Whether `_count` may refuse a request; a guess may not, where the server would tell."""
+        """Return whether `_count` is reliable enough to refuse a request without asking."""
         via = self._via
         if any(message.media for message in messages):
-            return len(messages) in self._told  # what pictures take is always a guess
+            return len(messages) in self._told  # the tokens of media are always estimated
         return via.tokenizes or len(messages) in self._told or HABITS[via.kind].cuts_off
 
     def _most(self, messages: Sequence[Message]) -> int:
@@ -220,7 +232,7 @@ class Fitter:
 
 
 def apportioned(messages: Sequence[Message], total: int) -> list[int]:
-    """Share the tokens out among messages, by their lengths."""
+    """Distribute the tokens over the messages in proportion to their lengths."""
     sizes = [conversation.size(it) + size_of(it) + 24 for it in messages]
     whole, lengths, before = sum(sizes), [], 0
     for at in range(len(sizes)):
@@ -231,9 +243,9 @@ def apportioned(messages: Sequence[Message], total: int) -> list[int]:
 
 
 def measure(request: ChatRequest, via: Via, cancel: CancelToken) -> Measured:
-    """Measure a request's context. See `Engine.measure`; context 0 is not known.
+    """Measure a request's context. See `Engine.measure`; a context of 0 is unknown.
 
-    Where the server may not be asked, it is a guess, which each answer makes better.
+    If the server must not be asked, the result is an estimate, which improves with each answer.
     """
     try:
         with Connection.ended_by(cancel) as connection:

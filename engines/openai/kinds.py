@@ -1,7 +1,7 @@
-"""The fields that each kind of server takes beyond the protocol: one entry each.
+"""The fields that each kind of server accepts beyond the protocol, one entry for each kind.
 
-Sources: vLLM 0.32's protocol.py, llama.cpp's tools/server and what their makers document of LM
-Studio, Ollama and SGLang.
+Sources: vLLM 0.32's protocol.py, llama.cpp's tools/server, and the documentation of LM Studio,
+Ollama and SGLang.
 """
 
 from __future__ import annotations
@@ -15,17 +15,27 @@ from engines.openai.values import ServerKind
 
 @dataclass(frozen=True)
 class Habits:
-    """The names of the fields that a kind of server knows; None for what it does not.
+    """The fields that a kind of server knows, and its limits.
 
-    hottest: the highest temperature that it takes.
-    top_k_off: what switches top_k off. template: takes chat_template_kwargs.
-    continues: goes on with a begun message by `continue_final_message`.
-    most_stops: stop strings that it takes; None for any number.
-    budget: takes a limit for the reasoning. thoughts: knows earlier reasoning in messages.
-    cuts_off: leaves out what is too long, without a word. tool_choice: a model can be made to ask
-    for a tool. least_top_p: the lowest top_p that it takes. ignores_end: takes `ignore_eos`.
-    ends: takes `min_tokens` and `stop_token_ids`. judges_prompt: tells the probabilities of a
-    prompt's tokens with `echo`.
+    Attributes:
+        hottest: Highest temperature that it accepts.
+        top_k: Accepts `top_k`.
+        top_k_off: Value that turns top_k off.
+        min_p: Accepts `min_p`.
+        repeat: Name of the field for the repeat penalty, or None.
+        repeat_last_n: Name of the field for that penalty's range in tokens, or None.
+        grammar: Accepts a grammar.
+        template: Accepts `chat_template_kwargs`.
+        continues: Continues a message that has begun, with `continue_final_message`.
+        most_stops: Largest number of stop strings; None for any number.
+        budget: Name of the field that limits reasoning, or None.
+        thoughts: Accepts earlier reasoning in messages.
+        cuts_off: Silently drops the part of a prompt that is too long.
+        tool_choice: Can force the model to call a tool.
+        least_top_p: Lowest top_p that it accepts.
+        ignores_end: Accepts `ignore_eos`.
+        ends: Accepts `min_tokens` and `stop_token_ids`.
+        judges_prompt: Returns the probabilities of a prompt's tokens with `echo`.
     """
 
     hottest: float = 2.0
@@ -49,10 +59,10 @@ class Habits:
 
 
 BUDGET: Final = "thinking_token_budget"
-"""vLLM takes it where its start was told what reasoning stands between."""
+"""vLLM accepts it if it was started with the model's markers of reasoning."""
 
 TOOLS: Final = "tools"
-"""Some servers take none for some models; words tell of them then."""
+"""Some servers accept no tools for some models; tools are then described in the prompt."""
 
 HABITS: Final[dict[ServerKind, Habits]] = {
     "vllm": Habits(

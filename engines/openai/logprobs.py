@@ -1,6 +1,6 @@
-"""Reads how likely the tokens of a streamed answer were, in the two forms that servers have.
+"""Reads the log probabilities of a streamed answer's tokens, in either form that servers use.
 
-Sources: OpenAI's API reference, "The chat completion chunk object" and, of older date, "Completion
+Sources: OpenAI's API reference, "The chat completion chunk object" and the older "Completion
 object"; llama-server's README for the id of a token.
 """
 
@@ -14,14 +14,14 @@ from typing import Any, Final
 from engines.types import ReasoningDelta, TextDelta, TokenLogprob
 
 _UNKNOWN: Final = -1
-"""Stands for the number of a token that a server does not tell."""
+"""Stands for a token id that the server does not report."""
 
 _LEAST: Final = -9999.0
-"""What OpenAI's API has for a token that is not likely at all."""
+"""Value in OpenAI's API for a token that is not likely at all."""
 
 
 def logprobs_in(choice: Mapping[str, Any]) -> list[TokenLogprob]:
-    """Read the tokens of a piece of an answer; what is none of them is passed over."""
+    """Read the tokens of a piece of an answer; skip malformed ones."""
     told = choice.get("logprobs")
     if not isinstance(told, dict):
         return []
@@ -83,9 +83,10 @@ def _number(value: Any) -> float:
 
 
 class ServerLogprobs:
-    """Adds tokens to the texts in which they ended, and to none that was changed on the way.
+    """Attaches tokens to the texts in which they ended.
 
-    Where secrets are taken out of a text, its tokens would still spell them.
+    Texts that were changed on the way get none: if a secret was removed from a text, its tokens
+    would still spell it.
     """
 
     def __init__(self) -> None:
@@ -93,16 +94,16 @@ class ServerLogprobs:
         self._said = self._shown = ""
 
     def told(self, tokens: Sequence[TokenLogprob]) -> None:
-        """Take the tokens of a piece."""
+        """Add the tokens of a piece."""
         self._waiting += tokens
 
     def said(self, text: str) -> None:
-        """Take a text as the server sent it."""
+        """Add a text as the server sent it."""
         if self._waiting:
             self._said += text
 
     def attached(self, events: Sequence[Any]) -> list[Any]:
-        """Return the events of a piece, the last text among them with the tokens so far."""
+        """Return a piece's events, with the tokens so far attached to the last text among them."""
         found = list(events)
         if not self._waiting:
             return found

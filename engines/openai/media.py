@@ -1,4 +1,4 @@
-"""Pictures and sounds as parts of a message, as OpenAI's protocol has them: pure."""
+"""Pictures and sounds as parts of a message in OpenAI's protocol. Pure."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from engines.types import Medium, Message
 _OF_A_PICTURE: Final = 1000
 _OF_A_SECOND: Final = 25
 _MOST_OF_A_PICTURE: Final = 16_384
-"""Tokens, about; each model has numbers of its own, and no server tells them."""
+"""Estimates in tokens; the real numbers differ between models, and no server reports them."""
 
 _PER_BYTE: Final = 0.3
-"""Tokens of a byte of text, about: a medium is as long as so much text."""
+"""Tokens per byte of text, about; converts the tokens of a medium into a length of text."""
 
 _REFUSES: Final = re.compile(
     r"image|picture|vision|multi-?modal|mmproj|modalit|audio|content part|content type",
     re.IGNORECASE,
 )
-"""Words of who refuses a request because of what it shows or plays."""
+"""Words of a server that refuses a request because of its pictures or sounds."""
 
 
 def content_of(message: Message) -> str | list[dict[str, Any]]:
-    """Write the content of a message: a text, or its text in parts with its media between."""
+    """Return the content of a message: a text, or parts of text with the media between them."""
     if not message.media:
         return message.text
     parts: list[dict[str, Any]] = []
@@ -51,14 +51,14 @@ def _part(medium: Medium) -> dict[str, Any]:
 
 
 def _form(data: bytes) -> str:
-    """Name the format of a file that `Medium` may hold."""
+    """Return the format's name for a file that `Medium` can contain."""
     beginnings = {b"\x89PNG": "png", b"GIF8": "gif", b"BM": "bmp", b"RIFF": "wav", b"fLaC": "flac"}
     found = next((name for mark, name in beginnings.items() if data.startswith(mark)), "")
     return found or ("jpeg" if data.startswith(b"\xff\xd8") else "mp3")
 
 
 def tokens_about(messages: Iterable[Message]) -> int:
-    """Guess the tokens of all media of some messages."""
+    """Estimate the tokens of all media in messages."""
     return sum(
         _OF_A_PICTURE if it.kind == "image" else _of_sound(it)
         for message in messages
@@ -67,14 +67,14 @@ def tokens_about(messages: Iterable[Message]) -> int:
 
 
 def most_tokens(message: Message) -> int:
-    """Return more tokens than the media of a message can take."""
+    """Return an upper limit for the tokens of a message's media."""
     return sum(
         _MOST_OF_A_PICTURE if it.kind == "image" else 4 * _of_sound(it) for it in message.media
     )
 
 
 def size_of(message: Message) -> int:
-    """Return how many bytes of text take as many tokens as the media of a message, about."""
+    """Return the bytes of text that take about as many tokens as the media of a message."""
     return round(tokens_about([message]) / _PER_BYTE)
 
 
@@ -85,7 +85,7 @@ def _of_sound(medium: Medium) -> int:
 def media_refused(
     messages: Iterable[Message], called: str, model: str, error: EngineError
 ) -> EngineError:
-    """Return the error for a refused request: that its media were, where its words say so."""
+    """Return the error of a refused request, or one about its media if the server names them."""
     kinds = {it.kind for message in messages for it in message.media}
     if not kinds or not _REFUSES.search(error.why):
         return error

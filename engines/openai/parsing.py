@@ -1,4 +1,4 @@
-"""Parses JSON of servers, so that nothing in it harms what it is put into. Pure."""
+"""Parses a server's JSON into values that are safe to keep, send and show. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from typing import Any, Final
 
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
-"""A half of a character's pair: alone it is no text, and cannot be kept, sent or shown."""
+"""Half of a surrogate pair, which on its own is no text and cannot be kept, sent or shown."""
 
 
 def parsed(text: str | bytes) -> Any:
-    """Parse JSON; what is no number is None. Raises ValueError, also if it is nested too deep."""
+    """Parse JSON, with None for NaN and infinity. Raises ValueError, also for too deep nesting."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     try:

@@ -1,4 +1,4 @@
-"""Reads the pieces of a streamed answer: text, reasoning, tool calls, figures."""
+"""Reads the pieces of a streamed answer: text, reasoning, tool calls and figures."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from engines.types import (
 Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 _MOST: Final = 1 << 40
-"""More than this is no count of tokens, and no rate of them."""
+"""Larger values are not plausible as a count or a rate of tokens."""
 
 MOST_ANSWER: Final = 8 << 20
-"""Characters of an answer, its reasoning and its calls together: a million tokens or two."""
+"""Most characters of an answer with its reasoning and calls: one or two million tokens."""
 
 MOST_CALL: Final = 4 << 20
-"""Characters of one call."""
+"""Most characters of one call."""
 
 MOST_CALLS: Final = 256
 
 
 @dataclass
 class Figures:
-    """A server's figures of an answer so far: tokens, and rates in tokens a second."""
+    """A server's figures of an answer so far: tokens, and rates in tokens per second."""
 
     prompt: int | None = None
     cached: int = 0
@@ -82,7 +82,11 @@ class Figures:
 
 @dataclass
 class _Call:
-    """A tool call whose pieces still come. told: characters of its arguments that were told."""
+    """A tool call that is still arriving.
+
+    Attributes:
+        told: Number of characters of its arguments that were passed on; -1 before its name was.
+    """
 
     id: str = ""
     name: str = ""
@@ -91,11 +95,11 @@ class _Call:
 
     @property
     def size(self) -> int:
-        """The characters of the call so far."""
+        """Number of characters of the call so far."""
         return len(self.id) + len(self.name) + self.arguments.tell()
 
     def untold(self) -> str:
-        """Return what has come of the arguments and was not told yet; now it is."""
+        """Return the arguments that were not passed on yet, and mark them as passed on."""
         self.arguments.seek(self.told)
         rest = self.arguments.read()
         self.told = self.arguments.tell()
@@ -103,13 +107,21 @@ class _Call:
 
 
 class AnswerReader:
-    """Takes objects of the stream, gives deltas.
+    """Turns the objects of a stream into deltas.
 
-    raw: the answer goes on with a text as it is, in which nothing is reasoning.
-    finish: the server's reason, None until it gives one. stopped: a stop string was met here.
-    met: which one was, here or on the server, as far as it tells.
-    thought, said: bytes of the reasoning and of the answer.
-    thought_tokens: tokens of the completion when the reasoning was last added to.
+    Args:
+        begins: Part of the answer in which the stream begins.
+        stops: Stop strings to apply here.
+        expected: The model is expected to reason first.
+        raw: The answer continues a raw prompt, so nothing in it is reasoning.
+        tools: Tools whose calls to look for in the text.
+        called: Name of the server in error messages.
+
+    Attributes:
+        finish: The server's finish reason, or None.
+        thought: Bytes of reasoning so far.
+        said: Bytes of the answer so far.
+        thought_tokens: Completion tokens when reasoning last arrived.
     """
 
     def __init__(
@@ -126,7 +138,7 @@ class AnswerReader:
         self._splitter = open_splitter(None if raw else ANY_FORMAT, begins, expected=expected)
         self._apart = False
         self._stops = StopStrings(stops)
-        # A server that knows no form of calls leaves them in the text.
+        # A server that does not know the form of calls leaves them in the text.
         self._reader = CallReader(tools=tools) if tools else None
         self._calls: dict[int, _Call] = {}
         self.figures = Figures()
@@ -141,33 +153,35 @@ class AnswerReader:
 
     @property
     def stopped(self) -> bool:
+        """Whether a stop string was found here."""
         return bool(self._stops.hit)
 
     @property
     def met(self) -> str:
+        """The stop string that was found, here or on the server, as far as it reports one."""
         return self._stops.hit or self._met
 
     @property
     def calls(self) -> bool:
-        """Whether the model has asked for a tool."""
+        """Whether the model has called a tool."""
         return bool(self._calls) or (self._reader is not None and self._reader.called > 0)
 
     def feed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
-        """Read a piece, without secrets. Raises ServerFailed for more than any answer holds."""
+        """Read a piece and yield deltas without secrets. Raises ServerFailed if too much came."""
         deltas = [clean for delta in self._fed(piece) for clean in self._clean(delta)]
         if self.stopped:
             deltas += self.held()
         yield from self._logprobs.attached(deltas)
 
     def held(self) -> Iterator[Delta]:
-        """Yield what might have become a secret, now that nothing follows."""
+        """Yield text held back as the possible beginning of a secret, now that nothing follows."""
         if rest := self._clean_thought.finish():
             yield ReasoningDelta(rest)
         if rest := self._clean_text.finish():
             yield TextDelta(rest)
 
     def _fed(self, piece: Mapping[str, Any]) -> Iterator[Delta]:
-        """Read a piece. Raises ServerFailed for more than any answer holds."""
+        """Read a piece. Raises ServerFailed for too long an answer."""
         self.figures.take(piece)
         choices = piece.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
@@ -175,9 +189,9 @@ class AnswerReader:
         choice = choices[0]
         finish = choice.get("finish_reason")
         self.finish = finish if isinstance(finish, str) and finish else self.finish
-        met = choice.get("stop_reason")  # vLLM's: the stop string, or the number of a token
+        met = choice.get("stop_reason")  # vLLM's field: the stop string, or the id of a token
         self._met = met if isinstance(met, str) else self._met
-        # An answer that did not come as a stream is a message as a whole.
+        # An answer that is not streamed is a complete message.
         delta = _object(choice, "delta") or _object(choice, "message")
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
@@ -197,12 +211,12 @@ class AnswerReader:
                 raise endless(self._called)
 
     def end(self) -> Iterator[Delta]:
-        """Yield what was held back, and the tools that were asked for, now that nothing follows."""
+        """Yield the text that was held back and the tool calls, after the last piece."""
         deltas = [clean for delta in self._ending() for clean in self._clean(delta)]
         yield from self._logprobs.attached([*deltas, *self.held()])
 
     def _clean(self, delta: Delta) -> Iterator[Delta]:
-        """Redact secrets, however they are cut; what one kind holds back comes before another."""
+        """Redact secrets, even across pieces; release held text before text of another kind."""
         if isinstance(delta, ReasoningDelta):
             if text := self._clean_thought.feed(delta.text):
                 yield ReasoningDelta(text)
@@ -266,7 +280,7 @@ class AnswerReader:
                 yield from self._ended((delta,))
 
     def _ended(self, deltas: Sequence[Delta]) -> Iterator[Delta]:
-        """Cut text at a stop string; what a tool is asked holds none."""
+        """Cut text at a stop string, which does not apply to the arguments of tools."""
         for delta in deltas:
             if not isinstance(delta, TextDelta):
                 yield delta
@@ -275,7 +289,7 @@ class AnswerReader:
                 yield TextDelta(text)
 
     def _call(self, told: Any) -> Iterator[Delta]:
-        """Take a piece of a tool call: its number says of which, the text is a part of it."""
+        """Read a piece of a tool call, which has the call's number and a part of its text."""
         if not isinstance(told, dict):
             return
         number = told.get("index")

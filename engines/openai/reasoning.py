@@ -1,6 +1,6 @@
-"""Finds out whether a model on a server reasons, and can be switched, by the prompts it writes.
+"""Detects from rendered prompts whether a model on a server reasons, and can be switched.
 
-Nothing is generated for it, and nothing of the user's is sent.
+It generates nothing, and sends nothing of the user's.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from engines.types import ChatRequest, Message, Thinking
 
 _QUESTION: Final = (Message("user", "Hello"),)
 _LAST: Final = 8
-"""Tokens at a prompt's end among which an opened marker is looked for."""
+"""Number of tokens at the end of a prompt that are searched for an open marker."""
 
 
 def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Thinking, bool]:
-    """Return `LoadedModel.thinking` and `thinks`; ("none", False) where it cannot be seen.
+    """Return `LoadedModel.thinking` and `thinks`, or ("none", False) if they cannot be seen.
 
-    A template that knows a switch writes two prompts; one that always reasons may end within it.
+    A template with a switch renders two different prompts. A template that always reasons can open
+    its reasoning at the end of the prompt.
     """
     on, off, plain = (_prompt(client, model, kind, it) for it in (True, False, None))
     if plain is None:
@@ -35,7 +36,7 @@ def reasoning_of(client: OpenAiClient, model: str, kind: ServerKind) -> tuple[Th
 def _prompt(
     client: OpenAiClient, model: str, kind: ServerKind, thinking: bool | None
 ) -> str | list[int] | None:
-    """Return a short prompt: its text from llama-server, its tokens from others."""
+    """Return a short prompt, as text from llama-server, and as tokens from other servers."""
     body = prompt_body(ChatRequest(_QUESTION, thinking=thinking), model, kind, _QUESTION)
     if kind != "llama-server":
         return client.tokenize(body)

@@ -1,4 +1,4 @@
-"""Notes on what of a request a server does not do, one sentence each: pure."""
+"""Notes on the parts of a request that a server ignores, one sentence for each. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ MIN_P_WITH_MTP: Final = "With MTP, vLLM does not use the sampling settings min-p
 def unused(
     request: ChatRequest, kind: ServerKind, without: Set[str] = frozenset(), *, drafts: bool = False
 ) -> tuple[str, ...]:
-    """List what the server leaves undone, if it makes a difference: not settings switched off.
+    """List the parts of a request that the server ignores, if that makes a difference.
 
-    without: fields that this server has refused. drafts: it drafts tokens ahead.
+    Settings that are turned off make none.
+
+    Args:
+        without: Fields that this server has refused.
+        drafts: The server drafts tokens ahead.
     """
     habits = HABITS[kind]
     notes = [
@@ -32,10 +36,10 @@ def unused(
 
 
 def _tools(request: ChatRequest, kind: ServerKind, without: Set[str]) -> Iterator[str]:
-    """List what of the choice of tools this server leaves to the model."""
+    """Yield the restrictions on tools that this server cannot enforce."""
     must_call = request.tool_choice == "required"
     if not request.tools or (must_call and kind == "vllm" and TOOLS in without):
-        return  # vLLM is held to the form of a call then, and to one of them
+        return  # vLLM is then forced to write exactly one call
     if must_call and (TOOLS in without or not HABITS[kind].tool_choice):
         yield "This server cannot make the model ask for a tool."
     if not request.parallel_tools and {TOOLS, "parallel_tool_calls"} & without:
@@ -43,7 +47,7 @@ def _tools(request: ChatRequest, kind: ServerKind, without: Set[str]) -> Iterato
 
 
 def _declined(sampling: Sampling, without: Set[str]) -> Iterator[str]:
-    """List what of the protocol itself this server does not take."""
+    """Yield the fields of the protocol itself that this server does not accept."""
     if "temperature" in without:
         yield "This server accepts no temperature for this model; its own was used."
     if sampling.temperature > 0 and sampling.top_p < 1 and "top_p" in without:

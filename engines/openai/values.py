@@ -1,4 +1,4 @@
-"""Values that describe a server with OpenAI's protocol, and one answer's drafts."""
+"""Values that describe a server with OpenAI's protocol, and the drafts of one answer."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 ServerKind = Literal["vllm", "llama-server", "lmstudio", "ollama", "sglang", "openai"]
-"""Whose server it is, as far as its endpoints tell; "openai" is any other."""
+"""The kind of server, as far as its endpoints reveal it; "openai" is any other."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
     """A model that a server offers.
 
-    context: in tokens, None where it does not tell. parameters, size_bytes: 0 where it does not.
-    sees, hears: None where it does not tell.
+    Attributes:
+        context: Context in tokens; None if unknown.
+        parameters: Number of parameters; 0 if unknown.
+        size_bytes: Size in bytes; 0 if unknown.
+        sees: The model accepts pictures; None if unknown.
+        hears: The model accepts sounds; None if unknown.
     """
 
     id: str
@@ -27,10 +31,12 @@ class ServedModel:
 
 @dataclass(frozen=True)
 class ServerInfo:
-    """The description that a server gave of itself.
+    """A server's description of itself.
 
-    version: "" where it does not tell. mtp: whether it drafts tokens ahead, None if that cannot
-    be seen. tokenizes: it counts the tokens of a prompt.
+    Attributes:
+        version: "" if unknown.
+        mtp: The server drafts tokens ahead; None if unknown.
+        tokenizes: The server can count the tokens of a prompt.
     """
 
     kind: ServerKind
@@ -42,7 +48,7 @@ class ServerInfo:
 
 @dataclass(frozen=True)
 class Drafted:
-    """The figures of one answer's drafts, by a server. drafted, accepted: tokens."""
+    """A server's counts of drafted and of accepted tokens in one answer."""
 
     drafted: int
     accepted: int

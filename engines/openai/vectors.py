@@ -1,4 +1,4 @@
-"""Tokens, vectors and ranks of texts by servers that give them: vLLM's and llama-server's paths.
+"""Tokens, embeddings and rankings of texts, by the endpoints of vLLM and llama-server.
 
 Sources: OpenAI's API reference, "Embeddings"; vLLM's "OpenAI-Compatible Server" for /tokenize,
 /detokenize and /v1/rerank; llama-server's README for the same.
@@ -22,7 +22,7 @@ _NO_TEXT: Final = "The server cannot turn tokens into text."
 
 
 def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tuple[int, ...]:
-    """Ask for a text's tokens. Raises EngineError, Unsupported; Cancelled."""
+    """Return a text's tokens. Raises EngineError, Unsupported, Cancelled."""
     body = tokenizing(via, text, special=special)
     with _asking(via, cancel) as (client, connection):
         tokens = client.tokenize(body, connection)
@@ -32,7 +32,7 @@ def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tupl
 
 
 def detokenize(via: Via, tokens: Sequence[int], cancel: CancelToken) -> str:
-    """Ask for the tokens' text. Raises EngineError, Unsupported; Cancelled."""
+    """Return the text of tokens. Raises EngineError, Unsupported, Cancelled."""
     found = _post(
         via, "/detokenize", {"model": via.model, "tokens": list(tokens)}, cancel, _NO_TEXT
     )
@@ -43,7 +43,7 @@ def detokenize(via: Via, tokens: Sequence[int], cancel: CancelToken) -> str:
 
 
 def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-    """Ask for the vectors of texts. Raises EngineError, Unsupported; Cancelled."""
+    """Return the embeddings of texts, normalised. Raises EngineError, Unsupported, Cancelled."""
     given = [it if isinstance(it, str) else list(it) for it in texts]
     body = {"model": via.model, "input": given, "encoding_format": "float"}
     found = _post(via, "/v1/embeddings", body, cancel, "The server has no vectors of texts.")
@@ -58,7 +58,7 @@ def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -
 
 
 def rerank(via: Via, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-    """Ask how well documents answer a query. Raises EngineError, Unsupported; Cancelled."""
+    """Score how well documents answer a query. Raises EngineError, Unsupported, Cancelled."""
     body = {"model": via.model, "query": query, "documents": list(documents)}
     found = _post(via, "/v1/rerank", body, cancel, "The server cannot judge documents.")
     try:
@@ -82,7 +82,7 @@ def _asking(via: Via, cancel: CancelToken) -> Iterator[tuple[Any, Connection]]:
 def _post(
     via: Via, path: str, body: dict[str, Any], cancel: CancelToken, what: str
 ) -> dict[str, Any]:
-    """Post a body. what: to say where the server has no such thing."""
+    """Post a body; raise Unsupported with the sentence `what` if the server cannot do this."""
     with _asking(via, cancel) as (client, connection):
         found = client.post(path, body, wanted=False, connection=connection)
     if not isinstance(found, dict):
@@ -103,6 +103,7 @@ def _of_length_one(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def unsupported(what: str) -> Unsupported:
+    """Return the error for a server that does not support a request."""
     return Unsupported(
         what,
         "It has no such thing for this model, or was started without it.",

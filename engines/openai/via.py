@@ -1,4 +1,4 @@
-"""The way to a model on a server: the server's client, and what is known of the model."""
+"""The connection to a model on a server: the client, and the known facts about the model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from engines.openai.values import Drafted, ServerKind
 from engines.types import ChatRequest, Message, MtpReport, Thinking
 
 Report = Callable[[ChatRequest, Drafted | None], MtpReport]
-"""Reports on MTP behind an answer, from what the server said of its drafts, if anything."""
+"""Makes the report on MTP after an answer, from the server's counts of drafts, if any."""
 
 
 def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
-    """Report on MTP for a server that tells of drafts only with the answer."""
+    """Report on MTP for a server that mentions drafts only in its answers."""
     if drafted is None:
         return MtpReport(request.mtp, active=False, reason="The server decides, and does not say.")
     return MtpReport(
@@ -30,30 +30,32 @@ def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
 
 
 class Gauge:
-    """Guesses how many tokens messages take; learns from what a server says of others."""
+    """Estimates the tokens of messages, and learns from the counts that a server returns."""
 
     _EACH = 24
-    """The bytes that a template writes around a message."""
+    """Bytes that a template writes around a message."""
 
     def __init__(self) -> None:
         self._per_byte = 0.3
 
     def guess(self, messages: Sequence[Message]) -> int:
+        """Estimate the tokens of messages."""
         return max(1, round(self._size(messages) * self._per_byte))
 
     def learn(self, messages: Sequence[Message], tokens: int) -> None:
+        """Adjust the estimates to the tokens that a server counted for messages."""
         self._per_byte = tokens / self._size(messages)
 
     def of_bytes(self, size: int) -> int:
-        """Guess the tokens of an answer of so many bytes, whose server does not count them."""
+        """Estimate the tokens of an answer of `size` bytes that the server does not count."""
         return round(size * self._per_byte)
 
     def more(self) -> None:
-        """Guess higher from now on: it was too little, by nobody knows how much."""
+        """Raise the estimates, because the last one was too low by an unknown amount."""
         self._per_byte *= 1.25
 
     def most(self, messages: Sequence[Message]) -> int:
-        """Return more tokens than the messages can take: each has at least one byte."""
+        """Return an upper limit for the messages' tokens, each of which has at least one byte."""
         return 256 + sum(
             conversation.size(it) + len(it.reasoning) + 64 * (1 + len(it.calls)) + most_tokens(it)
             for it in messages
@@ -66,15 +68,22 @@ class Gauge:
 
 @dataclass(frozen=True)
 class Via:
-    """The way to a model: the server, and what is known of it.
+    """The connection to a model: the server, and the known facts about the model.
 
-    model: its name there. context: in tokens, 0 where the server does not tell.
-    load_s: what `Timing.load_s` says. report: makes the MtpReport of `Done`.
-    tokenizes: the server counts tokens. measures: it is asked to for `measure` as well, though a
-    draft that nobody has sent goes to it then. drafts: it drafts tokens ahead.
-    thinking, thinks: as in `LoadedModel`. without: fields that this server must not be sent.
-    special: its model's markers of reasoning may be tokens that it leaves out unless it is asked.
-    holds_calls: a model that has to call a tool cannot answer without, if the server takes tools.
+    Attributes:
+        model: Name of the model on the server.
+        context: Context in tokens; 0 if unknown.
+        load_s: Value for `Timing.load_s`.
+        report: Makes the MtpReport of `Done`.
+        tokenizes: The server counts tokens.
+        measures: `measure` also asks the server, which then sees messages that were not sent yet.
+        drafts: The server drafts tokens ahead.
+        thinking: As in `LoadedModel`.
+        thinks: As in `LoadedModel`.
+        without: Fields that must not be sent to this server.
+        special: Markers of reasoning can be special tokens, which the server omits by default.
+        holds_calls: The server enforces required tool calls, if it accepts tools.
+        gauge: Estimates tokens.
     """
 
     client: OpenAiClient
@@ -94,7 +103,7 @@ class Via:
     gauge: Gauge = field(default_factory=Gauge)
 
     def expects(self, thinking: bool | None) -> bool:
-        """Whether the model will reason if it is asked for this."""
+        """Return whether the model will reason for this value of `ChatRequest.thinking`."""
         if self.thinking == "always" or thinking is None:
             return self.thinks
         return thinking

@@ -1,1 +1,1 @@
-"""Models on servers that somebody else runs."""
+"""Models on servers that other people or programs run."""

@@ -1,4 +1,4 @@
-"""The engine for models on other servers: loading is looking, answering is asking."""
+"""The engine for models on servers: it loads by examining a server, and answers by asking it."""
 
 from __future__ import annotations
 
@@ -54,18 +54,22 @@ _CUTS_OFF = (
 _NO_ADAPTERS: Final = "A server offers an adapter as one more model, by that model’s name."
 _AS_MODEL: Final = "Choose that model, and leave the adapter empty."
 _AT_ONCE: Final = 256
-"""Requests that are sent side by side; the server lets wait what it has no room for."""
+"""Largest number of simultaneous requests; the server queues those that it has no room for."""
 
 _UNKNOWN = "The server does not say whether it guesses ahead."
 
 
 @dataclass(frozen=True)
 class Served:
-    """The connection to one server as it is lent; the engine closes the client.
+    """The connection to one server; the engine closes its client.
 
-    base: the address without "/v1". called: what errors call it. local: it runs on this computer,
-    so a draft that is not sent yet may be counted there. learnt: told what it is found to be.
-    variable: of the environment, that may hold its key.
+    Attributes:
+        base: Address without "/v1".
+        headers: Headers of each request.
+        called: Name of the server in error messages.
+        local: It runs on this computer, so the tokens of an unsent message can be counted there.
+        learnt: Called with the facts about the server once they are known.
+        variable: Environment variable that can hold its key.
     """
 
     client: httpx2.Client
@@ -77,7 +81,7 @@ class Served:
     variable: str = ""
 
     def asked(self, connection: Connection | None = None) -> OpenAiClient:
-        """Ask the server. connection: ends its requests when it is hung up."""
+        """Return a client for the server; its requests end when `connection` is closed."""
         return OpenAiClient(
             self.client, self.base, self.headers, self.called, connection, self.variable
         )
@@ -86,7 +90,8 @@ class Served:
 class RemoteEngine:
     """An `engines.base.Engine` for `LoadPlan.server` and `LoadPlan.served`.
 
-    lend: the way to the server of a profile, by the profile's id; raises UserError.
+    Args:
+        lend: Returns the connection for the id of a server's profile; raises UserError.
     """
 
     name = "remote"
@@ -101,7 +106,7 @@ class RemoteEngine:
         self._guard = UseGuard()
 
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Look whether the server has the model. See `Engine.load`."""
+        """Check that the server offers the model. See `Engine.load`."""
         with self._guard.alone():
             self._unload()
             if cancel.cancelled:
@@ -122,16 +127,19 @@ class RemoteEngine:
 
     @property
     def well(self) -> bool:
-        """Whether the server has not refused the key since it was looked at."""
+        """Whether the server has accepted the key since it was examined."""
         return not self._refused
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
-        """Take the key of now where the last one was refused. Raises what `load` raises."""
+        """Load the model again, with the present key, if the server refused the last one.
+
+        Raises what `load` raises.
+        """
         if self._refused and self._plan is not None:
             self.load(self._plan, progress, cancel)
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """Ask the server. See `Engine.chat`."""
+        """Answer a request through the server. See `Engine.chat`."""
         refuse_adapter(request, _NO_ADAPTERS, _AS_MODEL)
         with self._guard.answering(_AT_ONCE):
             try:
@@ -141,27 +149,27 @@ class RemoteEngine:
                 raise
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count exactly on a server of this computer, else guess. See `Engine.measure`."""
+        """Count exactly on a server on this computer, otherwise estimate. See `Engine.measure`."""
         return measure(request, self._loaded(), cancel)
 
     def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Ask for the text's tokens. See `Engine.tokenize`."""
+        """Return the tokens of a text. See `Engine.tokenize`."""
         return vectors.tokenize(self._loaded(), text, cancel, special=special)
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Ask for the tokens' text. See `Engine.detokenize`."""
+        """Return the text of tokens. See `Engine.detokenize`."""
         return vectors.detokenize(self._loaded(), tokens, cancel)
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Ask for the vectors of texts. See `Engine.embed`."""
+        """Return the embeddings of texts. See `Engine.embed`."""
         return vectors.embed(self._loaded(), texts, cancel)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Ask for the ranks of documents. See `Engine.rerank`."""
+        """Rank documents for a query. See `Engine.rerank`."""
         return vectors.rerank(self._loaded(), query, documents, cancel)
 
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
-        """Refuse: a server does not let anybody choose."""
+        """Raise MtpUnavailable, because a request to a server cannot choose whether it drafts."""
         raise MtpUnavailable(
             "The answers cannot be compared.",
             "Whether a server guesses ahead is set where it is started.",
@@ -169,17 +177,17 @@ class RemoteEngine:
         )
 
     def status(self) -> EngineStatus:
-        """Tell whether a model was found on a server; nothing is asked. See `Engine.status`."""
+        """Return whether a model was found on a server, without asking it. See `Engine.status`."""
         if self._looking:
             return EngineStatus("loading", elsewhere=True)
         return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
 
     def cache_used(self) -> float | None:
-        """Tell nothing: how full a server of the user's is concerns its owner."""
+        """Return None, because the load of a server concerns only its owner."""
         return None
 
     def close(self) -> None:
-        """Let go of the server. See `Engine.close`."""
+        """Close the connection to the server. See `Engine.close`."""
         with self._guard.alone():
             self._unload()
 
@@ -200,7 +208,7 @@ class RemoteEngine:
                 raise Cancelled from error
             raise
         served.learnt(info)
-        # What its user says counts where the server says nothing.
+        # The user's setting applies if the server does not report its context.
         context = model.context or plan.context
         load_s = perf_counter() - began
         self._via = Via(

@@ -1,7 +1,7 @@
-"""Identifies the kind of server at an address, by what it says of itself.
+"""Identifies the kind of server at an address from its answers.
 
-vLLM and llama-server were looked at; what is known of LM Studio, Ollama and SGLang is what their
-makers document.
+vLLM and llama-server were tested; the facts about LM Studio, Ollama and SGLang come from their
+documentation.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _OWNERS: Final[Mapping[str, ServerKind]] = {
 
 
 _SENSES: Final = ("vision", "audio")
-"""The names of what llama-server's model takes, among its “modalities”."""
+"""The kinds of media among llama-server's “modalities”."""
 
 
 def identify(client: OpenAiClient) -> ServerInfo:
-    """Look at a server. Raises EngineError, such as ServerRefused without the right key."""
+    """Examine a server. Raises EngineError, such as ServerRefused without the right key."""
     rows = client.listed()
     owners = sorted({str(row.get("owned_by", "")).lower() for row in rows})
     kind = next((_OWNERS[it] for it in owners if it in _OWNERS), None) or _by_endpoints(client)
@@ -44,7 +44,7 @@ def identify(client: OpenAiClient) -> ServerInfo:
 
 
 def _by_endpoints(client: OpenAiClient) -> ServerKind:
-    """Tell the kind of a server that lists no model, or names another owner."""
+    """Return the kind of a server that lists no model, or names an unknown owner."""
     if _rows(client.get("/api/v0/models", wanted=False)):
         return "lmstudio"
     if _text(client.get("/api/version", wanted=False), "version"):
@@ -66,7 +66,7 @@ def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
 
 
 def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
-    # Some versions list their models to anybody, and ask for the key here first.
+    # Some versions list their models without a key, and require it only here.
     props = client.get("/props", wanted=False, guarded=True)
     settings = _object(_object(props, "default_generation_settings"), "params")
     context = _object(props, "default_generation_settings").get("n_ctx")
@@ -76,7 +76,7 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     sees, hears = (it if isinstance(it, bool) else None for it in map(senses.get, _SENSES))
     models = tuple(replace(it, sees=sees, hears=hears) for it in models)
     if isinstance(context, int) and 0 < context < MOST_TOKENS:
-        # What one answer may use; the list may tell what the model was trained for.
+        # This is the context of one answer; the list can contain the one the model was trained for.
         models = tuple(replace(it, context=context) for it in models)
     asked = {"messages": [{"role": "user", "content": "?"}]}
     written = client.post("/apply-template", asked, wanted=False)
@@ -86,7 +86,7 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
 
 
 def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
-    """Describe LM Studio, whose own API tells the context of what is loaded."""
+    """Describe LM Studio, whose own API reports the context of loaded models."""
     rows = {str(it.get("id")): it for it in _rows(client.get("/api/v0/models", wanted=False))}
 
     def told(model: ServedModel) -> ServedModel:

@@ -1,4 +1,4 @@
-"""The command line and the environment of a worker, from a plan: pure.
+"""Builds the command line and the environment of a worker from a plan. Pure.
 
 Source: vLLM 0.32 and 0.33, `vllm serve --help=all`.
 """
@@ -23,23 +23,23 @@ from engines.vllm.speculation import SpeculativeConfig
 
 KEY: Final = "VLLM_API_KEY"
 MODEL: Final = "model"
-"""The worker's name for its model."""
+"""The name under which the worker serves its model."""
 
 MOST_PICTURES: Final = 8
 MOST_SOUNDS: Final = 8
-"""Pictures and sounds in one request."""
+"""Largest number of pictures, and of sounds, in one request."""
 
 
 OF_CARDS: Final = (
     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
     "RAY_ADDRESS", "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME",
 )  # fmt: skip
-"""The variables that say what a worker may compute with."""
+"""Variables that control which hardware a worker uses."""
 
 _KEPT: Final = (
     "PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "CC", "CXX", "MAX_JOBS", *OF_CARDS,
 )  # fmt: skip
-"""The variables kept of Hearth's environment; paths to libraries are not for another Python."""
+"""Variables taken from Hearth's environment; its library paths do not suit another Python."""
 
 _SOUNDS: Final[Mapping[str, str]] = {
     "VLLM_MAX_AUDIO_CLIP_FILESIZE_MB": "64",
@@ -47,7 +47,7 @@ _SOUNDS: Final[Mapping[str, str]] = {
     # An hour of one channel at 44.1 kHz, in 32 bits.
     "VLLM_MAX_AUDIO_DECODE_BYTES": str(MOST_SECONDS * 44_100 * 4),
 }
-"""The largest sounds that vLLM takes: as large as those that may be in a message."""
+"""Limits for sounds in vLLM, set to those of a message in Hearth."""
 
 _CACHES: Final[Mapping[str, str]] = {
     "VLLM_CACHE_ROOT": "vllm",
@@ -59,7 +59,7 @@ _CACHES: Final[Mapping[str, str]] = {
     "TORCHINDUCTOR_CACHE_DIR": "inductor",
     "FLASHINFER_WORKSPACE_BASE": "flashinfer",
     "CUDA_CACHE_PATH": "cuda",
-    # Without these, kernels go to the folder for temporary files, which ends with the worker …
+    # Without the next three, kernels go to the temporary folder, which is removed with the worker …
     "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR": "flash-attention",
     "CUTE_DSL_CACHE_DIR": "cute",
     "QUACK_CACHE_DIR": "quack",
@@ -72,9 +72,9 @@ _CACHES: Final[Mapping[str, str]] = {
     "TILELANG_CACHE_DIR": "tilelang",
     "TVM_FFI_CACHE_DIR": "tvm-ffi",
 }
-"""The folders in which vLLM and its libraries keep what they compile, by the variable that says so.
+"""Folders in which vLLM and its libraries keep compiled code, by the variable that names them.
 
-Source: their wheels as vLLM 0.33 is locked with them.
+Source: their wheels, as locked with vLLM 0.33.
 """
 
 _MENDING: Final = Path(__file__).with_name("mending")
@@ -83,10 +83,14 @@ _SMALL: Final = 1_000_000_000
 
 @dataclass(frozen=True)
 class WorkerPlace:
-    """The address of a worker: a socket in a private folder, or a port with a key.
+    """The address and folders of a worker: a socket in a private folder, or a port with a key.
 
-    folder: its caches and its log, in Hearth's own. scratch: a private folder of this worker
-    alone, for what its processes tell each other; its path has to be short.
+    Attributes:
+        folder: Folder for caches and the log, inside Hearth's own folder.
+        scratch: Private folder for this worker's processes; its path has to be short.
+        socket: Socket that it listens on, or None.
+        port: Port that it listens on without a socket.
+        key: Key that requests to the port need.
     """
 
     folder: Path
@@ -97,7 +101,7 @@ class WorkerPlace:
 
     @property
     def base(self) -> str:
-        """The address for requests; at a socket the host is a word that stands for it."""
+        """Base URL for requests; its host is a placeholder if the worker listens on a socket."""
         return "http://worker" if self.socket is not None else f"http://127.0.0.1:{self.port}"
 
 
@@ -105,8 +109,11 @@ class WorkerPlace:
 class WorkerCommand:
     """A worker's command line and environment.
 
-    words: nothing in them is secret. environment: all of it. notes: what differs from the plan, a
-    sentence each. parsing: how reasoning and tool calls are told from the answer.
+    Attributes:
+        words: The command line; contains no secrets.
+        environment: The complete environment.
+        notes: Differences from the plan, one sentence each.
+        parsing: How vLLM separates reasoning and tool calls from the answer.
     """
 
     words: tuple[str, ...]
@@ -129,14 +136,17 @@ def command(
     jobs: int = 1,
     reach: Callable[[Path], str] = Path.as_posix,
 ) -> WorkerCommand:
-    """Build a worker's command line from a plan.
+    """Build a worker's command line and environment from a plan.
 
-    share: of the cards' memory, see `memory_share`. card_numbers: as the driver counts them. jobs:
-    the number of compilers that may run at once.
+    The paths in `installed` and `place` have to be those of the system that the worker runs on.
 
-    outside: what processes start with where the worker runs. reach: a path of this computer as it
-    is called there; all others, of the environment and the place, are of there already. spare:
-    bytes of the RAM for keys and values, on a processor.
+    Args:
+        share: Share of the cards' memory; see `memory_share`.
+        card_numbers: Numbers of the cards in the driver's order.
+        outside: Environment of processes on the worker's system.
+        spare: Bytes of RAM for the KV cache, on a processor.
+        jobs: Number of compilers that can run at once.
+        reach: Translates a path of this computer into one for the worker.
     """
     cpu = installed.profile == "cpu"
     kv_words, notes = _kv_precision(plan.kv_type, cpu)
@@ -151,8 +161,8 @@ def command(
         *_media(plan),
         "--enable-per-request-metrics",
         "--enable-prompt-tokens-details",
-        # What an answer is drawn with is sent with each request; where its tokens end is still
-        # read from the model's file.
+        # Hearth sends the sampling settings with each request, so the model's own are ignored; its
+        # end tokens still count.
         "--generation-config", "vllm",
         *parsing.words,
         *kv_words,
@@ -177,10 +187,10 @@ def command(
 
 
 def _media(plan: LoadPlan) -> list[str]:
-    """Let media be sent, where they are wanted: what reads them takes memory and minutes."""
+    """Allow only the media in the plan, because their processors cost memory and minutes."""
     if not plan.pictures and not plan.sounds:
         return ["--language-model-only"]
-    # vLLM keeps room for as many large ones as there may be in a request.
+    # vLLM reserves memory for the largest request that is allowed.
     most = {
         "image": MOST_PICTURES if plan.pictures else 0,
         "video": 0,
@@ -188,7 +198,7 @@ def _media(plan: LoadPlan) -> list[str]:
     }
     words = ["--limit-mm-per-prompt", json.dumps(most)]
     if plan.sounds:
-        # Else it tries FFmpeg first, which is the system's, if anybody's, and of any version.
+        # Otherwise it first tries the system's FFmpeg, which can be missing or of any version.
         words += ["--media-io-kwargs", json.dumps({"audio": {"audio_backend": "soundfile"}})]
     return words
 
@@ -211,11 +221,11 @@ def _kv_precision(kv_type: KvType, cpu: bool) -> tuple[list[str], list[str]]:
 
 
 def _on_processor(checkpoint: Checkpoint) -> list[str]:
-    # Compiling takes longer than it saves in a chat. A small model is computed in 32 bits, which
-    # processors without 16-bit arithmetic do faster, and which keeps near ties apart.
+    # Compiling takes longer than it saves in a chat. A small model runs in 32 bits, which is faster
+    # on processors without 16-bit arithmetic, and which keeps close logits apart.
     small = checkpoint.weight_bytes < _SMALL and checkpoint.precision in {"bf16", "fp16", "fp32"}
-    # Where a prompt is read in pieces, vLLM takes back what was drawn after each but the last; a
-    # processor's random numbers cannot go back, and a request with a seed ends the worker.
+    # When vLLM reads a prompt in pieces, it samples after each one and then rewinds the random
+    # numbers. It cannot rewind a processor's, so a request with a seed would crash the worker.
     return [
         "--enforce-eager",
         "--no-enable-chunked-prefill",
@@ -252,7 +262,10 @@ def max_rank(adapters: Sequence[Adapter]) -> int:
 
 
 def _rank(adapter: Path) -> int:
-    """Return the next of the ranks that vLLM has room for; 16, its default, where none is told."""
+    """Return the adapter's rank, rounded up to one that vLLM supports.
+
+    It is 16, vLLM's default, if the adapter's files do not give a rank.
+    """
     try:
         told = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
         rank = int(told["r"])
@@ -264,8 +277,11 @@ def _rank(adapter: Path) -> int:
 def _tools(installed: Installed, path: str, scratch: Path) -> dict[str, str]:
     """Put the environment's own compilers and tools before those of the system.
 
-    FlashInfer compiles kernels with its nvcc and ninja; with those of another CUDA that may fail.
-    scratch: the worker's folder, where `link_driver` has put the driver's library for the linker.
+    FlashInfer compiles kernels with the nvcc and ninja of the environment; another CUDA's can fail.
+
+    Args:
+        path: Value of PATH so far.
+        scratch: The worker's folder, in which `link_driver` has linked the driver's library.
     """
     folders = [installed.folder / "bin"]
     variables = {}
@@ -288,7 +304,7 @@ def _environment(
     outside: Mapping[str, str],
     spare: int | None,
 ) -> dict[str, str]:
-    """Build the environment: offline, silent, and with all caches in Hearth's folder."""
+    """Build the environment: offline, without telemetry, and with all caches in Hearth's folder."""
     caches = place.folder / "caches"
     environment = {name: outside[name] for name in _KEPT if name in outside}
     environment |= {
@@ -300,7 +316,7 @@ def _environment(
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
-        # It is off unless asked for, and then compiles for 18 s at each start on Hopper.
+        # This cache is off by default, and Hopper then compiles for 18 s at each start.
         "FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED": "1",
     } | {name: (caches / folder).as_posix() for name, folder in _CACHES.items()}
     if plan.nodes == 1:
@@ -308,7 +324,7 @@ def _environment(
     if place.key:
         environment[KEY] = place.key
     if plan.adapters and place.socket is not None:
-        # Opens addresses that load adapters, and one of them asks for no key: not at a port.
+        # This opens endpoints that load adapters, one of them without a key, so not on a port.
         environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
     if plan.sounds:
         environment |= _SOUNDS

@@ -1,4 +1,4 @@
-"""Shows whether a greedy answer with drafts is the answer without; vLLM has to start for each."""
+"""Checks that a greedy answer with drafts equals the one without; vLLM starts once for each."""
 
 from __future__ import annotations
 
@@ -23,11 +23,16 @@ def check_mtp(
     depth: int,
     cancel: CancelToken,
 ) -> MtpCheck:
-    """Answer twice and compare; last with the drafts that the plan has, so that fewer starts do.
+    """Answer once with drafts and once without, and compare the tokens.
 
-    The tokens are those into which the texts are cut: where a character is written in several
-    ways, equal texts count as equal. The gap cannot be told: vLLM gives no logits.
-    Raises MtpUnavailable, Cancelled and what a start raises.
+    The run with the plan's own draft depth comes last, because its worker can then stay. The
+    compared tokens come from tokenising the two texts, so equal texts count as equal even if their
+    tokens differed. The result has no gap between logits, because vLLM returns none.
+
+    Raises:
+        MtpUnavailable: Nothing can draft for this model.
+        Cancelled: The comparison was cancelled.
+        EngineError: A start failed.
     """
     greedy = replace(
         request,
@@ -49,7 +54,7 @@ def check_mtp(
 
 
 def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tuple[list[int], int]:
-    """Return an answer's tokens, and how many of them were drafted."""
+    """Return the tokens of an answer, and how many drafted tokens it accepted."""
     text, accepted = "", 0
     for event in answer(request, running.via, cancel):
         if isinstance(event, TextDelta | ReasoningDelta):

@@ -1,16 +1,16 @@
-"""The guardian's side of a shared worker: the Hearths that use it, and what they are told.
+"""Clients of a shared worker, as its guardian sees them.
 
-Each has an open connection, which ends with its process, whatever ended that. So a user that was
-killed is gone at once, and when the last one is, so is the worker. Only who says so when it leaves
-has the worker stay behind it, for as many seconds as it says.
+Each client (a Hearth process) holds a connection open, which ends with the process however it ends.
+So a killed client is gone at once, and when the last one is gone the worker ends. Only a client
+that says so when it leaves keeps the worker running, for as many seconds as it names.
 
-A line each way. A user says "join", "leave SECONDS" or "stop"; who does not use it says "look", or
-"end", which ends a worker that nobody uses. The first connection, through which the order came, has
-joined. Users hear JSON: {"began": pid}, {"words": text} of the worker's log, {"left": bool},
-{"users": number, "left_s": seconds or null}, {"computed": seconds, "compiles": bool}, and at last
-{"ended": code}.
+The protocol is text lines. A user sends "join", "leave SECONDS" or "stop". A client that does not
+use the worker sends "look", or "end", which ends a worker without users. The first connection,
+which carried the order, counts as joined. Users receive JSON: {"began": pid}, {"words": text} from
+the worker's log, {"left": bool}, {"users": number, "left_s": seconds or null}, {"computed":
+seconds, "compiles": bool}, and finally {"ended": code}.
 
-Standard library only, since the guardian uses it.
+Uses the standard library only, because the guardian imports it.
 """
 
 from __future__ import annotations
@@ -26,24 +26,30 @@ from pathlib import Path
 from typing import Any, Final
 
 _CHUNK: Final = 4096
-"""Bytes of the log in a message: as JSON it stays below the longest line that is read."""
+"""Bytes of log in one message, so that its JSON stays below the longest line that is read."""
 _TAIL: Final = 16
-"""Messages of the log that who joins later still gets."""
+"""Number of recent log messages that a client receives when it joins."""
 _MOST_PENDING: Final = 1 << 20
-"""Bytes that wait for a user who does not read; of the log, it misses what comes then."""
+"""Bytes that can wait for a client that does not read; it loses further messages."""
 _LAST_S: Final = 1.0
-"""How long the users may take to read the last of it."""
+"""Seconds that clients get to read the last messages."""
 
 
 def door_of(scratch: Path) -> Path:
-    """Return the socket at which a shared worker's guardian listens."""
+    """Return the path of the socket on which a shared worker's guardian listens."""
     return scratch / "d.sock"
 
 
 class Door:
-    """The users of one worker. path: a socket for further ones, in a private folder.
+    """The clients of one worker.
 
-    first: a descriptor of the first one's connection. words: where the worker writes its log.
+    Args:
+        path: Socket for further clients, in a private folder.
+        first: Descriptor of the first client's connection.
+
+    Attributes:
+        words: Descriptor that the worker writes its log to.
+        asked: A client has asked for the worker's end.
     """
 
     def __init__(self, path: Path, first: int) -> None:
@@ -61,21 +67,26 @@ class Door:
 
     @property
     def over(self) -> bool:
-        """Whether the worker shall end: it was asked for, or nobody uses it any more."""
+        """Whether the worker is to end, because a client asked for it or the last user left."""
         return self.asked or (self._until is not None and time.monotonic() >= self._until)
 
     def tell(self, what: Mapping[str, Any]) -> None:
-        """Tell all who have joined."""
+        """Send a message to all clients that have joined."""
         self._send(_line(what))
 
     def begin(self, pid: int) -> None:
-        """Tell that the worker has begun, and leave its end of the log to it."""
+        """Announce that the worker has started, and close this process's copy of its log pipe."""
         os.close(self.words)
         self._began = _line({"began": pid})
         self._send(self._began)
 
     def serve(self, wake: int, seconds: float) -> None:
-        """Hear users and the worker's log until something came, or a signal, or the time is up."""
+        """Serve clients and the worker's log until something arrives or the time is up.
+
+        Args:
+            wake: Descriptor that becomes readable when a signal arrives.
+            seconds: Longest time to wait.
+        """
         if self._until is not None:
             seconds = max(0.0, min(seconds, self._until - time.monotonic()))
         reading: list[int | socket.socket | _User] = [wake, *self._users]
@@ -97,14 +108,14 @@ class Door:
             self._hear(user)
 
     def shut(self) -> None:
-        """Let nobody in any more: the worker ends. Who is here is told when it has."""
+        """Let no more clients in, because the worker is ending. `close` tells the present ones."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
         self._until = None
 
     def close(self, code: int) -> None:
-        """Tell the last of the log and the end, and wait until all have read it, but not long."""
+        """Send the rest of the log and the exit code, and give clients `_LAST_S` to read it."""
         while not self._log_ended and self._hear_log():
             pass
         self.tell({"ended": code})
@@ -114,14 +125,14 @@ class Door:
                 user.flush()
 
     def _hear_log(self) -> bool:
-        """Pass a piece of the log on; returns whether there was one."""
+        """Pass on a piece of the log; return whether there was one."""
         try:
             data = os.read(self._log, _CHUNK)
         except BlockingIOError:
             return False
         self._log_ended = not data
         if data:
-            # One character for each byte, so that no letter is cut between two messages.
+            # Latin-1 maps each byte to one character, so no letter is split between two messages.
             self._tail.append(_line({"words": data.decode("latin-1")}))
             self._send(self._tail[-1])
         return bool(data)
@@ -148,7 +159,7 @@ class Door:
             user.close()
 
     def _leave(self, user: _User, stays_s: float) -> None:
-        """Let a user go; if it was the last one, the worker ends, or stays for a while."""
+        """Remove a user; after the last one, end the worker or keep it for `stays_s` seconds."""
         user.joined = False
         if not self._count:
             self._until = time.monotonic() + stays_s
@@ -169,7 +180,13 @@ class Door:
 
 
 class _User:
-    """A connection. pending: bytes that it has not taken yet. gone: it has ended."""
+    """A client's connection.
+
+    Attributes:
+        joined: The client uses the worker.
+        pending: Bytes that it has not read yet.
+        gone: The connection has ended.
+    """
 
     def __init__(self, connection: socket.socket, *, joined: bool = False) -> None:
         connection.setblocking(False)
@@ -183,7 +200,7 @@ class _User:
         return self._connection.fileno()
 
     def hear(self) -> list[tuple[str, str]]:
-        """Read what it says, word by word with what is told beside it; one that is odd ends it."""
+        """Read commands as (word, argument); a line that is too long ends the connection."""
         try:
             data = self._connection.recv(_CHUNK)
         except BlockingIOError:
@@ -206,7 +223,7 @@ class _User:
         except BlockingIOError:
             return
         except OSError:
-            self.pending.clear()  # its end is read next
+            self.pending.clear()  # the next read finds that the connection has ended
 
     def close(self) -> None:
         self._connection.close()

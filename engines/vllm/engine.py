@@ -66,9 +66,14 @@ logger = logging.getLogger(__name__)
 
 
 def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str, ...]:
-    """List programs on the cards as in "blender 3.1 GB", largest first; none without a driver.
+    """List the programs on the cards, such as "blender 3.1 GB", largest first.
 
-    nvml: the module, see `engines.hardware.nvidia.load_nvml`. not_these: processes left out.
+    Args:
+        nvml: The module; see `engines.hardware.nvidia.load_nvml`.
+        not_these: Process ids to leave out.
+
+    Returns:
+        One text for each program; none without a driver.
     """
     if nvml is None:
         return ()
@@ -85,7 +90,7 @@ def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str,
                 nvml.nvmlDeviceGetGraphicsRunningProcesses,
             ):
                 for it in ask(handle):
-                    # A program may be in both lists with the same memory.
+                    # A program can be in both lists with the same memory.
                     found[it.pid] = max(found.get(it.pid, 0), it.usedGpuMemory or 0)
     except nvml.NVMLError:
         return ()
@@ -110,7 +115,7 @@ def _name(pid: int) -> str:
 _CRASHES: Final = 3
 _WITHIN_S: Final = 600.0
 _PAUSE_S: Final = 1.0
-"""Doubled with each crash; after the first one there is no pause."""
+"""Pause before a restart, doubled with each crash; there is no pause after the first one."""
 
 _WAITS: Final = "Waiting for another start of vLLM"
 
@@ -122,11 +127,11 @@ FIRST_PART: Final = (
 
 _FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
-"""Bytes by which a card may be fuller behind a worker than it was before."""
+"""Bytes by which a card can be fuller after a worker than it was before."""
 
 
 def _with_note(event: Event, request: ChatRequest) -> Event:
-    """Say at an answer's end that it may have heard a part of a sound only."""
+    """Add a note to the end of an answer whose sound the model may have heard only in part."""
     media = (it for message in request.messages for it in message.media if it.kind == "audio")
     if isinstance(event, Done) and any((sound_seconds(it.data) or 0.0) > _FIRST_S for it in media):
         return replace(event, notes=(*event.notes, FIRST_PART))
@@ -134,11 +139,19 @@ def _with_note(event: Event, request: ChatRequest) -> Event:
 
 
 class VllmEngine:
-    """An `engines.base.Engine` on a vLLM worker.
+    """An `engines.base.Engine` that runs models in a vLLM worker.
 
-    installed: the environment in use. folder: caches, log and records lie there. connect: lends
-    clients. look: at the computer. host: where the worker of an environment runs.
     It gives as many answers at once as the plan says.
+
+    Args:
+        installed: Returns the environment in use, or None.
+        folder: Folder for caches, log and records.
+        connect: Makes HTTP clients.
+        look: Examines this computer.
+        silent_s: Longest silence of a start, in seconds.
+        host: Returns the system on which an environment's worker runs.
+        hang_s: Seconds without output or computation after which an answer counts as hanging.
+        grace_s: Seconds that a worker gets to end by itself.
     """
 
     name = "vllm"
@@ -181,12 +194,12 @@ class VllmEngine:
 
     @property
     def well(self) -> bool:
-        """Whether a worker is there and says that it is well."""
+        """Whether there is a worker that reports itself healthy."""
         running = self._running
         return running is not None and running.worker.well()
 
     def metrics(self) -> Metrics | None:
-        """Read the worker's figures; None where there is none. Raises EngineError."""
+        """Read the worker's metrics; return None without a worker. Raises EngineError."""
         running = self._running
         return running.worker.metrics() if running else None
 
@@ -202,13 +215,19 @@ class VllmEngine:
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        """Use the worker of another Hearth that was started for the same, or start one for both.
+        """Join another Hearth's worker for the same request, or start one that can be shared.
 
-        wanted: tells what is wanted from all else; empty for a worker that nobody shares. name: the
-        model's, for who lists workers. plan: is asked only where one is to be started, for the
-        memory there is then: what nobody uses has ended before. Two that want to start one at the
-        same time do it one after the other.
-        Raises as `Engine.load`, and what the plan does.
+        Two Hearth processes that want to start a worker at the same time take turns.
+
+        Args:
+            wanted: Identifies the request; empty for a worker that is not shared.
+            name: The model's name, for lists of workers.
+            plan: Called only if a worker has to be started, after unused workers have ended, so
+                that it can plan for the memory that is free then.
+
+        Raises:
+            EngineError: As `Engine.load` raises it, or from `plan`.
+            Cancelled: The start was cancelled.
         """
         with self._guard.alone():
             self._unload()
@@ -227,11 +246,20 @@ class VllmEngine:
             return running.report
 
     def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
-        """Change the LoRA adapters of the running worker; False where it has to start for that.
+        """Change the LoRA adapters of the running worker.
 
-        It has room for ranks up to that of its start, and for none where it started without. One
-        that another Hearth uses, too, keeps what that one wants. wanted: as in `share`, with these
-        adapters. Raises AdapterUnknown, Cancelled.
+        A worker has room for ranks up to the highest at its start, and for none if it started
+        without adapters. A worker that another Hearth also uses keeps its adapters.
+
+        Args:
+            wanted: As in `share`, for the new adapters.
+
+        Returns:
+            False if the worker has to be restarted for the change.
+
+        Raises:
+            AdapterUnknown: An adapter does not suit the model.
+            Cancelled: The change was cancelled.
         """
         with self._guard.alone():
             running, same = self._running, bool(wanted) == bool(self._wanted)
@@ -277,17 +305,21 @@ class VllmEngine:
         return done
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """See that the loaded model's worker runs; `chat` does it too, but tells no progress.
+        """Make sure that the worker of the loaded model runs.
 
-        Raises EngineError, also where it keeps crashing, or Cancelled.
+        `chat` does this too, but reports no progress.
+
+        Raises:
+            EngineError: The worker cannot be started, or keeps crashing.
+            Cancelled: The start was cancelled.
         """
         with self._guard.alone():
             return self._alive(progress, cancel).report
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """Answer the request; a worker that has crashed is started again first. See `Engine.chat`.
+        """Answer a request, after restarting a crashed worker. See `Engine.chat`.
 
-        MTP is as the worker was started: where the request wants it otherwise, `Done` says so.
+        MTP stays as the worker was started; if the request asks for something else, `Done` says so.
         """
         with self._guard.answering(self._setup.plan.parallel if self._setup else 1) as undisturbed:
             with self._reviving:
@@ -298,7 +330,8 @@ class VllmEngine:
             forget = cancel.on_cancel(asking.cancel)
             try:
                 for event in self._watched(running, answer(request, via, asking), asking):
-                    # Beside others, or with an adapter, it is slower, which says nothing of drafts.
+                    # Other answers and adapters slow this one down, so its speed says nothing about
+                    # drafts.
                     if isinstance(event, Done) and adapter is None and undisturbed():
                         running.learn(event.usage.completion_tokens, event.timing.decode_tok_s)
                     yield _with_note(event, request)
@@ -324,44 +357,44 @@ class VllmEngine:
                 yield event
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what the request takes. See `Engine.measure`."""
+        """Count the tokens of a request. See `Engine.measure`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
         return measure(request, running.via, cancel)
 
     def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Ask for the text's tokens. See `Engine.tokenize`."""
+        """Return the tokens of a text. See `Engine.tokenize`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
         return vectors.tokenize(running.via, text, cancel, special=special)
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Ask for the tokens' text. See `Engine.detokenize`."""
+        """Return the text of tokens. See `Engine.detokenize`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
         return vectors.detokenize(running.via, tokens, cancel)
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Ask for the vectors of texts. See `Engine.embed`."""
+        """Return the embeddings of texts. See `Engine.embed`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
         return vectors.embed(running.via, texts, cancel)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Ask for the ranks of documents. See `Engine.rerank`."""
+        """Rank documents for a query. See `Engine.rerank`."""
         running = self._running
         if running is None:
             raise nothing_loaded()
         return vectors.rerank(running.via, query, documents, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
-        """Compare answers with and without drafts: two starts. See `Engine.check_mtp`.
+        """Compare answers with and without drafts, in two starts. See `Engine.check_mtp`.
 
-        The worker runs as before afterwards. Raises Cancelled if it was stopped before that.
+        The worker runs as before afterwards. Raises Cancelled if the user cancels the comparison.
         """
         with self._guard.alone():
             setup = self._setup
@@ -369,7 +402,7 @@ class VllmEngine:
                 raise nothing_loaded()
             installed = require_installed(self._installed())
 
-            # What is compared is nobody else's to use.
+            # The workers of the comparison must not be shared.
             wanted, self._wanted = self._wanted, ""
 
             def start(plan: LoadPlan) -> Running:
@@ -389,7 +422,7 @@ class VllmEngine:
                     self._unload(keep=setup)
 
     def status(self) -> EngineStatus:
-        """Tell how far the worker's start is, or whether it is there. See `Engine.status`."""
+        """Return the progress of the worker's start, or its state. See `Engine.status`."""
         worker, running = self._worker, self._running
         if self._waits:
             return EngineStatus("loading", _WAITS)
@@ -405,42 +438,42 @@ class VllmEngine:
         return EngineStatus("loading", stage.words, stage.share, log, process, away)
 
     def cache_used(self) -> float | None:
-        """Ask the worker. See `Engine.cache_used`."""
+        """Return the used share of the worker's KV cache. See `Engine.cache_used`."""
         try:
             figures = self.metrics()
         except EngineError:
-            return None  # it is busy, or has just ended
+            return None  # the worker is busy, or has just ended
         return figures.cache_used if figures is not None else None
 
     def close(self) -> None:
-        """Stop the worker. See `Engine.close`; who needs the cards' memory calls `settle`."""
+        """Stop the worker. See `Engine.close`; call `settle` to wait for the cards' memory."""
         with self._guard.alone():
             self._unload()
 
     def leave(self, stays_s: float) -> None:
-        """Close it, and have a worker that can be shared stay so many seconds for others."""
+        """Close the engine, and let a shared worker wait `stays_s` seconds for another user."""
         with self._guard.alone():
             self._unload(stays_s=stays_s)
 
     def settle(self) -> None:
         """Wait until the cards' memory is free again.
 
-        A driver may give it back a little after the worker is gone; at the end of Hearth nobody
-        waits for that.
+        A driver can release it a little after the worker has ended. Nobody waits for that when
+        Hearth itself ends.
         """
         setup, self._left = self._left, None
         if setup is not None:
             self._wait_for_memory(setup.plan, setup.free_bytes)
 
     def _key(self, wanted: str, installed: Installed) -> str:
-        """Tell what is wanted from all else that changes a worker."""
+        """Combine the request with everything else that changes a worker into one key."""
         outside = [os.environ.get(name, "") for name in OF_CARDS]
         return json.dumps([wanted, installed.folder.as_posix(), installed.version, outside])
 
     def _begun(
         self, setup: Callable[[], Setup], progress: Progress, cancel: CancelToken
     ) -> Running:
-        """Return a worker that runs: another Hearth's, or one that is started here."""
+        """Return a running worker: join another Hearth's, or start one."""
         if not self._wanted or self._host(require_installed(self._installed())).away:
             return self._start(setup(), progress, cancel)
         with self._one_at_a_time(cancel):
@@ -470,7 +503,7 @@ class VllmEngine:
             yield
 
     def _joined(self, cancel: CancelToken) -> Running | None:
-        """Join the worker that another Hearth has started for the same, if there is one."""
+        """Join a worker that another Hearth has started for the same request, or return None."""
         began = perf_counter()
         installed = require_installed(self._installed())
         for it in offered_workers(self._folder):
@@ -478,7 +511,7 @@ class VllmEngine:
             if offer.wanted != self._wanted or state is None:
                 continue
             plan = offer.plan
-            # It has the memory that it needs, and it was free before it came.
+            # This worker already has its memory, so the memory that is free now does not matter.
             setup = prepare(replace(plan, anyway=True), installed, self._look())
             setup = replace(setup, plan=plan, device=offer.device, free_bytes=offer.free_bytes)
             around = Circumstances(setup.checkpoint.name, plan.context, card_users(load_nvml()))
@@ -494,7 +527,7 @@ class VllmEngine:
                     joins=it.guardian,
                 )
             except OSError:
-                continue  # it has just ended
+                continue  # the worker has just ended
             served = worker.serves(cancel)
             if cancel.cancelled:
                 worker.leave(state[1] or 0.0)
@@ -518,7 +551,7 @@ class VllmEngine:
         return None
 
     def _offer(self, running: Running) -> None:
-        """Let other Hearths know of a worker that is ready."""
+        """Offer a worker that is ready to other Hearth processes."""
         setup, worker, report = running.setup, running.worker, running.report
         offer = WorkerOffer(
             self._wanted,
@@ -586,12 +619,15 @@ class VllmEngine:
         return running
 
     def _alive(self, progress: Progress, cancel: CancelToken) -> Running:
-        """Return a running worker; after a crash a new one, later each time, and not for ever."""
+        """Return a healthy worker, restarting a crashed one after a growing pause.
+
+        Raises an EngineError after several crashes within a few minutes.
+        """
         running, setup = self._running, self._setup
         if setup is None:
             raise nothing_loaded()
         if running is not None:
-            # Of one that is left before it has said so, nothing is known, and nothing is wanted.
+            # If the user cancels before the health check answers, its result no longer matters.
             if running.worker.well(cancel) or cancel.cancelled:
                 return running
             self._end_crashed(running)
@@ -603,7 +639,7 @@ class VllmEngine:
         return self._begun(lambda: setup, progress, cancel)
 
     def _end_crashed(self, running: Running) -> Exception:
-        """End what is left of a crashed worker, note the time, and return its error."""
+        """End the remains of a crashed worker, record the crash, and return its error."""
         with self._lock:
             mine = self._running is running
             if mine:
@@ -619,7 +655,7 @@ class VllmEngine:
             self._left = running.setup
 
     def _wait_for_memory(self, plan: LoadPlan, free_bytes: int) -> None:
-        """Wait for what was free on the cards of a plan before its worker was started."""
+        """Wait until a plan's cards have as much free memory as before its worker started."""
         deadline = monotonic() + _FREED_S
         while free_bytes and monotonic() < deadline:
             cards = used_cards(self._look(), plan.tensor_parallel, plan.devices)

@@ -1,8 +1,8 @@
-"""Reads from its log why vLLM did not start or gave up: pure. One entry for each known cause.
+"""Reads from vLLM's log why it did not start or crashed, with an entry for each known cause. Pure.
 
-The last line is a general one; the cause is the first error of a process further in. The word
-"Error" alone proves nothing: a harmless warning at the start has it, too. Lines for cards are those
-of the sources of vLLM 0.33, PyTorch 2.14 and Triton.
+The last error in a log is a general one; the cause is the first error of a process further in. The
+word "Error" alone proves nothing, because a harmless warning at the start contains it too. The
+lines about cards come from the sources of vLLM 0.33, PyTorch 2.14 and Triton.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ERROR: Final = re.compile(
 )
 _PLAIN_ERROR: Final = re.compile(r"^[a-z_.A-Z]*(?:Error|Exception): (.+)")
 _ENDED: Final = re.compile(r"Failed core proc\(s\): \{'[^']*': (-?\d+)")
-"""What vLLM's first process says of the exit code of another."""
+"""Matches the line in which vLLM's first process reports the exit code of another one."""
 
 _REPORTS: Final = re.compile(r"(?:INFO|DEBUG|WARNING)\b")
 _GENERAL: Final = (
@@ -42,10 +42,13 @@ _GENERAL: Final = (
 
 
 def cause(lines: Sequence[str], code: int | None = None) -> str:
-    """Return why a worker ended: the first error that says more than that there was one.
+    """Explain why a worker ended, with the first error in its log that names a cause.
 
-    Without one, how its processes ended, and a last line that is no report of progress.
-    code: the exit code of its first process, as far as it is known; it may be 0 after a crash.
+    Without such an error, the text says how the processes ended, and quotes the last line unless
+    that only reports progress.
+
+    Args:
+        code: Exit code of the worker's first process, if known; it can be 0 after a crash.
     """
     if found := first_error(lines):
         return f"It says: {found}"
@@ -58,7 +61,7 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
 
 
 def _how(code: int | None) -> str:
-    """Say how a process ended that wrote no error."""
+    """Describe how a process ended that logged no error."""
     if code in (-9, 137):
         return "The system ended one of its processes (signal 9), as it does when memory runs out."
     if code is not None and code < 0:
@@ -69,7 +72,7 @@ def _how(code: int | None) -> str:
 
 
 def first_error(lines: Sequence[str]) -> str | None:
-    """Return the first error that says more than that there was one; None where there is none."""
+    """Return the first error in a log that names a cause, or None."""
     telling = [line for line in lines if not any(words in line for words in _GENERAL)]
     for line in telling:
         if "ERROR" in line and (found := _ERROR.search(line)):
@@ -81,12 +84,12 @@ def first_error(lines: Sequence[str]) -> str | None:
 
 
 def _bare(line: str) -> str:
-    """Strip the name of the process."""
+    """Remove the process name from the start of a line."""
     return re.sub(r"^\([^)]*\)\s*", "", line)
 
 
 def sentence(text: str) -> str:
-    """Make one sentence of a text: on one line, with an end, and not too long."""
+    """Turn a text into a single sentence on one line, cut after 300 characters."""
     text = re.sub(r"\s+", " ", text).strip().rstrip(".")
     return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
 
@@ -96,10 +99,12 @@ _Found = re.Match[str]
 
 @dataclass(frozen=True)
 class Circumstances:
-    """The facts that an error's sentence may name.
+    """Facts that an error message can mention.
 
-    model: its name. context: as it was asked for, in tokens. users: other programs with memory on
-    the cards, as in "blender 3.1 GB".
+    Attributes:
+        model: Name of the model.
+        context: Requested context in tokens.
+        users: Other programs that use the cards' memory, such as "blender 3.1 GB".
     """
 
     model: str
@@ -109,7 +114,7 @@ class Circumstances:
 
 _Make = Callable[[_Found, Circumstances], EngineError]
 _KNOWN: Final[list[tuple[re.Pattern[str], _Make]]] = []
-"""The known causes in the order in which they are looked for: the more telling first."""
+"""Patterns of the known causes, most specific first; the first match is used."""
 
 _MEMORY_RAN_OUT: Final = r"CUDA out of memory\.[^\n]*|CUDA error: out of memory"
 _STEP: Final = 256
@@ -119,7 +124,7 @@ _SHORTEST: Final = 512
 def start_failure(
     lines: Sequence[str], around: Circumstances, code: int | None = None
 ) -> EngineError:
-    """Make the error for a worker that ended before it was ready. code: see `cause`."""
+    """Return the error for a worker that ended before it was ready. For `code`, see `cause`."""
     text = "\n".join(lines)
     for pattern, make in _KNOWN:
         if found := pattern.search(text):
@@ -133,7 +138,12 @@ def start_failure(
 
 
 def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
-    """Make the error for a start that has gone silent. computes: it did so all the time."""
+    """Return the error for a start that hangs.
+
+    Args:
+        seconds: Length of the silence.
+        computes: The worker has computed all the time.
+    """
     minutes = round(seconds / 60)
     return EngineFailed(
         f"vLLM could not finish loading “{model}”.",
@@ -147,13 +157,13 @@ def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
 def crash_failure(
     lines: Sequence[str], around: Circumstances, code: int | None = None
 ) -> EngineError:
-    """Make the error for a worker that ended in the middle, and was not asked to.
+    """Return the error for a worker that ended unexpectedly after it was ready.
 
-    code: see `cause`; what vLLM says with it after a crash is 0.
+    For `code`, see `cause`; vLLM exits with 0 even after a crash.
     """
     text = "\n".join(lines)
     for pattern, make in _KNOWN:
-        # Memory may run out, and a kernel be compiled, with any answer.
+        # Memory can run out, and kernels can be compiled, during any answer.
         if make in _IN_THE_MIDDLE and (found := pattern.search(text)):
             return make(found, around)
     error = first_error(lines)
@@ -169,7 +179,7 @@ def crash_failure(
 
 
 class Hung(EngineFailed):
-    """A worker has neither computed nor ended for so many seconds."""
+    """A worker has neither computed nor ended for some time."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -181,7 +191,7 @@ class Hung(EngineFailed):
 
 
 def gave_up(times: int) -> EngineError:
-    """Make the error for a worker that crashes whenever it is started."""
+    """Return the error for a worker that crashes again after every start."""
     return EngineFailed(
         "vLLM stays off for now.",
         f"It has stopped {times} times within a few minutes.",
@@ -192,7 +202,7 @@ def gave_up(times: int) -> EngineError:
 
 
 def _known(pattern: str) -> Callable[[_Make], _Make]:
-    """Register the function that makes the error for this pattern of the log."""
+    """Register a function that makes the error for a pattern in the log."""
 
     def enter(make: _Make) -> _Make:
         _KNOWN.append((re.compile(pattern), make))
@@ -397,7 +407,7 @@ def _no_space(_: _Found, __: Circumstances) -> EngineError:
 
 
 _MAKING: Final = "vLLM could not make a kernel for this card."
-"""The first words of an error that a compiler has caused."""
+"""First sentence of each error that a compiler causes."""
 
 _READY_ONES: Final = (
     "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
@@ -480,7 +490,7 @@ _NO_CAUSE: Final = re.compile(r"ld returned|build stopped")
 
 
 def _compiler_error(lines: Sequence[str]) -> str | None:
-    """Return the first error of a compiler or linker; None where there is none."""
+    """Return the first error of a compiler or linker, or None."""
     begins = (at for at, line in enumerate(lines) if _BEGINS.search(line))
     for line in lines[next(begins, 0) :]:
         found = _OF_COMPILER.search(line)
@@ -618,4 +628,4 @@ _IN_THE_MIDDLE: Final = frozenset(
         _kernel,
     )
 )
-"""The causes that may end a worker that was ready."""
+"""Causes that can also end a worker that was ready."""

@@ -1,4 +1,4 @@
-"""Keeps a model's measured speeds with and without MTP in one small JSON file."""
+"""Keeps a model's measured speeds with and without MTP in a small JSON file."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from engines.kept_file import KeptFile, with_newest
 
 _MOST: Final = 64
 _LEAST_TOKENS: Final = 32
-"""Answers shorter than this say little of the speed."""
+"""Shorter answers say little about the speed."""
 
 _FRESH: Final = 1 / 8
-"""The weight of a new answer in the running mean."""
+"""Weight of a new answer in the running mean."""
 
 
 @dataclass(frozen=True)
 class DraftSpeeds:
-    """Speeds without and with drafts in tokens a second, None where never measured."""
+    """Speeds without and with drafts in tokens per second; None if never measured."""
 
     plain: float | None = None
     drafted: float | None = None
 
     @property
     def gain(self) -> float | None:
-        """The speed with drafts over that without, both measured here; None if one is missing."""
+        """Speed with drafts divided by the speed without; None if one of them is missing."""
         return self.drafted / self.plain if self.plain and self.drafted else None
 
 
 class GainBook:
-    """Speeds by a key for the model and all that changes its speed. file None: for this run only.
+    """Measured speeds, by a key for the model and everything that changes its speed.
 
-    A file that cannot be read or written costs a measurement, and is no error for the user.
+    If the file cannot be read or written, only measurements are lost, and the user sees no error.
+
+    Args:
+        file: File to keep them in; None keeps them for this run only.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -40,12 +43,12 @@ class GainBook:
         self._pages = {key: _speeds(page) for key, page in self._file.read().items()}
 
     def pace(self, key: str, depth: int) -> DraftSpeeds:
-        """Return the speeds without drafts and with so many tokens drafted ahead."""
+        """Return the speeds without drafts and with `depth` tokens drafted ahead."""
         page = self._pages.get(key, {})
         return DraftSpeeds(page.get("0"), page.get(str(depth)) if depth else None)
 
     def learn(self, key: str, depth: int, tokens: int, tok_s: float) -> None:
-        """Note the speed of an answer of so many tokens; depth 0 is without drafts."""
+        """Record the speed of an answer in tokens per second; depth 0 means without drafts."""
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
         page = self._pages.get(key, {})
@@ -56,7 +59,7 @@ class GainBook:
 
 
 def _speeds(page: object) -> dict[str, float]:
-    """Return the speeds by depth, without what is no number."""
+    """Return the speeds by depth, leaving out values that are not numbers."""
     if not isinstance(page, dict):
         return {}
     return {depth: speed for depth, speed in page.items() if isinstance(speed, (int, float))}

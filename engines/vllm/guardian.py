@@ -1,23 +1,27 @@
-"""The guardian: it ends the worker when Hearth ends. Run as `python -m` this module.
+"""The guardian, which ends the worker when Hearth ends. Run as `python -m` this module.
 
-Hearth holds the other end of its standard input. The first line there is the order, as JSON:
-words, environment, folder, scratch, record, grace_s, silence_s, shared. Another line asks for the
-worker's end, and the end of the input means that Hearth is gone. Inside WSL2, where that may not
-come through, empty lines say that it lives, and silence_s without one that it does not. What the
-worker writes goes to standard error, what the guardian has to say to standard output, a line of
-JSON each: {"began": pid}, {"failed": text}, {"ended": code}, and meanwhile {"computed": seconds,
-"compiles": bool}, a sign of life of a worker that says nothing.
+Hearth holds the other end of the guardian's standard input. The first line there is the order, as
+JSON: words, environment, folder, scratch, record, grace_s, silence_s, shared. Any further line asks
+the guardian to end the worker, and the end of the input means that Hearth is gone. Inside WSL2 that
+end does not always arrive, so there Hearth sends empty lines as signs of life, and silence_s
+seconds without one mean that it is gone.
 
-A worker that is shared may have several users, and stay when they have left: then the input is a
-connection for both ways, and the first of them (`door`).
+The worker's output goes to standard error. The guardian's own messages go to standard output, one
+line of JSON each: {"began": pid}, {"failed": text}, {"ended": code}, and in between {"computed":
+seconds, "compiles": bool}, a sign of life from a worker that logs nothing.
 
-The worker has a session of its own. Whatever ends first, of its processes none stays: the guardian
-asks the first of them to stop, waits, kills the rest of the session and all orphans, which come to
-it, and removes the scratch folder. If the guardian is killed, the system tells the worker's first
-process; what does not obey is ended by Hearth, or at its next start (`leftovers`). They know it by
-a mark, which is on disk before there is a worker.
+A shared worker can have several users, and can stay after they have left. The input is then a
+two-way connection, and belongs to the first user (see `door`).
 
-Standard library only: it starts at once, and takes little memory for as long as a worker runs.
+The worker has its own session. Whichever process ends first, none of the worker's processes stays:
+the guardian asks the first one to stop, waits, kills the rest of the session and all orphans (which
+become children of the guardian), and removes the scratch folder. If the guardian itself is killed,
+the kernel signals the worker's first process. Hearth ends any process that ignores this, at once or
+at its next start (see `leftovers`). It recognises the processes by a mark, which is on disk before
+the worker starts.
+
+Uses the standard library only, so that it starts quickly and takes little memory while a worker
+runs.
 """
 
 from __future__ import annotations
@@ -49,22 +53,27 @@ _LOOK_S: Final = 0.5
 _CALM_LOOK_S: Final = 5.0
 _CALM_AFTER_S: Final = 300.0
 _GROWN_S: Final = 0.1
-"""The processor time after which the worker's activity is told again."""
+"""Change in processor time, in seconds, after which the worker's activity is reported."""
 
 _AFTER_S: Final = 1.0
-"""How long the others may take to end once the first process has."""
+"""Seconds that the other processes get to end after the first one has ended."""
 
 _OOM_SCORE: Final = "600"
-"""The score by which the system ends a worker rather than the app; a helper before both."""
+"""Makes the system end a worker before the app, and a helper before both."""
 
 _NICE: Final = 5
-"""The window comes first: behind a worker on two cores it else waited up to 16 seconds."""
+"""Lets the window go first: on two cores it waited up to 16 seconds for a worker."""
 _AUTOGROUP: Final = Path("/proc/self/autogroup")
-"""Where the kernel shares between sessions (sched(7)), this one counts, not a process's own."""
+"""Holds the niceness that counts instead if the kernel divides time between sessions: sched(7)."""
 
 
 class Guardian:
-    """Starts the worker of an order, and ends it. record: its file, see `leftovers`."""
+    """Starts the worker of an order, and ends it.
+
+    Args:
+        order: The order; its `record` is the file that `leftovers` describes.
+        wake: Descriptor that becomes readable when a signal arrives.
+    """
 
     def __init__(self, order: dict[str, Any], wake: int) -> None:
         self._order = order
@@ -92,14 +101,14 @@ class Guardian:
         return self._code is not None
 
     def ask(self, *_: object) -> None:
-        """Handle a signal that asks for the end."""
+        """Handle a signal that asks for the worker's end."""
         self._asked = True
 
     def run(self) -> int:
-        """Run until nothing of the worker is left; returns the guardian's exit code."""
+        """Run until nothing of the worker is left, and return the guardian's exit code."""
         try:
             self._write(())
-            # Whoever forks is who the child's death signal depends on: the only thread there is.
+            # The child's death signal follows the thread that forks, and this is the only thread.
             self._child = subprocess.Popen(
                 self._order["words"],
                 env=self._order["environment"] | variables(self._mark),
@@ -108,7 +117,7 @@ class Guardian:
                 stdout=self._door.words if self._door else 2,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: nothing can lock
+                preexec_fn=_before(os.getpid()),  # noqa: PLW1509  one thread: no lock can be held
             )
         except OSError as error:
             self._clear()
@@ -137,7 +146,7 @@ class Guardian:
         return 0
 
     def _watch(self) -> None:
-        """Wait until the worker has ended, or shall."""
+        """Wait until the worker has ended or is to end."""
         began = time.monotonic()
         while not self._asked and not self._ended:
             calm = time.monotonic() - began > _CALM_AFTER_S
@@ -154,13 +163,13 @@ class Guardian:
             self._note()
 
     def _hear(self, said: bytes) -> None:
-        """Take input: empty lines say that Hearth lives; anything else, or an end, asks to stop."""
+        """Handle input: empty lines are signs of life; anything else, or the end, asks to stop."""
         self._heard = time.monotonic()
         if not said or said.strip(b"\n"):
             self._asked = True
 
     def _stop(self) -> None:
-        """Ask the worker's first process to end, and wait while it clears up."""
+        """Ask the worker's first process to end, and wait while the worker cleans up."""
         child = self._child
         if self._ended or child is None:
             return
@@ -169,13 +178,13 @@ class Guardian:
         while time.monotonic() < deadline and self._all():
             self._wait(seconds=0.05)
             if self._reap():
-                # What it leaves gets no more time than it took itself to clear up behind it.
+                # The processes that it leaves behind get no more time than this to clean up.
                 deadline = min(deadline, time.monotonic() + _AFTER_S)
 
     def _wait(self, *inputs: int, seconds: float) -> bool:
-        """Wait for an input or a signal; returns whether it was an input.
+        """Wait for an input or a signal, and return whether an input came.
 
-        Where there is a door, users and the worker's log are heard meanwhile.
+        With a door, serve its users and the worker's log instead, and return False.
         """
         if self._door:
             self._door.serve(self._wake, seconds)
@@ -190,7 +199,7 @@ class Guardian:
         return family(self._me.pid, self._child.pid if self._child else 0)
 
     def _note(self) -> None:
-        """Keep the record of who belongs to the worker up to date, and tell what they do."""
+        """Report the activity of the worker's processes, and update the record of them."""
         members = self._all()
         self._tell_activity(members)
         if {it.key for it in members} - self._known:
@@ -198,18 +207,18 @@ class Guardian:
             try:
                 self._write(members)
             except OSError as error:
-                with suppress(OSError):  # nobody reads that any more
+                with suppress(OSError):  # nobody reads it any more
                     print(f"the record of this worker cannot be written: {error}", file=sys.stderr)  # noqa: T201
 
     def _tell_activity(self, members: Iterable[Process]) -> None:
-        """Tell how long the worker's processes have computed, once that has changed enough."""
+        """Report the worker's processor time once it has changed enough."""
         computed, compiles = activity(members)
         if abs(computed - self._computed) >= _GROWN_S:
             self._computed = computed
             self._say({"computed": computed, "compiles": compiles})
 
     def _say(self, what: dict[str, Any]) -> None:
-        """Tell the users of a shared worker, or Hearth."""
+        """Send a message to the users of a shared worker, or else to Hearth."""
         if self._door:
             self._door.tell(what)
         else:
@@ -226,7 +235,7 @@ class Guardian:
         forget(self._record)
 
     def _reap(self) -> bool:
-        """Reap dead children, orphans too; returns whether the worker's first process is dead."""
+        """Reap dead children and orphans; return whether the worker's first process is dead."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -239,7 +248,7 @@ class Guardian:
 
 
 def main() -> int:
-    """Take the order from standard input and carry it out."""
+    """Read the order from standard input and carry it out."""
     if sys.platform != "linux":
         _say({"failed": "a worker can be supervised on Linux only"})
         return 2
@@ -247,7 +256,7 @@ def main() -> int:
         line = orders.readline()
     if not line.endswith(b"\n"):
         return 0
-    os.umask(OTHERS)  # records, caches, sockets and logs tell of chats
+    os.umask(OTHERS)  # records, caches, sockets and logs reveal things about chats
     prctl(_SUBREAPER, 1)
     wake_end, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -255,7 +264,7 @@ def main() -> int:
     guardian = Guardian(json.loads(line), wake_end)
     signal.signal(signal.SIGTERM, guardian.ask)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-        # Handled, not ignored: the worker would inherit that.
+        # The worker would inherit an ignored signal, but it does not inherit a handler.
         signal.signal(number, lambda *_: None)
     return guardian.run()
 
@@ -267,17 +276,17 @@ def prctl(option: int, value: int) -> None:
 
 
 def _before(guardian: int) -> Callable[[], None]:
-    """Return what the worker's first process does before it becomes the worker."""
+    """Return a function for the worker's first process to call before it becomes the worker."""
 
     def prepare() -> None:
-        # The guardian's own way with it is still in force here, and would swallow that signal.
+        # The guardian's handler is still installed here and would swallow the death signal.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         prctl(_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != guardian:
             os._exit(1)
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
         os.nice(_NICE)
-        with suppress(OSError):  # no such kernel, or one that takes no more of these just now
+        with suppress(OSError):  # no autogroups, or too many changes at the moment
             _AUTOGROUP.write_text(str(_NICE), encoding="ascii")
 
     return prepare
@@ -287,7 +296,7 @@ def _say(what: dict[str, Any]) -> None:
     try:
         os.write(1, json.dumps(what).encode() + b"\n")
     except BrokenPipeError:
-        return  # Hearth is gone; what is left to do here does not depend on it
+        return  # Hearth is gone, and the remaining work does not need it
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Watches whether a worker that starts, or that owes an answer, still computes.
+"""Watches whether a worker that is starting or answering still computes.
 
-A process that hangs never ends by itself, and whoever asked would wait for a quarter of an hour.
+A process that hangs never ends by itself, and the user would wait for a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -15,34 +15,40 @@ from typing import Final
 from engines.vllm.processes import computed_s
 
 SILENT_S: Final = 60.0
-"""So long nothing was computed and nothing said. A step of a model takes a few seconds."""
+"""Seconds without output or computation after which an answer hangs; a model's step takes few."""
 
 _LOOKS: Final = 12
-"""The number of looks in that time."""
+"""Number of checks in that time."""
 
 _NOTHING: Final = 1 / 300
-"""The share of that time whose computing counts as none: what waits looks around now and then."""
+"""Share of that time that counts as no computation, because a waiting process polls a little."""
 
 
 _STARTS: Final = 1 / 100
-"""The share of the silence allowed at a start that has to be computed in it."""
+"""Share of the allowed silence that a start has to spend computing to count as alive."""
 
 _LONGEST: Final = 12
-"""How many times that silence a start may compute without a word: some wait in a loop."""
+"""Multiple of that silence that a start can compute without output, as some wait in a loop."""
 
 
 @dataclass(frozen=True)
 class Silence:
-    """The silence of a start. computes: it computed meanwhile."""
+    """The silence of a start.
+
+    Attributes:
+        seconds: How long it has lasted.
+        computes: The worker has computed during it.
+    """
 
     seconds: float
     computes: bool
 
 
 class StartWatch:
-    """Tells whether a start has gone silent: it says nothing, and computes nothing either.
+    """Detects a start that hangs: it logs nothing and computes nothing.
 
-    Kernels are compiled without a word, for a quarter of an hour on two cores.
+    Silence alone proves nothing: compiling kernels logs nothing for a quarter of an hour on two
+    cores.
     """
 
     def __init__(self, silent_s: float, clock: Callable[[], float] = monotonic) -> None:
@@ -52,10 +58,12 @@ class StartWatch:
         self._before = 0.0
 
     def look(self, heard: float, computed: float) -> Silence | None:
-        """Return the silence once it lasts too long, else None.
+        """Return the silence if it has lasted too long, else None.
 
-        heard: when it last said something. computed: the seconds for which it has computed so far;
-        a process that ends may take its own along.
+        Args:
+            heard: Time of the last log line.
+            computed: Processor time so far, in seconds. It can fall, because a process that ends
+                takes its share with it.
         """
         now = self._clock()
         if heard > self._heard:
@@ -72,9 +80,12 @@ class StartWatch:
 
 
 class Watch:
-    """Watches one answer on a thread of its own. session: the worker's.
+    """Watches one answer on its own thread.
 
-    give_up: called once, from that thread, where it hangs; then `hangs` is set.
+    Args:
+        session: Session id of the worker.
+        give_up: Called once, on that thread, if the answer hangs; `hangs` is True by then.
+        silent_s: Seconds without output or computation that count as hanging.
     """
 
     def __init__(
@@ -89,7 +100,7 @@ class Watch:
         self.hangs = False
 
     def heard(self) -> None:
-        """Note that something of the answer came."""
+        """Note that a part of the answer has arrived."""
         self._heard = monotonic()
 
     def __enter__(self) -> Watch:

@@ -1,4 +1,4 @@
-"""The host of a worker's processes: this Linux, or the one inside a Windows."""
+"""The system that a worker's processes run on: this Linux, or the one inside Windows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ _ROOT: Final = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class LaunchContext:
-    """The context in which a worker is started on its host.
+    """What a host provides for the start of a worker.
 
-    variables: those that processes start with there. reach: a path of this computer as the worker
-    has to name it; raises EngineError.
+    Attributes:
+        place: Folders and address of the worker.
+        variables: Environment variables of processes on the host.
+        reach: Translates a path of this computer into one for the worker; raises EngineError.
     """
 
     place: WorkerPlace
@@ -37,8 +39,9 @@ class LaunchContext:
 class Host(Protocol):
     """The system that a worker runs on.
 
-    silence_s: how long a guardian there waits for a sign of life; 0 where it needs none. away: its
-    processes are not among those of this system.
+    Attributes:
+        silence_s: Seconds that its guardian waits for a sign of life; 0 if it needs none.
+        away: The worker's processes run inside WSL2, and not on this system.
     """
 
     @property
@@ -48,27 +51,28 @@ class Host(Protocol):
     def away(self) -> bool: ...
 
     def prepare(self, folder: Path) -> LaunchContext:
-        """End what earlier workers have left, and make a new one's place. Raises EngineError.
+        """End the remains of earlier workers, and make a place for a new one. Raises EngineError.
 
-        folder: for caches and records; away it is another one.
+        Args:
+            folder: Folder for caches and records; WSL2 uses another one.
         """
         ...
 
     def guardian(self) -> subprocess.Popen[bytes]:
-        """Start a guardian, with pipes for its input and output. Raises EngineError, OSError."""
+        """Start a guardian with pipes for input and output. Raises EngineError, OSError."""
         ...
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-        """Pass on what guardian and worker write, until they have ended."""
+        """Pass on the output of the guardian and the worker until they have ended."""
         ...
 
     def settle(self, place: WorkerPlace) -> None:
-        """Wait until nothing of a worker is left whose guardian has ended, or is about to."""
+        """Wait until nothing is left of a worker whose guardian has ended or is about to end."""
         ...
 
 
 def unreached() -> EngineFailed:
-    """Make the error for a worker in WSL2 that serves, but cannot be reached from Windows."""
+    """Return the error for a worker in WSL2 that serves but cannot be reached from Windows."""
     return EngineFailed(
         "vLLM runs in Windows’ Linux, but Windows does not reach it.",
         "Windows does not forward the ports of WSL2 on this computer.",
@@ -78,7 +82,14 @@ def unreached() -> EngineFailed:
 
 
 def start_guardian(stream: int) -> subprocess.Popen[bytes]:
-    """Start a guardian on this Linux. stream: for its input and its outputs. Raises OSError."""
+    """Start a guardian on this Linux.
+
+    Args:
+        stream: Descriptor for its input and both outputs.
+
+    Raises:
+        OSError: The process cannot be started.
+    """
     return subprocess.Popen(
         module_command("engines.vllm.guardian"),
         stdin=stream,
@@ -92,7 +103,7 @@ def start_guardian(stream: int) -> subprocess.Popen[bytes]:
 
 
 class LocalHost:
-    """This Linux as the host."""
+    """This Linux as a host."""
 
     silence_s = 0.0
     away = False

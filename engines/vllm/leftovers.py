@@ -1,11 +1,11 @@
-"""Records of running workers on disk, by which what is left of one is ended at the next start.
+"""Records of running workers on disk, with which the next start ends their leftover processes.
 
-A record names the guardian and the worker's mark (`marks`) before there is a worker, then its
-processes by number and time of start, and its session. A session is only touched where one of them
-still lives in it: then the number of the session has been in use since, and all its members belong
-to the worker. Names prove nothing.
+A record names the guardian and the worker's mark (see `marks`) before the worker starts, and later
+its session and its processes by id and start time. A session is killed only if a known process
+still lives in it: its id has then been in use all the time, and all its members belong to the
+worker. The names of processes prove nothing.
 
-Standard library only, since the guardian writes the records.
+Uses the standard library only, because the guardian writes the records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 SCRATCH: Final = "hearth-vllm-"
-"""What the names of scratch folders begin with: nothing else is ever removed."""
+"""Prefix of the names of scratch folders; no other folder is ever removed."""
 
 
 def write_record(
@@ -38,7 +38,15 @@ def write_record(
     members: Iterable[Process],
     scratch: str,
 ) -> None:
-    """Write the record, in one step. session: 0 before there is one. Raises OSError."""
+    """Write the record atomically.
+
+    Args:
+        session: The worker's session; 0 before it exists.
+        members: The worker's processes.
+
+    Raises:
+        OSError: The record cannot be written.
+    """
     words = {
         "boot": boot(),
         "guardian": list(guardian.key),
@@ -52,7 +60,7 @@ def write_record(
 
 
 def guarded(folder: Path) -> Iterator[tuple[int, Path]]:
-    """List the workers whose guardian lives, by its number and their scratch folder."""
+    """Yield each worker with a living guardian, as the guardian's id and the scratch folder."""
     for file in sorted(folder.glob("*.json")):
         record = _read(file)
         if record is not None and record["boot"] == boot() and _guardian(record):
@@ -60,21 +68,22 @@ def guarded(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def reap(folder: Path) -> int:
-    """End what is left of workers whose guardian is gone; returns how many processes."""
+    """End the leftover processes of workers whose guardian is gone, and return their number."""
     return sum(reap_one(file) for file in sorted(folder.glob("*.json")))
 
 
 def reap_one(file: Path, *, sure: bool = False) -> int:
-    """End what is left of one worker, and remove its record; returns how many processes.
+    """End the leftover processes of one worker, remove its record, and return their number.
 
-    sure: the guardian lived until now, so that the session needs no proof.
+    Args:
+        sure: The guardian lived until now, so the whole session certainly belongs to the worker.
     """
     record = _read(file)
     if record is None:
         return 0
     if record["boot"] == boot():
         if _guardian(record):
-            return 0  # another Hearth looks after it
+            return 0  # another Hearth looks after this worker
         found = _left(record, sure)
         if found:
             logger.warning("%d processes of a worker were left: they are ended", len(found))
@@ -90,7 +99,7 @@ def reap_one(file: Path, *, sure: bool = False) -> int:
 
 
 def settle(file: Path, scratch: Path) -> None:
-    """Wait until nothing of a worker is left whose guardian has ended."""
+    """Wait until nothing is left of a worker whose guardian has ended."""
     reap_one(file, sure=True)
     if not file.exists():
         clear(scratch)
@@ -98,16 +107,17 @@ def settle(file: Path, scratch: Path) -> None:
 
 
 def forget(file: Path) -> None:
-    """Remove a record, half-written ones too; one that stays is seen to at the next start."""
+    """Remove a record and unfinished copies of it; one that stays is handled at the next start."""
     for it in (file, *unfinished_of(file)):
         with contextlib.suppress(OSError):
             it.unlink()
 
 
 def outlive(file: Path, deadline: float) -> None:
-    """Wait until the guardian of a record has ended; it is killed at a time of the clock.
+    """Wait until the guardian of a record has ended, and kill it at the deadline.
 
-    deadline: as `time.monotonic` counts.
+    Args:
+        deadline: Time on the monotonic clock.
     """
     record = _read(file)
     if record is None or record["boot"] != boot():
@@ -119,19 +129,19 @@ def outlive(file: Path, deadline: float) -> None:
 
 
 def clear(scratch: Path) -> None:
-    """Remove a worker's scratch folder, with its sockets."""
+    """Remove a worker's scratch folder with its sockets."""
     if scratch.name.startswith(SCRATCH):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _guardian(record: dict[str, Any]) -> list[Process]:
-    """Look the guardian up by number and start; none where it has ended."""
+    """Return the guardian in a list, or an empty list if it has ended."""
     found = process(record["guardian"][0])
     return [found] if found is not None and [*found.key] == record["guardian"] else []
 
 
 def _left(record: dict[str, Any], sure: bool) -> list[Process]:
-    """List the members by number and start or mark, with their session while one is in it."""
+    """List the recorded or marked processes that live, and their session if one is in it."""
     known = {(pid, started) for pid, started in record["members"]}
     everyone = processes()
     left = {it for it in everyone if it.key in known} | set(marked(record["mark"], everyone))

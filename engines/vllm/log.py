@@ -1,11 +1,11 @@
-"""Read from lines of vLLM's log how far its start has come: pure.
+"""Reads the progress of vLLM's start from lines of its log. Pure.
 
-The lines are those of vLLM 0.32 and 0.33. They come with the name of a process in front, as in
-"(EngineCore pid=7) INFO …"; bars of progress end in a carriage return.
+The lines are those of vLLM 0.32 and 0.33. Each begins with the name of a process, as in
+"(EngineCore pid=7) INFO …"; progress bars end in a carriage return.
 
-The shares are those of a first start with a small Gemma 4 on an H200, which took 112 s: 19 s of
+The shares come from a first start with a small Gemma 4 on an H200, which took 112 s: 19 s of
 imports, 16 s until the model was resolved, 11 s for the engine's process, 8 s for the weights, 27 s
-of torch.compile, 18 s of CUDA graphs to measure their memory, and 6 s for those that stay.
+of torch.compile, 18 s of CUDA graphs to measure their memory, and 6 s for the graphs that stay.
 """
 
 from __future__ import annotations
@@ -17,28 +17,33 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Stage:
-    """The progress of a start: a share of its usual time, 0 to 1, and words for it."""
+    """Progress of a start.
+
+    Attributes:
+        share: Share of the usual time that has passed, 0 to 1.
+        words: Description for the user.
+    """
 
     share: float
     words: str
 
 
 BEFORE: Final = "Loading vLLM"
-"""The words until the log says more: Python reads vLLM and PyTorch from the disk."""
+"""Shown until the log says more, while Python reads vLLM and PyTorch from disk."""
 
 COMPILING: Final = "Compiling for this card"
 
 _GRAPHS: Final = "Capturing CUDA graphs"
 _WEIGHTS: Final = "Loading the weights"
 _MEASURED: Final = 0.89
-"""The share at which the memory has been measured, and with it that of the first graphs."""
+"""The share at which memory has been measured, including that of the first set of graphs."""
 
 _MARKS: Final = (
     ("non-default args", 0.17, "Checking the model"),
     ("Resolved architecture", 0.22, "Checking the model"),
     ("Using max model len", 0.31, "Starting the engine’s processes"),
     ("Initializing a V1 LLM engine", 0.41, "Starting the engine"),
-    # The first of two model runners says this, the second one that.
+    # The first of vLLM's two model runners logs the first line, the second one the other.
     ("Starting to load model", 0.42, _WEIGHTS),
     ("Loading model from scratch", 0.42, _WEIGHTS),
     ("Loading weights took", 0.46, _WEIGHTS),
@@ -60,7 +65,7 @@ _GRAPHS_BAR: Final = re.compile(r"Capturing CUDA graphs.*?(\d+)%")
 _GRAPHS_DONE: Final = re.compile(r"Graph capturing finished")
 
 _KERNEL: Final = re.compile(r"Building JIT module (\w+)")
-"""FlashInfer's line before it has a kernel compiled, which takes minutes: at any time."""
+"""FlashInfer's line before it compiles a kernel. Can come at any time, and takes minutes."""
 
 _KERNELS_BAR: Final = re.compile(
     r"(?:JIT kernel warmup|Compiling CuTeDSL kernels|DeepGEMM warmup).*?(\d+)%"
@@ -69,10 +74,10 @@ _LONGEST_NAME: Final = 40
 
 
 def stage(line: str, now: Stage) -> Stage:
-    """Return the stage behind a line; `now` where it tells nothing new.
+    """Return the stage after a log line, or `now` if the line says nothing new.
 
-    The share never falls. Graphs are captured twice, and bars begin anew for a second model or
-    another kind of graphs: then the words alone change.
+    The share never falls. Graphs are captured twice, and bars start again for a second model or
+    another kind of graph; only the words change then.
     """
     return _by_kernels(line, now) or _by_bars(line, now) or _by_marks(line, now)
 
@@ -109,7 +114,7 @@ def _later(now: Stage, found: Stage) -> Stage:
 
 
 def _bar(now: Stage, words: str, percent: int, first: float, last: float) -> Stage:
-    """Return the stage for a bar that fills a part of the start, from `first` to `last`."""
+    """Return the stage for a progress bar that covers the start from `first` to `last`."""
     percent = min(100, percent)
     share = first + (last - first) * percent / 100
     if now.share > last:

@@ -1,9 +1,9 @@
-"""The mark in the environment of a worker's processes, by which all of them are found.
+"""The mark in the environment of a worker's processes, by which all of them can be found.
 
-Whatever a process starts inherits its variables, in whichever session it is and whoever its parent
-is by then. So the mark tells what belongs to a worker where nobody was there to count it.
+A child process inherits its parent's environment, whatever its session and later parent are. So the
+mark also finds processes that the guardian never saw.
 
-Standard library only, since the guardian uses it. Linux only.
+Uses the standard library only, because the guardian imports it. Linux only.
 """
 
 from __future__ import annotations
@@ -20,30 +20,33 @@ _BYTES: Final = 16
 
 
 def new_mark() -> str:
-    """Make a mark that no other worker has."""
+    """Return a mark that no other worker has."""
     return os.urandom(_BYTES).hex()
 
 
 def is_mark(text: str) -> bool:
-    """Tell whether a text is as `new_mark` makes them. Raises ValueError where it is no number."""
+    """Return whether a text has the form of a mark. Raises ValueError if it is not hexadecimal."""
     return len(bytes.fromhex(text)) == _BYTES
 
 
 def variables(mark: str) -> dict[str, str]:
-    """Return the variables that the first process must have."""
-    # vLLM names its processes with setproctitle, which writes the name over the environment that
-    # /proc shows, unless this forbids it. Source: setproctitle 1.3, “Environment variables”.
+    """Return the environment variables that the worker's first process needs."""
+    # vLLM names its processes with setproctitle, which would write the name over the environment in
+    # /proc. SPT_NOENV prevents that. Source: setproctitle 1.3, “Environment variables”.
     return {_NAME: mark, "SPT_NOENV": "1"}
 
 
 def marked(mark: str, among: Iterable[Process]) -> list[Process]:
-    """Pick this user's processes that carry the mark; one that just ends does not."""
+    """Return those of the processes that carry the mark and belong to this user.
+
+    A process that is just ending no longer shows its mark.
+    """
     wanted = f"{_NAME}={mark}".encode()
     return [it for it in among if wanted in _variables(it.pid)]
 
 
 def _variables(pid: int) -> list[bytes]:
-    """Return the variables with which a process of this user began. Source: man 5 proc."""
+    """Return the initial environment of a process of this user. Source: man 5 proc."""
     try:
         with Path(f"/proc/{pid}/environ").open("rb", buffering=0) as file:
             own = os.fstat(file.fileno()).st_uid == os.geteuid()

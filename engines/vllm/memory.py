@@ -1,4 +1,4 @@
-"""Computes how much of the cards' memory and of the RAM a worker is told to take: pure. Bytes."""
+"""Computes how much of the cards' memory and of the RAM a worker can take, in bytes. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from engines.models.checkpoint import Checkpoint
 
 GIB: Final = 1 << 30
 _JOB_BYTES: Final = 4 * GIB
-"""Memory that a compiler of CUDA code may take; FlashInfer's sampler takes 1 to 2 GiB."""
+"""Memory that a compiler of CUDA code can take; FlashInfer's sampler takes 1 to 2 GiB."""
 
 _LEAST_SHARE: Final = 0.05
 _CPU_SPARE: Final = 1.25
-"""The processor's build keeps whole blocks, and does not make every saving of a sliding window."""
+"""Factor for vLLM's CPU build, which keeps whole blocks and saves less with a sliding window."""
 
 
 def memory_share(
     cards: Sequence[Gpu], wanted: float | None, takes: int | None = None
 ) -> float | None:
-    """Return the part of each card's memory for the worker, which all of them have free.
+    """Return the share of each card's memory for the worker, small enough for every card.
 
-    takes: bytes of all cards together that a plan takes; None is all that may be taken. The result
-    is None where no card tells. vLLM does not start where less is free than its share.
+    vLLM does not start if less than its share is free.
+
+    Args:
+        wanted: Share that the user has set.
+        takes: Bytes that a plan takes on all cards together; None for as much as is allowed.
+
+    Returns:
+        The share, 0 to 1, or None if no card reports its memory.
     """
     shares = [
         min(MOST_SHARE, (card.free_bytes - kept_free(card)) / card.total_bytes)
@@ -38,12 +44,12 @@ def memory_share(
     if takes is not None:
         smallest = min(card.total_bytes for card in cards if card.total_bytes)
         shares.append(takes / len(cards) / smallest)
-    # Rounded down: a share that is a little too large is refused.
+    # Rounded down, because vLLM refuses a share that is slightly too large.
     return max(_LEAST_SHARE, int(min(shares) * 1000) / 1000)
 
 
 def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> tuple[Gpu, ...]:
-    """Return the NVIDIA cards of a worker: those named by number, or those with the most free."""
+    """Return a worker's NVIDIA cards: those chosen by number, or those with most free memory."""
     cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
     numbers = [int(name) for name in devices if name.isdigit()]
     chosen = [cards[number] for number in numbers if number < len(cards)]
@@ -51,20 +57,21 @@ def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> t
 
 
 def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
-    """Return the cards' numbers as the driver counts them."""
+    """Return the cards' numbers in the driver's order."""
     every = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
     return tuple(next(at for at, gpu in enumerate(every) if gpu is card) for card in cards)
 
 
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:
-    """Return the free RAM beside weights and processes, for keys and values, in bytes."""
+    """Return the bytes of free RAM for the KV cache, after the weights and the processes."""
     return hardware.memory.available_bytes - checkpoint.weight_bytes - BESIDE_RAM
 
 
 def compile_jobs(hardware: Hardware, *, away: bool = False) -> int:
-    """Return how many compilers may run at once, by the processor and the free memory.
+    """Return how many compilers can run at once with this processor and free memory.
 
-    away: they run in WSL2, which has half of the computer's memory unless it is told otherwise.
+    Args:
+        away: They run inside WSL2, which gets half of the computer's memory by default.
     """
     free = hardware.memory.available_bytes // (2 if away else 1)
     return max(1, min(hardware.cpu.usable_threads, free // _JOB_BYTES))
@@ -73,10 +80,15 @@ def compile_jobs(hardware: Hardware, *, away: bool = False) -> int:
 def cpu_cache_gib(
     checkpoint: Checkpoint, context: int, parallel: int, spare: int | None = None
 ) -> int:
-    """Return VLLM_CPU_KVCACHE_SPACE, which is in whole GiB.
+    """Return VLLM_CPU_KVCACHE_SPACE, in whole GiB.
 
-    spare: bytes that there are for it. vLLM does not start where there are fewer; with room for
-    some of the chats it starts, and the others wait for those.
+    vLLM does not start if the RAM does not suffice. With room for only some of the chats it starts,
+    and the other chats wait.
+
+    Args:
+        context: Context in tokens.
+        parallel: Number of chats at once.
+        spare: Bytes of RAM that are available for it, if known.
     """
     one = int(checkpoint.kv_bytes(context) * _CPU_SPARE)
     needed = parallel * one if spare is None else min(parallel * one, max(one, spare - GIB))

@@ -1,4 +1,4 @@
-"""Reads figures of a running vLLM from the Prometheus text of GET /metrics: pure."""
+"""Reads the figures of a running vLLM from the Prometheus text of GET /metrics. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from typing import Final
 
 _NUMBER: Final = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,2})?"
 _LINE: Final = re.compile(rf"^(vllm:[a-z_]+)(?:\{{([^}}\n]*)\}})?[ \t]+({_NUMBER})$", re.MULTILINE)
-"""A value that is no number, such as NaN, counts nothing."""
+"""Skips values that are not numbers, such as NaN."""
 
 _POSITION: Final = re.compile(r'position="(\d{1,4})"')
 
 
 @dataclass(frozen=True)
 class DraftCounts:
-    """Counters of speculative decoding. by_position: accepted drafts, the first position first."""
+    """Counters of speculative decoding.
+
+    Attributes:
+        rounds: Number of drafts.
+        drafted: Drafted tokens.
+        accepted: Accepted tokens.
+        by_position: Accepted tokens at each position of a draft, first position first.
+    """
 
     rounds: int
     drafted: int
@@ -23,7 +30,7 @@ class DraftCounts:
     by_position: tuple[int, ...] = ()
 
     def since(self, before: DraftCounts) -> DraftCounts:
-        """Return what was counted since an earlier look."""
+        """Return the difference from an earlier reading."""
         padded = (*before.by_position, *[0] * len(self.by_position))
         return DraftCounts(
             self.rounds - before.rounds,
@@ -37,8 +44,11 @@ class DraftCounts:
 class Metrics:
     """The figures of a worker.
 
-    running, waiting: requests now. cache_used: share of the KV cache, 0 to 1. drafts: None where
-    nothing is drafted.
+    Attributes:
+        running: Requests that are being answered now.
+        waiting: Requests that are waiting now.
+        cache_used: Used share of the KV cache, 0 to 1.
+        drafts: None if the worker does not draft.
     """
 
     running: int
@@ -50,7 +60,7 @@ class Metrics:
 
 
 def read_metrics(text: str) -> Metrics:
-    """Read the figures; counters of several engines are added up."""
+    """Read the figures, and add up the counters of several engines."""
     sums: dict[str, float] = {}
     positions: dict[int, float] = {}
     for name, labels, value in _LINE.findall(text):

@@ -1,6 +1,6 @@
-"""The line that says what MTP does in vLLM, in the words of the line for llama.cpp: pure.
+"""The status line for MTP in vLLM, worded as the line for llama.cpp is. Pure.
 
-Each sentence is one template, as there.
+Each sentence is a single template, as it is there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LOOKS_UP: Final = "This model cannot guess ahead; only text that it copies comes
 
 
 def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None) -> str:
-    """Say what drafts, how far ahead, how many drafts hold, and what that brings."""
+    """Describe how drafting works: its source, depth, acceptance and gain."""
     if kind == "lookup":
         return looked_up(depth, drafted, accepted, gain) if drafted else LOOKS_UP
     far = ahead(depth)
@@ -29,19 +29,20 @@ def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float 
 
 
 def still_on(depth: int, restart_s: float) -> str:
-    """Say that the worker drafts, although MTP is not wanted."""
+    """Report that the worker drafts although MTP is turned off."""
     return f"MTP is still on, {ahead(depth)}: vLLM changes it with a restart{_about(restart_s)}."
 
 
 def still_off(restart_s: float) -> str:
-    """Say that the worker does not draft, although MTP is wanted and possible."""
+    """Report that the worker does not draft although MTP is turned on and possible."""
     return f"MTP is off: vLLM changes it with a restart{_about(restart_s)}."
 
 
 def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
-    """Say before the first answer what drafts, and what it brought.
+    """Describe before the first answer how the model drafts, and the gain that was measured.
 
-    advice: where nothing of the model's own does, and why.
+    Args:
+        advice: Explains why the model has no drafting of its own, if it has none.
     """
     if kind == "lookup":
         return advice or LOOKS_UP

@@ -1,8 +1,9 @@
-"""Workers that others may use: what each tells of itself on disk, and asking its guardian.
+"""Workers that others can use: the file that describes each, and the requests to its guardian.
 
-The file lies in the worker's scratch folder, which is this user's alone and goes with the worker.
-It tells what was wanted of the worker, so that nobody gets another one than he wants. That it is
-there proves nothing: who joins is let in by the guardian, and asks the worker for its model.
+The file lies in the worker's scratch folder, which only this user can read and which goes with the
+worker. It records the settings that the worker was started for, so that nobody joins a worker with
+other settings. The file alone proves nothing: the guardian has to let the new user in, and the
+worker has to answer for its model.
 """
 
 from __future__ import annotations
@@ -31,11 +32,17 @@ _FILE: Final = "offer.json"
 
 @dataclass(frozen=True)
 class WorkerOffer:
-    """A worker that others may use, as it turned out.
+    """A description of a worker that others can use, as it was actually started.
 
-    wanted: what was wanted of it, see `VllmEngine.share`. name: the model's. plan: what it was
-    started from. process: its first one. device: what it runs on, in words. free_bytes: on its
-    cards before it was started.
+    Attributes:
+        wanted: The request that it was started for; see `VllmEngine.share`.
+        name: Name of the model.
+        plan: Plan that it was started from.
+        context: Context in tokens.
+        load_s: Seconds that the start took.
+        process: Id of its first process.
+        device: Description of the devices that it runs on.
+        free_bytes: Free memory on its cards before it was started.
     """
 
     wanted: str
@@ -51,14 +58,14 @@ class WorkerOffer:
 
 @dataclass(frozen=True)
 class OfferedWorker:
-    """An offer whose guardian lives, that has this number."""
+    """An offer whose guardian is alive, with the guardian's process id."""
 
     offer: WorkerOffer
     place: WorkerPlace
     guardian: int
 
     def state(self) -> tuple[int, float | None] | None:
-        """Ask how many use it, and how many seconds it stays; None where it ends just now."""
+        """Return the number of users and the seconds that it stays; None if it is just ending."""
         try:
             told = ask(self.place.scratch, self.guardian, "look")
             left = told["left_s"]
@@ -67,9 +74,10 @@ class OfferedWorker:
             return None
 
     def end(self, *, used: bool) -> bool:
-        """End it, and wait until nothing of it is left; returns whether it has ended.
+        """End the worker, wait until nothing of it is left, and return whether it has ended.
 
-        used: also where somebody uses it, or nobody can be asked whether somebody does.
+        Args:
+            used: End it even if somebody uses it, or if its guardian does not answer.
         """
         try:
             told = ask(self.place.scratch, self.guardian, "stop" if used else "end")
@@ -87,17 +95,17 @@ class OfferedWorker:
 
 
 def write_offer(place: WorkerPlace, offer: WorkerOffer) -> None:
-    """Offer a worker that is ready. Raises OSError."""
+    """Offer a worker that is ready to other Hearth processes. Raises OSError."""
     replace_text(place.scratch / _FILE, json.dumps(asdict(offer), default=str))
 
 
 def withdraw_offer(place: WorkerPlace) -> None:
-    """Have nobody else come to a worker. Raises OSError."""
+    """Remove the offer, so that nobody else joins the worker. Raises OSError."""
     (place.scratch / _FILE).unlink(missing_ok=True)
 
 
 def offered_workers(folder: Path) -> Iterator[OfferedWorker]:
-    """List the workers with caches and log in `folder` that others may use and that live."""
+    """Yield the living workers on offer whose caches and log lie in `folder`."""
     for guardian, scratch in guarded(runs_folder(folder)):
         offer = _read(scratch / _FILE)
         if offer is not None:
@@ -105,7 +113,7 @@ def offered_workers(folder: Path) -> Iterator[OfferedWorker]:
 
 
 def _read(file: Path) -> WorkerOffer | None:
-    """Read an offer; None where there is none, or nobody can say who wrote it."""
+    """Read an offer; return None if there is none, or if another user could have written it."""
     try:
         if exposed(file.parent):
             return None

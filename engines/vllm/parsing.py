@@ -1,7 +1,7 @@
-"""Chooses how vLLM tells reasoning and tool calls from the answer, by the model's own markers.
+"""Chooses how vLLM separates reasoning and tool calls from the answer, by the model's markers.
 
-Where markers are special tokens vLLM leaves them out of the text, and the reasoning would be part
-of the answer. Its parsers see them; so does Hearth where they are kept.
+If the markers are special tokens, vLLM leaves them out of the text, and the reasoning would become
+part of the answer. vLLM's own parsers see them, and so does Hearth if vLLM keeps them in the text.
 Source: vLLM 0.33, vllm/parser, vllm/reasoning and config/reasoning.py.
 """
 
@@ -26,23 +26,29 @@ from engines.dialect.formats import (
 from engines.models.checkpoint import read_chat_template
 
 _PARSERS: Final = ((GEMMA, "gemma4", "<|tool_call>"), (MISTRAL, "mistral", "[TOOL_CALLS]"))
-"""The formats that a parser of vLLM's is used for, its name, and its token before a tool call.
+"""Formats that vLLM parses, the parser's name, and the token that begins a tool call.
 
-Both begin in the answer, so that one without reasoning stays an answer; the parsers for <think>
-begin in the reasoning, and those markers are text that Hearth reads itself. Calls are read by vLLM
-wherever it knows their format: without a parser it takes no tools at all."""
+These two parsers begin in the answer, so an answer without reasoning stays an answer. The parsers
+for <think> begin in the reasoning, and Hearth reads those markers itself, because they are text.
+vLLM parses tool calls in every format that it knows: without a parser it takes no tools at all.
+"""
 
 _FREE: Final = {"gemma4", "minimax_m3", "muse_glimmer"}
-"""Parsers whose model may answer without a call, though `tool_choice` says that it has to make one.
+"""Parsers whose model can answer without a call even if `tool_choice` requires one.
 
-Source: vLLM 0.32, `supports_required_and_named` without a `structural_tag_model`."""
+Source: vLLM 0.32, `supports_required_and_named` without a `structural_tag_model`.
+"""
 
 
 @dataclass(frozen=True)
 class Parsing:
-    """words: for the command line. special: the text keeps its special tokens.
+    """The choice of parsers for a model.
 
-    budget: the reasoning can be limited. tools: it takes tools.
+    Attributes:
+        words: Arguments for the command line.
+        special: vLLM keeps special tokens in the text.
+        budget: The length of the reasoning can be limited.
+        tools: The model can be given tools.
     """
 
     words: tuple[str, ...] = ()
@@ -52,12 +58,12 @@ class Parsing:
 
     @property
     def holds_calls(self) -> bool:
-        """Whether vLLM holds the model to a call where it has to make one."""
+        """Whether vLLM forces a tool call where one is required."""
         return not _FREE & {*self.words}
 
 
 def parsing_of(folder: Path) -> Parsing:
-    """Choose for a checkpoint, by its chat template and the tokens of its own vocabulary."""
+    """Choose the parsers for a checkpoint from its chat template and the tokens it adds."""
     tokens = dict(added_tokens(folder))
     template = read_chat_template(folder) or ""
     calls = _calls(call_format_of(template), tokens)
@@ -74,7 +80,7 @@ def parsing_of(folder: Path) -> Parsing:
 
 
 def _calls(form: CallFormat | None, tokens: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the words for the parser of calls, none where it could not find its tokens."""
+    """Return the arguments for the tool call parser; none if the parser's tokens are missing."""
     if form is None or not form.vllm:
         return ()
     return _parser(form.vllm) if form is HERMES or {*form.tokens} <= {*tokens} else ()
@@ -85,7 +91,7 @@ def _parser(name: str) -> tuple[str, ...]:
 
 
 def _limits(format_: ReasoningFormat) -> tuple[str, ...]:
-    """Tell vLLM what reasoning stands between, so that it can end it."""
+    """Return the arguments that give vLLM the markers of reasoning, so that it can end it early."""
     if format_.prose:
         return ()
     ends = {"reasoning_start_str": format_.opens[0], "reasoning_end_str": format_.closes[0]}
@@ -93,7 +99,7 @@ def _limits(format_: ReasoningFormat) -> tuple[str, ...]:
 
 
 def added_tokens(folder: Path) -> Iterator[tuple[str, bool]]:
-    """List the tokens that a vocabulary names apart, and whether vLLM leaves them out of text."""
+    """Yield the added tokens of a vocabulary, and whether vLLM leaves each out of the text."""
     for it in _rows(folder / "tokenizer.json", "added_tokens"):
         yield str(it.get("content") or ""), bool(it.get("special"))
     for it in _rows(folder / "tekken.json", "special_tokens"):

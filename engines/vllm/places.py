@@ -1,4 +1,4 @@
-"""The places of a worker's private things: its socket, its record, its scratch folder."""
+"""Locations of a worker's private files: its socket, its record and its scratch folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from engines.vllm.command import WorkerPlace
 from engines.vllm.scratch import make_scratch, runs_folder
 
 _PORTS: Final = range(20_000, 32_000)
-"""Below those that systems give to outgoing connections."""
+"""Below the ports that systems use for outgoing connections."""
 
 
 def make_place(folder: Path) -> WorkerPlace:
-    """Make the place of a worker whose caches and log are in `folder`. Raises EngineFailed.
+    """Make the place of a worker whose caches and log lie in `folder`.
 
-    Where the path of a socket would be too long, the worker listens at a port and wants a key.
+    If the path of a socket would be too long, the worker listens on a port and requires a key.
+
+    Raises:
+        EngineFailed: The folder cannot be written.
     """
     try:
         scratch, short = make_scratch(folder)
@@ -27,17 +30,17 @@ def make_place(folder: Path) -> WorkerPlace:
 
 
 def at_socket(folder: Path, scratch: Path) -> WorkerPlace:
-    """Return a place at a socket in the scratch folder, where nobody else can go."""
+    """Return a place with a socket in the scratch folder, which no other user can reach."""
     return WorkerPlace(folder, scratch, scratch / "w.sock")
 
 
 def at_port(folder: Path, scratch: Path) -> WorkerPlace:
-    """Return a place at a port of this computer, for a worker that no socket leads to."""
+    """Return a place with a port of this computer, for a worker that a socket cannot reach."""
     return WorkerPlace(folder, scratch, port=_free_port(), key=secrets.token_urlsafe(32))
 
 
 def unwritable(error: OSError) -> EngineFailed:
-    """Make the error for a folder of workers that cannot be written."""
+    """Return the error for a folder of workers that cannot be written."""
     return EngineFailed(
         "vLLM could not be started.",
         f"Its folder cannot be written: {error.strerror}.",
@@ -46,7 +49,7 @@ def unwritable(error: OSError) -> EngineFailed:
 
 
 def record_of(place: WorkerPlace) -> Path:
-    """Return the file of a worker's record, for `leftovers`."""
+    """Return the path of a worker's record; see `leftovers`."""
     return runs_folder(place.folder) / f"{place.scratch.name}.json"
 
 

@@ -1,4 +1,4 @@
-"""Turns a plan into what a worker is started from, and refuses what cannot work."""
+"""Turns a plan into the setup of a worker, and refuses plans that cannot work."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ DEAF: Final = (
     "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
     " to let it hear."
 )
-"""Of an environment that an earlier Hearth has made."""
+"""Note for an environment that an earlier version of Hearth made."""
 
 _INPUT: Final = re.compile(r"model\.layers\.\d+\.self_attn\.[qkv]_proj\.lora_A\.weight$")
 
 
 def require_installed(installed: Installed | None) -> Installed:
-    """Return the environment of vLLM. Raises EngineUnavailable where there is none."""
+    """Return the environment of vLLM. Raises EngineUnavailable if it is not installed."""
     if installed is None:
         raise EngineUnavailable(
             "vLLM is not installed.",
@@ -51,10 +51,14 @@ def require_installed(installed: Installed | None) -> Installed:
 def prepare(
     plan: LoadPlan, installed: Installed, hardware: Hardware, *, drafting_needed: bool = False
 ) -> Setup:
-    """Turn a plan into a setup. Raises EngineError for what is refused.
+    """Turn a plan into a setup.
 
-    drafting_needed: it is refused, too, that nothing can draft although the plan wants it.
-    Otherwise only a drafter that cannot draft for the model is.
+    Args:
+        drafting_needed: Also refuse a plan that wants drafts if nothing can draft. Otherwise only a
+            drafter that was made for another model is refused.
+
+    Raises:
+        EngineError: The plan cannot work.
     """
     checkpoint = read_checkpoint(plan.model)
     if checkpoint.mtp == "drafter":
@@ -77,7 +81,7 @@ def prepare(
     drafter = read_checkpoint(plan.drafter) if plan.drafter is not None else None
     advice = plan.mtp_note if plan.lookup else ""
     try:
-        # Asked for one draft where none are wanted, to know whether they would be possible.
+        # Without drafts in the plan, ask for one to learn whether drafting would be possible.
         able = speculation(checkpoint, drafter, plan.draft_max or 1, lookup=plan.lookup)
     except MtpUnavailable as error:
         if drafting_needed and plan.draft_max:
@@ -87,7 +91,7 @@ def prepare(
     cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
     room = room_for(hardware, card=not cpu, cards=len(cards))
     require_memory(checkpoint, drafter, plan, room)
-    # What does not seem to fit, or is spread at vLLM's own judgement, gets all there is.
+    # A plan that seems not to fit, or that vLLM spreads itself, gets all memory that is allowed.
     judged = not plan.anyway and plan.nodes == 1
     return Setup(
         plan,
@@ -103,7 +107,7 @@ def prepare(
 
 
 def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> None:
-    """Refuse adapters that do not suit, a minute before vLLM would. Raises AdapterUnknown."""
+    """Refuse unsuitable adapters a minute before vLLM would. Raises AdapterUnknown."""
     for adapter in adapters:
         if why := _unfit(adapter.path, checkpoint):
             raise AdapterUnknown(
@@ -115,9 +119,9 @@ def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> Non
 
 
 def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
-    """Say why an adapter cannot be used with a model; "" where nothing speaks against it.
+    """Explain why an adapter cannot be used with a model; "" if no reason is known.
 
-    What goes into queries, keys and values is as wide as the model.
+    The matrices that act on the inputs of queries, keys and values are as wide as the model.
     """
     told = folder / "adapter_config.json"
     try:

@@ -1,6 +1,6 @@
-"""Finds the processes that belong together in /proc, and ends them.
+"""Finds processes that belong together in /proc, and ends them.
 
-Standard library only, since the guardian uses it. Linux only.
+Uses the standard library only, because the guardian imports it. Linux only.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ _TRACKER_S: Final = 1.0
 _COMPILERS: Final = frozenset(
     (b"ninja", b"nvcc", b"cudafe++", b"cicc", b"ptxas", b"fatbinary", b"nvlink", b"cc1plus")
 )
-"""The names of the processes that make a kernel for a card from its source."""
+"""Names of the processes that compile a kernel for a card."""
 
 _EMPTY_LOOKS: Final = 2
-"""One may miss who was started behind it by who has ended since, or just becomes a program."""
+"""Number of empty looks in a row that prove that all processes are gone.
+
+A single look can miss a process whose parent has started it and ended, or that is just starting.
+"""
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process by its number, which is used again, and its time of start, which is not.
+    """A process, identified by its id, which can be reused, and its start time.
 
-    started: in ticks since the computer's. parent, session: their numbers.
+    Attributes:
+        started: Start time in clock ticks since the computer started.
+        parent: Id of the parent process.
+        session: Id of the session.
     """
 
     pid: int
@@ -44,12 +50,12 @@ class Process:
 
 
 def boot() -> str:
-    """Return a value of this start of the computer, from which times of start are counted."""
+    """Return the id of this boot of the computer; start times count from the boot."""
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def process(pid: int) -> Process | None:
-    """Look a process up; None if it is gone, or a zombie. Source: man 5 proc."""
+    """Return a process, or None if it is gone or a zombie. Source: man 5 proc."""
     try:
         stat = (_PROC / str(pid) / "stat").read_bytes()
     except OSError:
@@ -61,13 +67,13 @@ def process(pid: int) -> Process | None:
 
 
 def processes() -> list[Process]:
-    """List the processes that live."""
+    """List the living processes."""
     found = (process(int(entry.name)) for entry in _PROC.iterdir() if entry.name.isdigit())
     return [it for it in found if it is not None]
 
 
 def words_of() -> list[list[str]]:
-    """Return the command line of each process that can be asked for it and has one."""
+    """Return the command line of each process that has a readable one."""
     found = []
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
@@ -77,10 +83,10 @@ def words_of() -> list[list[str]]:
 
 
 def computed_s(session: int) -> float | None:
-    """Return the seconds for which a session's processes have computed.
+    """Return the processor time in seconds of a session's processes.
 
-    The first one does not count, as it only answers requests. None where there are no others to be
-    seen.
+    The first process is left out, because it only handles requests. Returns None if there are no
+    others, or if one of them cannot be read.
     """
     others = [it.pid for it in processes() if it.session == session and it.pid != session]
     ticks = 0
@@ -94,16 +100,16 @@ def computed_s(session: int) -> float | None:
 
 
 def activity(members: Iterable[Process]) -> tuple[float, bool]:
-    """Return the seconds for which processes have computed, and whether one is a compiler.
+    """Return the processor time of processes in seconds, and whether one of them is a compiler.
 
-    The time of their children that have ended counts. Source: man 5 proc, /proc/pid/stat.
+    The time includes children that have ended. Source: man 5 proc, /proc/pid/stat.
     """
     ticks, compiles = 0, False
     for it in members:
         try:
             stat = (_PROC / str(it.pid) / "stat").read_bytes()
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         begin, end = stat.index(b"("), stat.rindex(b")")
         compiles = compiles or stat[begin + 1 : end] in _COMPILERS
         ticks += sum(map(int, stat[end + 2 :].split()[11:15]))
@@ -111,7 +117,7 @@ def activity(members: Iterable[Process]) -> tuple[float, bool]:
 
 
 def family(ancestor: int, number: int) -> list[Process]:
-    """List the processes of a session, and the ancestor's descendants without itself."""
+    """List the processes of session `number`, and the descendants of `ancestor` without itself."""
     everyone = processes()
     inside, grown = {ancestor}, True
     while grown:
@@ -123,9 +129,9 @@ def family(ancestor: int, number: int) -> list[Process]:
 
 
 def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool:
-    """Kill all that `find` finds until it finds none; False if some are still there.
+    """Kill the processes that `find` returns until it returns none; return False if some stay.
 
-    What tracks shared memory for the others goes last: it gives back what they could not.
+    The tracker of shared memory is killed last, because it releases memory for the others.
     """
     began, empty = time.monotonic(), 0
     while True:
@@ -143,7 +149,7 @@ def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool
 
 
 def send(to: Iterable[Process], number: signal.Signals) -> None:
-    """Send a signal to those that still live."""
+    """Send a signal to those of the processes that still live."""
     for it in to:
         held = _hold(it.pid)
         try:
@@ -152,17 +158,17 @@ def send(to: Iterable[Process], number: signal.Signals) -> None:
             if held is not None:
                 signal.pidfd_send_signal(held, number)
             else:
-                # Between this look and the signal a number can hardly have been used again.
+                # The id can hardly be reused between this check and the signal.
                 os.kill(it.pid, number)
         except (ProcessLookupError, PermissionError):
-            continue  # it is gone, or another user's by now: then `kill` says that it stays
+            continue  # gone, or another user's by now; `kill` reports a process that stays
         finally:
             if held is not None:
                 os.close(held)
 
 
 def _hold(pid: int) -> int | None:
-    """Open a descriptor of a process, safe when its number is used again; None before Linux 5.3."""
+    """Open a descriptor of a process, which survives reuse of its id; None before Linux 5.3."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""A worker that is ready, with what is known of its model: the engine answers with it."""
+"""A worker that is ready, with the facts about its model that the engine needs to answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def read_switch(folder: Path) -> ThinkingChoices:
-    """Read the template's switch for reasoning; an empty one where there is no usable template."""
+    """Read how the chat template turns reasoning on; empty if there is no usable template."""
     config = _json(folder / "tokenizer_config.json")
     template = read_chat_template(folder)
     if template is None:
@@ -52,9 +52,11 @@ def read_switch(folder: Path) -> ThinkingChoices:
 def _switch_of(
     template: str, bos: str, eos: str, control: tuple[str, ...], added: tuple[str, ...]
 ) -> ThinkingChoices:
-    """Try a template out, in a process, once: a worker is often started again with the same one.
+    """Try a template out in a child process; cached, as a worker often restarts with the same one.
 
-    Raises TemplateFailed, EngineUnavailable.
+    Raises:
+        TemplateFailed: The template cannot be used.
+        EngineUnavailable: The process cannot be started.
     """
     dialect = Dialect(template, bos=bos, eos=eos, control=control, added=added)
     dialect.close()
@@ -75,12 +77,16 @@ def _json(file: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Setup:
-    """The plan, checkpoint and drafts that a worker is started from.
+    """The plan, checkpoint and drafting that a worker is started with.
 
-    drafts: what it drafts with. advice: why nothing can, "" where something could.
-    device: what it runs on, in words. version: vLLM's. free_bytes: on its cards before it starts.
-    takes: bytes of them that the plan takes, None for all that may be taken. notes: what of the
-    plan the environment cannot do, a sentence each.
+    Attributes:
+        drafts: How the worker drafts, or None.
+        advice: Explains why nothing can draft; "" if something could.
+        device: Description of the devices that it runs on.
+        version: Version of vLLM.
+        free_bytes: Free memory on its cards before the start.
+        takes: Bytes of the cards' memory that the plan needs; None for as much as is allowed.
+        notes: Parts of the plan that the environment does not support, one sentence each.
     """
 
     plan: LoadPlan
@@ -99,12 +105,12 @@ class Setup:
 
     @property
     def own_drafts(self) -> bool:
-        """Whether something else than the text drafts, or could."""
+        """Whether a drafter or the model's own heads draft or could draft, and not only lookup."""
         return self.plan.drafter is not None or self.checkpoint.mtp == "embedded"
 
     @property
     def key(self) -> str:
-        """The key for measured speeds: all that changes them."""
+        """Key for measured speeds, which contains everything that changes them."""
         plan = self.plan
         return (
             f"{plan.model} {self.checkpoint.weight_bytes} {plan.drafter} {plan.kv_type}"
@@ -115,9 +121,15 @@ class Setup:
 class Running:
     """A ready worker with its model.
 
-    context, load_s: as the worker turned out. start_s: how long its start took, where that was
-    another Hearth's. reach: a path of this computer as the worker calls it. most_rank: of LoRA
-    adapters that it has room for, 0 for none.
+    Args:
+        book: Measured speeds.
+        context: Actual context in tokens.
+        load_s: Seconds that this process spent on loading or joining.
+        reach: Translates a path of this computer into one for the worker.
+        start_s: Seconds that the start took if another Hearth started the worker, else None.
+
+    Attributes:
+        most_rank: Highest rank of a LoRA adapter that it has room for; 0 for none.
     """
 
     def __init__(
@@ -181,7 +193,7 @@ class Running:
         )
 
     def learn(self, tokens: int, tok_s: float) -> None:
-        """Note the speed at which an answer was written."""
+        """Record the speed of an answer."""
         self._book.learn(self.setup.key, self.setup.depth, tokens, tok_s)
 
     @property
@@ -195,7 +207,7 @@ class Running:
         return truth.standing(drafts.kind, drafts.depth, self._pace, self.setup.advice)
 
     def _mtp(self, request: ChatRequest, drafted: Drafted | None) -> MtpReport:
-        """Report what MTP did in an answer. drafted: of this one alone, as the worker counted."""
+        """Report how MTP worked in an answer; `drafted` counts the drafts of this answer only."""
         drafts, restart_s = self.setup.drafts, self.report.restart_s
         if drafts is None:
             reason = self.setup.advice or (

@@ -1,6 +1,6 @@
-"""A private folder for one worker, with the driver's library in it for the linker.
+"""A private folder for one worker, which contains the driver's library for the linker.
 
-Standard library only, since WSL2 needs it, too.
+Uses the standard library only, because it also runs inside WSL2.
 """
 
 from __future__ import annotations
@@ -18,29 +18,35 @@ from engines.private import close_to_others, make_private_folder
 from engines.vllm.leftovers import SCRATCH
 
 _LONGEST_SOCKET: Final = 107
-"""Bytes of a socket's path. Source: man 7 unix."""
+"""Longest path of a socket, in bytes. Source: man 7 unix."""
 
 _LONGEST_NAME: Final = 40
-"""vLLM names the sockets between its processes after 36 digits and dashes."""
+"""Bytes to reserve for a socket's name, which in vLLM consists of 36 digits and dashes."""
 
 
 _DRIVER: Final = re.compile(r"libcuda\.so\.1 \(libc6,(?:x86-64|AArch64)\b.*\) => (/.+)")
-"""The driver's library for this kind of processor, as `ldconfig -p` lists it."""
+"""Matches the driver's library for this kind of processor in the output of `ldconfig -p`."""
 
 _DRIVER_IN_WSL: Final = Path("/usr/lib/wsl/lib/libcuda.so.1")
-"""The driver's library in a Linux inside Windows, which `ldconfig` may not know."""
+"""The driver's library inside WSL2, which `ldconfig` does not always know."""
 
 
 def runs_folder(folder: Path) -> Path:
-    """Return the folder of the records of running workers, and of their scratch folders."""
+    """Return the folder that holds the records and scratch folders of running workers."""
     return folder / "run"
 
 
 def make_scratch(folder: Path) -> tuple[Path, bool]:
-    """Make a folder, and tell whether its path is short enough for sockets. Raises OSError.
+    """Make a scratch folder that contains a link to the driver's library.
 
-    The driver's library is linked in it. It is in Hearth's folder for workers, or in the system's
-    for temporary files where the path would be too long; where both are, in Hearth's.
+    It lies in Hearth's folder for workers, or in the system's folder for temporary files if the
+    path would be too long for sockets. If both paths are too long, it lies in Hearth's folder.
+
+    Returns:
+        The folder, and whether its path is short enough for sockets.
+
+    Raises:
+        OSError: The folder cannot be made.
     """
     name = SCRATCH + secrets.token_hex(3)
     runs = runs_folder(folder)
@@ -54,7 +60,7 @@ def make_scratch(folder: Path) -> tuple[Path, bool]:
 
 
 def driver_library() -> Path | None:
-    """Find libcuda.so.1, which comes with the driver; None where there is none."""
+    """Return the path of libcuda.so.1, which comes with the driver, or None if it is missing."""
     if _DRIVER_IN_WSL.exists():
         return _DRIVER_IN_WSL
     program = shutil.which("ldconfig", path="/sbin:/usr/sbin:/bin:/usr/bin")
@@ -69,13 +75,13 @@ def driver_library() -> Path | None:
 
 
 def link_driver(folder: Path, library: Path | None) -> None:
-    """Let the linker find the driver's library in a folder by the name that it looks for.
+    """Link the driver's library into a folder under the name that the linker looks for.
 
-    Kernels are linked with libcuda.so, which belongs to a developer's installation of CUDA; the
-    driver alone brings libcuda.so.1.
+    Kernels are linked with libcuda.so, which comes with CUDA's development files; the driver alone
+    installs only libcuda.so.1.
     """
     if library is not None:
-        # Without the link, kernels that are ready still load.
+        # Without the link, kernels that are already compiled still load.
         with suppress(OSError):
             (folder / "libcuda.so").symlink_to(library)
 

@@ -1,7 +1,7 @@
-"""A worker that several Hearths may use: the connection of this one to its guardian.
+"""A worker that several Hearth processes can use: this process's connection to its guardian.
 
-See `door` for what is said there. Linux only: inside a Windows a worker has one user, as there is
-no such connection from a Windows into its Linux.
+See `door` for the protocol. Linux only: a worker inside WSL2 has one user, because such a
+connection cannot cross from Windows into its Linux.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from engines.vllm.streams import Lines
 from engines.vllm.supervised import GRACE_S, LATE_S, Supervised, unstarted
 
 _ANSWERS_S: Final = 20.0
-"""How long a guardian may take to answer: one that is ending its worker hears nothing else."""
+"""Seconds that a guardian gets to answer; while it ends its worker it reads nothing."""
 _READ: Final = 1 << 16
 
 
 class SharedWorker(Supervised):
-    """A command under a guardian that lets others in, or one of them that is joined.
+    """A command under a guardian that lets others join, or the connection to such a guardian.
 
-    joins: the number of the guardian to join; 0 starts one.
+    Args:
+        joins: Process id of the guardian to join; 0 starts a new one.
     """
 
     def __init__(
@@ -68,7 +69,12 @@ class SharedWorker(Supervised):
         return self._joins or super().guardian
 
     def start(self) -> None:
-        """Start it, or join it. Raises EngineFailed; OSError where there is none to be joined."""
+        """Start the worker, or join it.
+
+        Raises:
+            EngineFailed: The guardian could not be started.
+            OSError: There is no worker to join.
+        """
         keeper: logging.Handler = logging.NullHandler() if self._joins else self._keeper()
         try:
             if self._joins:
@@ -94,7 +100,7 @@ class SharedWorker(Supervised):
         if self._joins and not (self._answered.wait(_ANSWERS_S) and self.pid):
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
-            raise ConnectionResetError  # it is just ending
+            raise ConnectionResetError  # the worker is just ending
 
     def stop(self) -> None:
         self._end(b"stop\n")
@@ -108,24 +114,25 @@ class SharedWorker(Supervised):
             return
         self._tell(line)
         if not self._over.wait(self._grace_s + LATE_S):
-            # It does not hear: the reader ends what is left, and the guardian before that.
+            # The guardian does not respond: the reading thread ends the guardian, and then the
+            # rest.
             with suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             self._over.wait()
 
     def _tell(self, line: bytes) -> None:
         if self._connection is not None:
-            with suppress(OSError):  # it has ended, and with it the worker
+            with suppress(OSError):  # the guardian has ended, and the worker with it
                 self._connection.sendall(line)
 
     def _hear(self, connection: socket.socket, keeper: logging.Handler) -> None:
-        """Read all that comes, on a thread, until it ends or is left."""
+        """Read messages on the reading thread until the connection ends or this user has left."""
         words = Lines(self._heard_line(keeper))
 
         def heard(line: str) -> None:
             message = _read(line)
             if message is None:
-                self.failed = line  # of what should have started the guardian
+                self.failed = line  # printed by a guardian that could not start
             elif "words" in message:
                 words.take(message["words"].encode("latin-1"))
             else:
@@ -143,25 +150,25 @@ class SharedWorker(Supervised):
             if not self._left:
                 outlive(record_of(self._place), time.monotonic() + LATE_S)
                 if self._guardian is not None:
-                    self._guardian.wait()  # its record and connection go a moment before it does
+                    self._guardian.wait()  # its record and connection end a moment before it does
                 self._host.settle(self._place)
             connection.close()
             keeper.close()
             self._over.set()
             self._answered.set()
         if self._guardian is not None:
-            self._guardian.wait()  # it may go on, and is a child of this process meanwhile
+            self._guardian.wait()  # reaps this child, which can run on for other users
 
 
 def connect(scratch: Path, guardian: int) -> socket.socket:
-    """Connect to the guardian of a shared worker. Raises OSError where it is not that one."""
+    """Connect to the guardian of a shared worker. Raises OSError if another process listens."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(_ANSWERS_S)
         connection.connect(str(door_of(scratch)))
         peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         if struct.unpack("3i", peer)[0] != guardian:
-            raise ConnectionRefusedError  # somebody else listens there
+            raise ConnectionRefusedError  # another process listens there
         connection.settimeout(None)
     except BaseException:
         connection.close()
@@ -170,9 +177,13 @@ def connect(scratch: Path, guardian: int) -> socket.socket:
 
 
 def ask(scratch: Path, guardian: int, word: str) -> dict[str, Any]:
-    """Ask the guardian of a shared worker without joining it. Raises OSError, ValueError.
+    """Send a command to the guardian of a shared worker without joining it.
 
-    The answer to "stop" is its end.
+    The answer to "stop" comes when the worker has ended.
+
+    Raises:
+        OSError: The guardian cannot be reached.
+        ValueError: The answer is not text.
     """
     with connect(scratch, guardian) as connection, connection.makefile("rb") as lines:
         connection.settimeout(_ANSWERS_S)

@@ -1,4 +1,4 @@
-"""What drafts for a checkpoint in vLLM: another checkpoint, a head of its own, or its own text."""
+"""Chooses how vLLM drafts for a checkpoint: by a drafter, by its own heads, or by prompt lookup."""
 
 from __future__ import annotations
 
@@ -14,28 +14,33 @@ from engines.models.draft_config import ASSISTANTS, DraftMethod, language_part
 from engines.types import MAX_DEPTH, MtpKind
 
 Method = DraftMethod | Literal["draft_model", "ngram"]
-"""The names in vLLM 0.33 of the ways to draft that are used here."""
+"""The drafting methods that are used here, by their names in vLLM 0.33."""
 
 _DRAFTED_FOR: Final = {kind for kinds in ASSISTANTS.values() for kind in kinds}
 _EXPERTS: Final = ("num_experts", "num_local_experts", "n_routed_experts")
 
 _LOOKUP: Final = (("prompt_lookup_min", 3), ("prompt_lookup_max", 5))
-"""How many of the last tokens must have stood in the text before, the longest match first. One or
-two are found again everywhere, and then each step would check guesses that are wrong."""
+"""How many of the last tokens have to occur earlier in the text, longest match first. One or two
+tokens would match everywhere, and each step would then check wrong guesses.
+"""
 
 _ATTENDS: Final = {"full_attention", "sliding_attention", "chunked_attention"}
-"""The layers whose memory is keys and values; what is wrong in it is written over."""
+"""Layers whose memory is a KV cache, in which rejected tokens are simply overwritten."""
 
 _TAKEN_FOR: Final = ("eagle-", "eagle3", "dflash", "dspark")
-"""Where one of these is in a drafter's path, vLLM drafts in that way, whatever method is set."""
+"""If a drafter's path contains one of these, vLLM uses that method whatever is set."""
 
 
 @dataclass(frozen=True)
 class SpeculativeConfig:
-    """The way in which a checkpoint's tokens are drafted.
+    """The way in which tokens are drafted for a checkpoint.
 
-    kind: "drafter" for another checkpoint, "embedded" for a head of the model's own, "lookup" for
-    what followed the same words before. method: what vLLM calls it.
+    Attributes:
+        kind: "drafter" for another checkpoint, "embedded" for heads of the model's own, "lookup"
+            for the text that followed the same tokens earlier.
+        depth: Number of tokens drafted ahead.
+        method: vLLM's name for the method.
+        extra: Further entries of the configuration.
     """
 
     kind: MtpKind
@@ -45,9 +50,12 @@ class SpeculativeConfig:
     extra: tuple[tuple[str, str | int], ...] = ()
 
     def config(self, reach: Callable[[Path], str] = Path.as_posix) -> dict[str, Any]:
-        """Return the value of --speculative-config. Without the method, older versions misread it.
+        """Return the value of --speculative-config.
 
-        reach: the drafter's path as it is called where the worker runs.
+        It always names the method, because older versions guess it wrongly.
+
+        Args:
+            reach: Translates a path of this computer into one for the worker.
         """
         config: dict[str, Any] = {"method": self.method, "num_speculative_tokens": self.depth}
         if self.drafter is not None:
@@ -58,10 +66,15 @@ class SpeculativeConfig:
 def speculation(
     checkpoint: Checkpoint, drafter: Checkpoint | None, depth: int, *, lookup: bool = False
 ) -> SpeculativeConfig | None:
-    """Choose what drafts; None for a depth of 0. lookup: the text does where nothing else can.
+    """Choose how to draft for a checkpoint; return None for a depth of 0.
 
-    Raises DrafterMismatch where a drafter was made for another model, MtpUnavailable where
-    nothing can draft.
+    Args:
+        depth: Number of tokens to draft ahead.
+        lookup: Allow prompt lookup if nothing else can draft.
+
+    Raises:
+        DrafterMismatch: The drafter was made for another model.
+        MtpUnavailable: Nothing can draft.
     """
     if depth <= 0:
         return None
@@ -78,7 +91,7 @@ def speculation(
     _require_plain_path(checkpoint.path)
     extra = (("moe_backend", "triton"),) if _qwen_mixture(checkpoint) else ()
     heads = max(_numbers(checkpoint, HEADS))
-    # Heads are used in whole rounds.
+    # Heads are used in whole rounds, so a depth above their number has to be a multiple of it.
     return SpeculativeConfig(
         "embedded", depth if depth < heads else depth - depth % heads, extra=extra
     )
@@ -130,15 +143,15 @@ def require_head(checkpoint: Checkpoint) -> None:
 
 
 def _qwen_mixture(checkpoint: Checkpoint) -> bool:
-    """Whether vLLM's recipe, of 0.33, names another backend for the model's experts."""
+    """Return whether vLLM 0.33's recipe uses another backend for this model's experts."""
     return checkpoint.model_type.startswith("qwen3") and _says(checkpoint, _EXPERTS)
 
 
 def _not_alone(small: Checkpoint) -> str:
-    """Say why a whole model cannot draft, whatever for; "" where it can."""
+    """Explain why a whole model cannot draft for any other; "" if it can."""
     text = _text(small)
     ropes = (text.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
-    if any("mrope_section" in rope for rope in ropes):  # places in time, height and width
+    if any("mrope_section" in rope for rope in ropes):  # positions in time, height and width
         return "It is made to see pictures, and vLLM cannot draft with such a model."
     if {*(text.get("layer_types") or ())} - _ATTENDS:
         return f"The memory of {small.model_type} models cannot take tokens back."
@@ -146,7 +159,7 @@ def _not_alone(small: Checkpoint) -> str:
 
 
 def _says(checkpoint: Checkpoint, names: tuple[str, ...]) -> bool:
-    """Tell whether the configuration has a number above 0 under one of the names."""
+    """Return whether the configuration has a number above 0 under one of the names."""
     return any(number > 0 for number in _numbers(checkpoint, names))
 
 

@@ -1,4 +1,4 @@
-"""Reads a process's two output streams line by line, to its end."""
+"""Reads the two output streams of a process line by line until they end."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from typing import IO, Final
 
 _CHUNK: Final = 1 << 16
 _LONGEST: Final = 1 << 15
-"""Bytes after which a line is cut, however long it goes on."""
+"""Longest line in bytes; anything longer is cut into several lines."""
 
 BEAT_S: Final = 5.0
 BEAT: Final = b"\n"
-"""An empty line."""
+"""An empty line, sent as a sign of life."""
 
 
 class Lines:
-    """Cuts output into lines; a progress bar's end in a carriage return."""
+    """Cuts output into lines; a carriage return ends a line too, because progress bars use it."""
 
     def __init__(self, hear: Callable[[str], None]) -> None:
         self._hear = hear
         self._rest = b""
 
     def take(self, data: bytes) -> None:
+        """Add a piece of output, and pass on the lines that it completes."""
         *lines, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._pass_on(line)
@@ -34,19 +35,21 @@ class Lines:
             self.end()
 
     def end(self) -> None:
+        """Pass on the rest as the last line."""
         self._pass_on(self._rest)
         self._rest = b""
 
     def _pass_on(self, line: bytes) -> None:
-        # wsl.exe may write UTF-16 among what else comes.
+        # wsl.exe can write UTF-16 between the other output.
         if text := line.decode(errors="replace").replace("\0", "").rstrip():
             self._hear(text)
 
 
 def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-    """Pass on all that a process of this Linux writes, until it has ended.
+    """Pass on the output of a process on this Linux until the process has ended.
 
-    Orphans of it hold its streams open: the end is the process's, not the streams'.
+    Orphans of the process can hold its streams open, so this waits for the process and not for the
+    streams.
     """
     said, errors = _streams(process)
     with selectors.DefaultSelector() as selector, said, errors:
@@ -56,16 +59,17 @@ def follow(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
             for key, _ in selector.select(0.2):
                 _take(key, selector)
             if not selector.get_map():
-                process.wait()  # it has said all, and there is nothing else to wait for
+                process.wait()  # both streams have ended, so only the exit is left to wait for
         while ready := selector.select(0):
             for key, _ in ready:
                 _take(key, selector)
 
 
 def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
-    """Pass on all that a wsl.exe writes, and send it beats, until its streams end.
+    """Pass on the output of a wsl.exe process, and send it beats, until its streams end.
 
-    That a program on Windows is gone does not always come through to what it runs in WSL2.
+    Without the beats, a program inside WSL2 does not always notice that the Windows program that
+    started it has ended.
     """
     said, errors = _streams(process)
     with said, errors:
@@ -76,7 +80,7 @@ def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) 
         for reader in readers:
             reader.start()
         while not _ended(process):
-            # It may be ending just now.
+            # The process can be ending at this moment.
             with suppress(OSError, ValueError):
                 tell(process, BEAT)
         for reader in readers:
@@ -84,18 +88,22 @@ def follow_with_beats(process: subprocess.Popen[bytes], out: Lines, err: Lines) 
 
 
 def tell(process: subprocess.Popen[bytes], data: bytes) -> None:
-    """Write to a process's input, a pipe without a buffer that may take less at once.
+    """Write data to the input of a process.
 
-    Raises OSError where the process has ended, ValueError where its input is closed.
+    The input is an unbuffered pipe, and one write to it can take less than all of the data.
+
+    Raises:
+        OSError: The process has ended.
+        ValueError: The input is closed.
     """
-    assert process.stdin is not None  # noqa: S101  asked for
+    assert process.stdin is not None  # noqa: S101  opened as a pipe
     rest = memoryview(data)
     while rest:
         rest = rest[process.stdin.write(rest) :]
 
 
 def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    assert process.stdout is not None  # noqa: S101  asked for
+    assert process.stdout is not None  # noqa: S101  opened as a pipe
     assert process.stderr is not None  # noqa: S101
     return process.stdout, process.stderr
 
@@ -116,7 +124,7 @@ def _drain(stream: IO[bytes], lines: Lines) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it ends before the next beat."""
+    """Return whether the process ends before the next beat is due."""
     try:
         process.wait(BEAT_S)
     except subprocess.TimeoutExpired:

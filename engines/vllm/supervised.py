@@ -23,23 +23,31 @@ from engines.vllm.streams import Lines, tell
 _TAIL: Final = 400
 _LOG_BYTES: Final = 1 << 20
 GRACE_S: Final = 6.0
-"""The time to end; with an answer under way vLLM takes four seconds."""
+"""Seconds that a worker gets to end; vLLM takes four seconds during an answer."""
 
 LATE_S: Final = 10.0
-"""How long past its grace a guardian may take before what it guards is ended without it."""
+"""Further seconds that a guardian gets before Hearth ends its processes itself."""
 
 
 class Supervised:
     """A command that runs under a guardian, from `start` to `stop`.
 
-    place: the worker's, on the host; its scratch folder is removed behind it. log: the worker's
-    words go there, and at most twice a mebibyte is kept. listen: is called with each line, from
-    another thread. grace_s: how long it may take to end.
+    Args:
+        words: The command line.
+        environment: The complete environment.
+        host: The system that it runs on.
+        place: The worker's place on the host; its scratch folder is removed afterwards.
+        log: File for the worker's log; at most two mebibytes are kept.
+        listen: Called with each line of the log, on the reading thread.
+        grace_s: Seconds that the worker gets to end.
 
     Attributes:
-        heard: When the worker last said something, on the monotonic clock.
-        computed: The seconds for which its processes have computed.
-        compiles: Whether one of them is a compiler.
+        heard: Time of the last log line, on the monotonic clock.
+        pid: Id of the worker's first process; 0 before it exists.
+        code: Exit code of that process, or None.
+        failed: The guardian's explanation of a failed start, or "".
+        computed: Processor time of the worker's processes, in seconds.
+        compiles: One of the processes is a compiler.
     """
 
     def __init__(
@@ -80,21 +88,26 @@ class Supervised:
 
     @property
     def over(self) -> bool:
-        """Whether the guardian has ended, and with it the worker."""
+        """Whether the guardian has ended, and the worker with it."""
         return self._over.is_set()
 
     @property
     def guardian(self) -> int:
-        """The guardian's process number; 0 before the start."""
+        """Process id of the guardian; 0 before the start."""
         return self._guardian.pid if self._guardian else 0
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The worker's last lines, the newest last."""
+        """The last lines of the worker's log, newest last."""
         return tuple(self._tail)
 
     def start(self) -> None:
-        """Start it. Raises EngineUnavailable where the host cannot, EngineFailed where it fails."""
+        """Start the guardian and the command.
+
+        Raises:
+            EngineUnavailable: The host cannot run workers.
+            EngineFailed: The start failed.
+        """
         keeper = self._keeper()
         try:
             guardian = self._host.guardian()
@@ -105,7 +118,7 @@ class Supervised:
             keeper.close()
             raise unstarted(error) from error
         self._guardian = guardian
-        # It must not keep an app that ends: then the guardian sees to the rest.
+        # A daemon, so that it cannot keep the app from ending; the guardian then ends the worker.
         self._reader = threading.Thread(
             target=self._read, args=(guardian, keeper), name="worker log", daemon=True
         )
@@ -113,11 +126,11 @@ class Supervised:
         self._tell(json.dumps(self._order).encode() + b"\n")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it is over, but no longer than that; returns whether it is."""
+        """Wait at most that long for the end; return whether it has come."""
         return self._over.wait(seconds)
 
     def stop(self) -> None:
-        """Stop it; returns when none of its processes is left. May be called again."""
+        """Stop the worker, and return when none of its processes is left. Can be called again."""
         guardian, reader = self._guardian, self._reader
         if guardian is None or reader is None:
             return
@@ -129,10 +142,10 @@ class Supervised:
         if guardian.stdin is not None and not guardian.stdin.closed:
             guardian.stdin.close()
 
-    def leave(self, stays_s: float) -> bool:  # noqa: ARG002  for those that can be shared
-        """Leave it, so that it stays so long for whoever can join it; returns whether it ended.
+    def leave(self, stays_s: float) -> bool:  # noqa: ARG002  used by workers that can be shared
+        """Stop using the worker, and return whether it has ended.
 
-        Nobody can join this one.
+        This class stops it at once; only a `SharedWorker` can stay for `stays_s` seconds.
         """
         self.stop()
         return True
@@ -143,10 +156,10 @@ class Supervised:
         try:
             tell(self._guardian, line)
         except (OSError, ValueError):
-            return  # it has ended, and with it the worker
+            return  # the guardian has ended, and the worker with it
 
     def _keeper(self) -> logging.Handler:
-        """Open the log. Raises EngineFailed: without it a failed start would tell nothing."""
+        """Open the log. Raises EngineFailed: without a log, a failed start has no explanation."""
         try:
             return LogFile(self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
         except OSError as error:
@@ -157,7 +170,7 @@ class Supervised:
             ) from error
 
     def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
-        """Read all output to its end, on a thread; then see that no process is left."""
+        """Read all output on the reading thread, then make sure that no process is left."""
         words, messages = Lines(self._heard_line(keeper)), Lines(self._heard_message)
         try:
             self._host.follow(guardian, messages, words)
@@ -181,7 +194,7 @@ class Supervised:
         try:
             message = json.loads(line)
         except ValueError:
-            self.failed = line  # of what should have started the guardian
+            self.failed = line  # printed by a guardian that could not start
             return
         self._take(message)
 
@@ -194,7 +207,7 @@ class Supervised:
 
 
 def unstarted(error: OSError) -> EngineFailed:
-    """Make the error for a guardian that the system does not start."""
+    """Return the error for a guardian that the system cannot start."""
     return EngineFailed(
         "vLLM could not be started.",
         f"The system says: {error.strerror}.",

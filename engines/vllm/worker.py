@@ -28,32 +28,43 @@ if TYPE_CHECKING:
     import httpx2
 
 Connect = Callable[[Path | str, str], "httpx2.Client"]
-"""Lends a client for a socket or an address, and the key that is wanted there."""
+"""Returns an HTTP client for a socket or an address, and for the key that the server expects."""
 
 SILENT_S: Final = 600.0
-"""How long a start may neither say nor compute anything."""
+"""Longest time in seconds that a start can go without any log line or computation."""
 
 _LOOK_S: Final = 0.05
 _HEALTH_S: Final = 10.0
 _FIGURES_S: Final = 3.0
-"""Less than whoever asks for metrics waits: Prometheus, ten seconds in all."""
+"""Shorter than the timeout of Prometheus, which waits ten seconds for the whole request."""
 
 _REACH_S: Final = 30.0
-"""How long a worker that is away may be silent once it serves, and not be reached."""
+"""Longest silence in seconds of a worker in WSL2 that serves but cannot be reached."""
 
 _BEGUN: Final = 0.02
-"""The share of a start that has said anything at all."""
+"""Share of the start that is done when the first line has been logged."""
 
 _READY: Final = "Starting vLLM server on"
 
 
 class Worker:
-    """A vLLM server, started by its constructor; end it with `stop`, whatever happens.
+    """A vLLM server, started by its constructor; always end it with `stop` or `leave`.
 
-    around: what its errors say. log: a file for its words. host: where it runs. shared: other
-    Hearths may use it, too. joins: the guardian of one that is there to be joined; nothing is
-    started then, and the command not used.
-    Raises what `Supervised.start` raises; OSError where there is none to be joined.
+    Args:
+        command: Words and environment to start it with; not used if a worker is joined.
+        connect: Makes the HTTP client.
+        log: File that receives the worker's log.
+        around: Circumstances that error messages mention.
+        host: The system that it runs on.
+        silent_s: Longest silence at the start; see `SILENT_S`.
+        grace_s: Seconds that it gets to end by itself.
+        shared: Let other Hearth processes use it too.
+        joins: Process id of the guardian whose worker to join instead of starting one; 0 starts
+            one.
+
+    Raises:
+        EngineError: As `Supervised.start` raises it.
+        OSError: There is no worker to join.
     """
 
     def __init__(
@@ -103,44 +114,47 @@ class Worker:
 
     @property
     def stage(self) -> Stage:
-        """The progress of the start. That it compiles shows even where its log does not say so."""
+        """Progress of the start; shows compilation even if the log does not mention it."""
         if self._held.compiles and not self._stage.words.startswith(COMPILING):
             return Stage(self._stage.share, COMPILING)
         return self._stage
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The last lines of its log."""
+        """The last lines of the worker's log."""
         return self._held.tail
 
     @property
     def session(self) -> int:
-        """The number of its first process and of its session; 0 before there is one.
+        """Id of the worker's first process and of its session; 0 before it exists.
 
-        That of a worker that is away is none of this system's.
+        The id of a worker inside WSL2 means nothing on this system.
         """
         return self._held.pid
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the worker has ended."""
         return self._held.over
 
     @property
     def away(self) -> bool:
-        """Whether its processes are not among those of this system."""
+        """Whether the worker's processes run inside WSL2, and not on this system."""
         return self._host.away
 
     @property
     def guardian(self) -> int:
-        """The number of the guardian's process."""
+        """Process id of the guardian."""
         return self._held.guardian
 
     def wait(self, progress: Progress, cancel: CancelToken) -> ServedModel:
-        """Wait until it answers for its model.
+        """Wait until the worker answers for its model; stop it if that fails.
 
-        Raises Cancelled, or the EngineError for what its log says; then it is stopped.
-        There is no limit of time as long as it says something now and then, or computes.
+        There is no time limit as long as the worker logs something now and then, or computes.
+
+        Raises:
+            Cancelled: The start was cancelled.
+            EngineError: The start failed, with the reason that the log gives.
         """
         try:
             with Connection.ended_by(cancel) as connection:
@@ -150,7 +164,7 @@ class Worker:
             raise
 
     def well(self, cancel: CancelToken | None = None) -> bool:
-        """Ask whether it lives and its engine does; a cancel ends the asking, with False."""
+        """Return whether the worker and its engine are alive; False if the check is cancelled."""
         if not self._ready or self._held.over:
             return False
         if cancel is None:
@@ -159,40 +173,45 @@ class Worker:
             return _healthy(self._through(connection))
 
     def metrics(self) -> Metrics:
-        """Read its figures. Raises EngineError."""
+        """Read the worker's metrics. Raises EngineError."""
         return read_metrics(self._api.text("/metrics", _FIGURES_S) or "")
 
     def add_adapter(self, name: str, path: str) -> bool:
-        """Load a LoRA adapter beside those that are there; False where it will not.
+        """Load a LoRA adapter in addition to the loaded ones; return False if vLLM refuses.
 
-        path: its folder as it is called where the worker runs. Raises EngineError.
+        Args:
+            path: The adapter's folder, as the worker's system names it.
+
+        Raises:
+            EngineError: The request failed.
         """
         return self._api.told("/v1/load_lora_adapter", {"lora_name": name, "lora_path": path})
 
     def remove_adapter(self, name: str) -> bool:
-        """Unload a LoRA adapter; False where it will not. Raises EngineError."""
+        """Unload a LoRA adapter; return False if vLLM refuses. Raises EngineError."""
         return self._api.told("/v1/unload_lora_adapter", {"lora_name": name})
 
     def crash(self) -> Exception:
-        """Make the error for an end that nobody asked for, whatever its exit code was."""
+        """Return the error for an unexpected end, whatever the exit code was."""
         return crash_failure(self.tail, self.around, self._held.code)
 
     def stop(self) -> None:
-        """Stop it, whoever uses it; returns when none of its processes is left."""
+        """Stop the worker, even if others use it; return when none of its processes is left."""
         self._held.stop()
         self._client.close()
 
     def leave(self, stays_s: float = 0.0) -> bool:
-        """Leave it; returns whether it has ended with that.
+        """Stop using the worker, and return whether it has ended because of that.
 
-        It goes on for those who use it, or for so many seconds for whoever may come.
+        A shared worker runs on for its other users. Without any, it waits for `stays_s` seconds for
+        a new one.
         """
         ended = self._held.leave(stays_s)
         self._client.close()
         return ended
 
     def serves(self, cancel: CancelToken) -> ServedModel | None:
-        """Ask at once for the model of a worker that was joined; None where it does not answer."""
+        """Ask a joined worker once for its model; return None if it does not answer."""
         served = None
         with Connection.ended_by(cancel) as connection, suppress(EngineError):
             served = self._serves(self._through(connection), cancel)
@@ -204,7 +223,7 @@ class Worker:
         return {"Authorization": f"Bearer {self.place.key}"} if self.place.key else {}
 
     def _through(self, connection: Connection) -> OpenAiClient:
-        """Return a client whose requests end when the connection is hung up."""
+        """Return a client whose requests end when the connection is closed."""
         return OpenAiClient(self._client, self.place.base, self._headers, "vLLM", connection)
 
     def _wait(self, api: OpenAiClient, progress: Progress, cancel: CancelToken) -> ServedModel:
@@ -232,7 +251,7 @@ class Worker:
         return (*self.tail, *((self._held.failed,) if self._held.failed else ()))
 
     def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
-        """Ask for the model, once the worker is healthy: before, it refuses connections."""
+        """Return the model, or None while the worker is not healthy and refuses connections."""
         if not _healthy(api):
             return None
         try:
@@ -243,7 +262,7 @@ class Worker:
             raise
 
     def _heard(self, line: str) -> None:
-        """Follow the start, on the reading thread."""
+        """Update the progress of the start from a log line; runs on the reading thread."""
         self._opening = self._opening or _READY in line
         if not self._stage.share:
             self._stage = Stage(_BEGUN, BEFORE)
@@ -251,7 +270,7 @@ class Worker:
 
 
 def _healthy(api: OpenAiClient) -> bool:
-    """Ask whether the worker answers, and says that its engine lives."""
+    """Return whether the worker answers and reports that its engine is alive."""
     try:
         return api.text("/health", silence_s=_HEALTH_S) is not None
     except EngineError:

@@ -1,1 +1,1 @@
-"""The formula for llama.cpp's memory from a model's header: pure, and exact where possible."""
+"""The formula for llama.cpp's memory from a model's header, exact where possible. Pure."""

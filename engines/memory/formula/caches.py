@@ -1,7 +1,7 @@
-"""Computes the KV cache of each token, and the state of recurrent layers: pure. Bytes.
+"""Computes the KV cache and the state of recurrent layers, in bytes. Pure.
 
-Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp; a sliding
-window keeps the window only (swa_full is off).
+Source: llama-kv-cache.cpp, llama-kv-cache-iswa.cpp and llama-memory-recurrent.cpp. Layers with a
+sliding window keep only the window (swa_full is off).
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ _CELLS: Final = 256  # llama.cpp rounds a context up to a multiple of this
 
 
 def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: int = 0) -> int:
-    """Return keys and values of the layers from `first` on, with recurrent state.
+    """Return the KV cache and the recurrent state of the layers from `first` on.
 
-    batch: tokens evaluated at once.
+    Args:
+        context: Context in tokens.
+        batch: Tokens that are evaluated at once.
     """
     with_state = sum(layer >= first for layer in layers.recurrent)
     state = layers.recurrent_bytes // len(layers.recurrent) * with_state if with_state else 0
@@ -32,6 +34,7 @@ def kv_bytes(layers: Layers, context: int, kv_type: KvType, batch: int, first: i
 def cache_bytes(
     caches: Iterable[CacheLayer], window: int, context: int, kv_type: KvType, batch: int
 ) -> int:
+    """Return the bytes of caches for a context and a batch in tokens."""
     kind = cache_type(kv_type)
     cells = padded(context)
     cells_sliding = min(cells, padded(window + batch))
@@ -45,7 +48,7 @@ def cache_bytes(
 def cache_share(
     header: GgufHeader, context: int, kv_type: KvType, batch: int, device: Device, name: str
 ) -> float:
-    """Return the part of the model's KV cache on the device of this name, 0 to 1."""
+    """Return the share of the model's KV cache on the device called `name`, 0 to 1."""
     layers = header.layers
     if layers is None:
         return 0.0
@@ -59,7 +62,7 @@ def cache_share(
 
 
 def masked_cells(layers: Layers, context: int, batch: int) -> int:
-    """Count the cells that a token's masks cover, over each of the caches."""
+    """Return the number of cells that a token's masks cover in all caches."""
     if not layers.caches:
         return 0
     cells = padded(context)
@@ -67,4 +70,5 @@ def masked_cells(layers: Layers, context: int, batch: int) -> int:
 
 
 def padded(tokens: int) -> int:
+    """Return a context in tokens, rounded up as llama.cpp does it."""
     return -(-tokens // _CELLS) * _CELLS

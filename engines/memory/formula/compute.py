@@ -1,4 +1,4 @@
-"""Estimates the buffers for intermediate values, from above. Bytes."""
+"""Estimates an upper limit of the buffers for intermediate values, in bytes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from engines.models.gguf.header import GgufHeader
 from engines.models.gguf.layers import Layers
 
 _STREAMS: Final = 4
-# llama.cpp keeps three graphs for each context, and makes room in them for so many operations,
-# more where a layer computes its state step by step. Source: graph_max_nodes in llama-context.cpp.
+# llama.cpp keeps three graphs for each context, and reserves memory in them for this many
+# operations, more if a layer computes its state step by step. Source: graph_max_nodes in
+# llama-context.cpp.
 _GRAPHS: Final = 3
 _BYTES_PER_NODE: Final = 432
 _NODES_PER_TENSOR: Final = 8
@@ -23,10 +24,10 @@ _STEPWISE_PER_TOKEN: Final = 40
 def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
     """Return the buffer for intermediate values while `batch` tokens are evaluated.
 
-    An upper estimate of llama.cpp's worst case: for each token the three values of the widest
-    feed-forward layer, four of the model's width (one more for each expert at work), the widest
-    query, two of a recurrent layer, the per-layer embeddings and, as 16-bit numbers, a mask over
-    each cache. Gemma 3n computes four streams at once.
+    This is an upper estimate of llama.cpp's worst case. Each token has the three values of the
+    widest feed-forward layer, four of the model's width (and one for each active expert), the
+    widest query, two values of a recurrent layer, the per-layer embeddings and, as 16-bit numbers,
+    a mask over each cache. Gemma 3n computes four streams at once.
     """
     layers = header.layers
     if layers is None:
@@ -45,7 +46,7 @@ def compute_bytes(header: GgufHeader, context: int, batch: int) -> int:
 
 
 def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: int) -> int:
-    """Return that of one prediction layer's graph: attention, and twice the width."""
+    """Return the buffer for the graph of one prediction layer: attention, and twice the width."""
     values = (
         3 * layers.feed_forward
         + (4 + layers.experts_used) * header.embedding_length
@@ -55,7 +56,7 @@ def head_compute_bytes(header: GgufHeader, layers: Layers, context: int, batch: 
 
 
 def graph_bytes(header: GgufHeader, batch: int) -> int:
-    """Return what a context takes to describe its graphs, beside the buffers it names."""
+    """Return the memory in which a context describes its graphs, beside its named buffers."""
     tensors = len(header.tensors)
     if header.architecture in _STEPWISE:
         nodes = max(_STEPWISE_PER_TOKEN * batch, _STEPWISE_PER_TENSOR * tensors)

@@ -1,9 +1,9 @@
-"""Computes where a model's weights go, and which take memory twice: pure. Bytes.
+"""Computes where a model's weights go, and which take memory twice, in bytes. Pure.
 
 Source: load_tensors in llama-model.cpp, create_tensor and get_mapping_range in
 llama-model-loader.cpp. Weights on the processor are the file itself, mapped into memory from the
-first such tensor to the last. Matrices of some types are also copied into a layout that suits the
-processor, where no graphics card takes part; their place in the mapped file stays.
+first such tensor to the last. Without a graphics card, matrices of some types are also copied into
+a layout that suits the processor; their place in the mapped file remains.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from engines.memory.buffers import CPU
 from engines.models.gguf.header import GgufHeader
 from engines.models.gguf.reader import Tensor
 
-# Source: ggml-cpu/repack.cpp, for x86. On ARM it has layouts for more types, but which of them it
-# takes depends on the processor.
+# Source: ggml-cpu/repack.cpp, for x86. ARM has layouts for more types, but the processor determines
+# which of them are used.
 _COPIED: Final = {"Q4_0", "Q4_K", "IQ4_NL", "MXFP4", "Q2_K"}
 _ROWS: Final = 8
 _TABLE: Final = "token_embd.weight"
@@ -27,20 +27,24 @@ _OUTPUT: Final = "output.weight"
 _LOOKED_UP: Final = (_TABLE, "per_layer_token_embd.weight", "position_embd.weight")
 _OUTPUT_FIRST: Final = {"gemma3n", "gemma4"}
 EXPERTS: Final = r"ffn_(?:up|down|gate|gate_up)_(?:ch|)exps"
-"""The names of a mixture's experts behind their layer's."""
+"""Matches the names of a mixture's experts after the name of their layer."""
 _IN_THE_LAYERS: Final = ("rope_f", "per_layer_model_proj", "per_layer_proj_norm")
 _AFTER_THE_LAYERS: Final = ("output", "nextn.", "altup_", "dense_", "cls")
 
 Device = Callable[[int], str]
-"""The device that a layer is on; the output is one layer more than there are, the input is -1."""
+"""Returns the device of a layer; the output counts as one more layer, and the input is -1."""
 
 Copies = Callable[[Tensor], bool]
-"""Whether a matrix that others are multiplied with is copied into another layout."""
+"""Returns whether a matrix for multiplications is copied into another layout."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights on a device. mapped: those that are the file itself, and can leave memory."""
+    """The weights on a device, in bytes.
+
+    Attributes:
+        mapped: Part that is the mapped file itself, which the system can evict.
+    """
 
     device: str
     size: int
@@ -48,11 +52,12 @@ class Weights:
 
 
 def copied_on_x86(tensor: Tensor) -> bool:
+    """Return whether llama.cpp copies a matrix on x86."""
     return tensor.type in _COPIED and tensor.shape[1] % _ROWS == 0
 
 
 def nothing_copied(_tensor: Tensor) -> bool:
-    """Copy nothing: for a plan that does not repack."""
+    """Return False, for a plan without repacking."""
     return False
 
 
@@ -65,9 +70,14 @@ def weights(
     copies: Copies = copied_on_x86,
     experts_in_ram: int = 0,
 ) -> dict[str, Weights]:
-    """Return the model's weights by device; with `heads`, those of prediction layers too.
+    """Return the model's weights by device.
 
-    experts_in_ram: see `LoadPlan`.
+    Args:
+        device: Returns the device of a layer.
+        mmap: Weights on the processor are the mapped file.
+        heads: Include prediction layers.
+        copies: Returns whether a matrix is copied.
+        experts_in_ram: See `LoadPlan`.
     """
     count, left_out = header.block_count, range(0) if heads else header.head_layers
     used = [it for it in header.tensors if layer_of(it, count) not in left_out]
@@ -83,7 +93,7 @@ def weights(
     table = next((tensor for tensor in used if tensor.name == _TABLE), None)
     tied = table is not None and all(tensor.name != _OUTPUT for tensor in used)
     if table is not None and tied and (place := device(count)) != CPU:
-        # The output is the token table once more; the first copy stays where it is.
+        # The output uses the token table again; the first copy stays where it is.
         sizes[place] = sizes.get(place, 0) + table.size_bytes
     found = {place: Weights(place, size) for place, size in sizes.items()}
     alone = not sizes
@@ -94,32 +104,33 @@ def weights(
     mapped = _span(header.tensors, {tensor.name for tensor in kept}) if mmap else 0
     rest = 0 if mmap else sum(tensor.size_bytes for tensor in kept)
     if table is not None and tied and header.architecture in _OUTPUT_FIRST and not mmap:
-        # Its output is made first, and the table beside it for a second time.
+        # Its output is created first, and then the table a second time.
         rest += 0 if alone and copies(table) else table.size_bytes
     return found | {CPU: Weights(CPU, mapped + rest + copied, mapped)}
 
 
 def copied_bytes(header: GgufHeader, copies: Copies = copied_on_x86) -> int:
-    """Return what is copied into another layout where no graphics card takes part."""
+    """Return the bytes that are copied into another layout if no graphics card is used."""
     matrices = (it for it in header.tensors if _is_matrix(it) and copies(it))
     return sum(it.size_bytes for it in matrices)
 
 
 def head_bytes(header: GgufHeader) -> int:
-    """Return the prediction layers in the model's own file, counted once."""
+    """Return the bytes of prediction layers in the model's own file, counted once."""
     count = header.block_count
     return sum(it.size_bytes for it in header.tensors if layer_of(it, count) in header.head_layers)
 
 
 def layer_of(tensor: Tensor, count: int) -> int:
-    """Return the layer of a tensor; those after the last count as one more, others as -1.
+    """Return the layer of a tensor.
 
-    What every layer uses goes where the first of them is.
+    Tensors after the last layer count as one more layer, and all others outside the layers as -1. A
+    tensor that every layer uses belongs to the first layer.
     """
     return _layer_named(tensor.name, count)
 
 
-@lru_cache(maxsize=1 << 14)  # a plan is found by weighing the same tensors many times
+@lru_cache(maxsize=1 << 14)  # planning weighs the same tensors many times
 def _layer_named(name: str, count: int) -> int:
     if found := re.match(r"blk\.(\d+)\.", name):
         return int(found[1])
@@ -129,7 +140,7 @@ def _layer_named(name: str, count: int) -> int:
 
 
 def experts_from(header: GgufHeader) -> int:
-    """Count the layers up to the last with experts; 0 where the model is no mixture."""
+    """Return the number of layers up to the last one with experts; 0 for a model without."""
     return max(
         (layer_of(it, header.block_count) + 1 for it in header.tensors if _is_expert(it)), default=0
     )
@@ -145,17 +156,17 @@ def _names_experts(name: str) -> bool:
 
 
 def _is_matrix(tensor: Tensor) -> bool:
-    """Whether others are multiplied with it, in a way for which there is another layout."""
+    """Return whether a tensor is a matrix for multiplications that has another layout."""
     dimensions = 3 if "_exps." in tensor.name else 2
     return tensor.name not in _LOOKED_UP and len(tensor.shape) == dimensions
 
 
 def _span(tensors: Iterable[Tensor], names: set[str]) -> int:
-    """Return the span from the first to the last of the named tensors, in each file."""
+    """Return the span from the first to the last of the named tensors, summed over all files."""
     total = first = last = 0
     started = False
     for tensor in tensors:
-        if tensor.offset == 0:  # the next file begins
+        if tensor.offset == 0:  # the next file begins here
             total, started = total + last - first, False
             first = last = 0
         if tensor.name in names:

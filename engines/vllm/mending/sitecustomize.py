@@ -1,9 +1,10 @@
-"""Mends vLLM's build for processors; Python finds it by its name in each process of a worker.
+"""Fixes vLLM's CPU build; Python imports this module by its name in each process of a worker.
 
-With MTP, 0.32 expands temperature, top-k and top-p to one value for each drafted token. The
-stand-in for that kernel turns its output into another type first, writes into the copy, and so all
-answers but greedy ones are drawn with whatever was in memory, or end the worker. Here the numbers
-are written where they belong. This runs in vLLM's Python: nothing of Hearth can be imported.
+With MTP, vLLM 0.32 expands temperature, top-k and top-p to one value for each drafted token. The
+CPU replacement for that kernel first converts its output to another type and then writes into the
+copy. All answers except greedy ones are therefore sampled with whatever was in memory, or the
+worker crashes. The version here writes the numbers into the output itself. It runs in vLLM's
+Python, so it cannot import anything from Hearth.
 """
 
 from __future__ import annotations
@@ -26,19 +27,25 @@ def expand(
     replace_to: int,
     MAX_NUM_TOKENS: int | None = None,  # noqa: N803, ARG001  the kernel's own name
 ) -> None:
-    """Write each request's value once for each of its tokens into `output`. ends: of their runs."""
+    """Write each request's value into `output`, once for each of its tokens.
+
+    Args:
+        ends: End index of each request's tokens.
+        replace_from: Value to replace.
+        replace_to: Value to write instead.
+    """
     counts = ends.diff(prepend=ends.new_zeros(1))
     each = values.masked_fill(values == replace_from, replace_to)
     output.copy_(each.repeat_interleave(counts))
 
 
 class Mender:
-    """An import hook that changes the module once it is loaded."""
+    """An import hook that replaces the kernel once its module is loaded."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find the module's spec, as Python's protocol for finders has it."""
+        """Find the module's spec, as Python's finder protocol requires."""
         if name != _MODULE:
             return None
         spec = PathFinder.find_spec(name, path)

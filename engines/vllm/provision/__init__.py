@@ -1,1 +1,1 @@
-"""The environment that vLLM runs in: checked, made, tried and put in use."""
+"""The environment that vLLM runs in: its check, creation, test and activation."""

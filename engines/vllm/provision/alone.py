@@ -1,4 +1,4 @@
-"""The lock that whoever changes vLLM's environments holds; it ends with its holders."""
+"""The lock for changes to vLLM's environments; it is released when all its holders have ended."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ _LOOK_S = 0.2
 
 @contextmanager
 def alone(root: Path, waiting: Callable[[], None], cancel: CancelToken) -> Iterator[int]:
-    """Hold the lock of a folder; gives its descriptor, which children are to inherit.
+    """Hold the lock of a folder, and yield its descriptor for child processes to inherit.
 
-    So a uv that outlives a killed Hearth keeps others out until it has ended too. waiting: called
-    once where somebody else holds the lock. Raises Cancelled while waiting, and OSError.
+    A uv process that outlives a killed Hearth thus keeps others out until it has ended too.
+
+    Args:
+        waiting: Called once if another process holds the lock.
+
+    Raises:
+        Cancelled: Cancelled while waiting.
+        OSError: The lock cannot be opened.
     """
     make_private_folder(root)
     with open(root / "lock", "a", opener=private) as file:

@@ -1,4 +1,4 @@
-"""Runs a command to its end; a cancel ends it with all that it has started."""
+"""Runs a command until it ends; cancelling kills it with all processes that it started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ _KEPT_LINES = 200
 
 
 class CommandFailed(Exception):
-    """A command failed. lines: the last that it has printed."""
+    """A command failed.
+
+    Attributes:
+        status: Its exit code.
+        lines: The last lines that it printed.
+    """
 
     def __init__(self, words: Sequence[str], status: int, lines: Sequence[str]) -> None:
         super().__init__(f"{words[0]} ended with {status}: {' | '.join(lines[-5:])}")
@@ -39,10 +44,16 @@ def run(
     holding: int | None = None,
     heard: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, ...]:
-    """Run a command; returns the last lines that it prints, on either of its streams.
+    """Run a command, and return the last lines that it printed on either stream.
 
-    holding: a descriptor that it inherits, see `alone`. heard: gets each line.
-    Raises Cancelled, CommandFailed, and OSError where it cannot be started.
+    Args:
+        holding: Descriptor of a lock that the command inherits; see `alone`.
+        heard: Called with each line.
+
+    Raises:
+        Cancelled: The command was cancelled.
+        CommandFailed: It ended with another exit code than 0.
+        OSError: It cannot be started.
     """
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     with subprocess.Popen(
@@ -78,7 +89,7 @@ _ending = threading.Lock()
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Kill the process and its group; nothing where it has ended."""
+    """Kill the process and its group, unless it has ended."""
     with _ending:
         if process.returncode is not None:
             return
@@ -88,4 +99,4 @@ def _end(process: subprocess.Popen[str]) -> None:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            return  # it was faster
+            return  # it has just ended by itself

@@ -26,7 +26,7 @@ _INHERITED = (
 _OUTSIDE = (
     "ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE",
 )  # fmt: skip
-"""The variables that a command that connects needs besides."""
+"""Further variables for a command that connects to the network."""
 _UV_SETTINGS = {
     "UV_NO_CONFIG": "1",
     "UV_NO_PROGRESS": "1",
@@ -39,30 +39,30 @@ class Maker(Protocol):
     """The steps of making an environment, in their order; each raises as `child.run` does."""
 
     def create(self, python: tuple[int, int]) -> None:
-        """Create an empty environment, in place of what is there."""
+        """Create an empty environment, replacing an existing one."""
         ...
 
     def fill(self) -> None:
-        """Install the files of the lock, and nothing else."""
+        """Install the files of the lock and nothing else."""
         ...
 
     def fetch_kernels(self, heard: Callable[[str], None]) -> None:
-        """Have vLLM install the compiled kernels of this card, which saves minutes at its start.
+        """Have vLLM install compiled kernels for this card, which saves minutes at its start.
 
-        It brings them itself from where its makers keep them, without Hearth's gate. The
-        environment works without them too.
+        vLLM downloads them itself from its makers, without passing Hearth's gate. The environment
+        also works without them.
         """
         ...
 
     def try_it(self) -> None:
-        """Let vLLM say its version, which loads most of it.
+        """Have vLLM print its version, which loads most of it.
 
-        Raises CommandFailed, too, where it says another one.
+        Also raises CommandFailed if the version is not that of the lock.
         """
         ...
 
     def finish(self) -> Installed:
-        """Note that the environment works and is whole."""
+        """Record that the environment works and is complete."""
         ...
 
 
@@ -70,7 +70,10 @@ class Maker(Protocol):
 class Making:
     """A `Maker` on this Linux.
 
-    files: the folder that the wheels lie in. uv: the program. holding: see `alone`.
+    Attributes:
+        files: Folder of the wheels.
+        uv: Path of uv.
+        holding: Descriptor of the lock; see `alone`.
     """
 
     home: EngineHome
@@ -82,13 +85,13 @@ class Making:
 
     @property
     def folder(self) -> Path:
-        """The folder of the environment, which may be whole already."""
+        """Folder of the environment, which can already be complete."""
         whole = self.home.found(self.lock)
         return whole.folder if whole is not None else self.home.part(self.lock)
 
     @property
     def scratch(self) -> Path:
-        """A folder for caches; removed by whoever made it."""
+        """Folder for caches; the caller removes it."""
         return self.home.work
 
     def create(self, python: tuple[int, int]) -> None:
@@ -128,9 +131,9 @@ class Making:
         return self.home.finish(self.lock)
 
     def _name_it_vllm(self) -> None:
-        """Let the package be called “vllm”, by which vLLM asks for its own version.
+        """Give the package the name “vllm”, by which vLLM looks up its own version.
 
-        By the version's local part it sees that it is a build for processors.
+        The local part of the version tells vLLM that this is a build for processors.
         """
         packages = next(self.folder.glob("lib/python*/site-packages"))
         version = f"{self.lock.version}+{self.lock.profile}"
@@ -147,10 +150,10 @@ class Making:
 
 
 def name_toolkit(folder: Path) -> None:
-    """Give the CUDA toolkit among an environment's packages a name of its own, if there is one.
+    """Link the CUDA toolkit among an environment's packages under a fixed name, if there is one.
 
-    Compilers look for its libraries in lib64, and by names without a version, which the packages
-    do not have.
+    Compilers look for its libraries in lib64 and under names without a version, so those links are
+    added too.
     """
     nvcc = next(folder.glob("lib/python*/site-packages/nvidia/cu*/bin/nvcc"), None)
     if nvcc is None:
@@ -167,7 +170,7 @@ def name_toolkit(folder: Path) -> None:
 def uv() -> str:
     """Return the path of the uv that came with Hearth, or else of the user's own.
 
-    Packages of Hearth come without it. Raises EngineUnavailable if there is none.
+    Hearth's packages do not contain uv. Raises EngineUnavailable if there is none.
     """
     from uv import find_uv_bin
 
@@ -191,7 +194,7 @@ def uv() -> str:
 
 
 def headers_here(python: tuple[int, int]) -> bool:
-    """Tell whether the Python that an environment would be made with has its headers here."""
+    """Return whether the Python for a new environment has its headers installed."""
     words = [_find(python).stdout.strip(), "-I", "-m", "sysconfig"]
     said = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     folder = re.search(r'^\s*include = "(.+)"$', said, re.MULTILINE)
@@ -212,7 +215,7 @@ def _find(python: tuple[int, int]) -> subprocess.CompletedProcess[str]:
 def _interpreter(python: tuple[int, int]) -> str:
     """Name a Python for uv: the one that runs Hearth, or any of that version on this computer.
 
-    One that is packed into Hearth serves nobody else.
+    A Python that is packed into Hearth cannot be used by other programs.
     """
     if python == sys.version_info[:2] and not getattr(sys, "frozen", False):
         return str(Path(sys.base_prefix) / "bin" / f"python{python[0]}.{python[1]}")
@@ -220,11 +223,14 @@ def _interpreter(python: tuple[int, int]) -> str:
 
 
 def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that keep an environment apart from the user's Python and this app.
+    """Return variables that isolate an environment from the user's Python and from this app.
 
-    Nothing is sent, and what it caches stays in a folder of ours.
+    Telemetry is off, and caches stay in a folder of Hearth's.
 
-    folder: of the environment. now: the variables of this process.
+    Args:
+        folder: Folder of the environment.
+        caches: Folder for caches.
+        now: Variables of this process.
     """
     return _kept(now) | {
         "PATH": os.pathsep.join([str(folder / "bin"), now.get("PATH", "")]),
@@ -246,7 +252,7 @@ def quiet(folder: Path, caches: Path, now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _kept(now: Mapping[str, str]) -> dict[str, str]:
-    """Pick the variables of this process that others need to find the system."""
+    """Return the variables of this process that other programs need."""
     return {name: now[name] for name in _INHERITED if name in now}
 
 

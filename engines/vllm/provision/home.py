@@ -1,13 +1,13 @@
-"""The folder of vLLM's environments, and which of them is in use.
+"""The folder of vLLM's environments, and the choice of the one in use.
 
 ::
 
     engines/vllm/
         current                       names the one in use and the one before it, a line each
-        lock                          held by whoever changes anything here
-        versions/0.33.0-cuda-1f2e3d4c/    an environment that was tried and is whole
-        versions/0.33.0-cuda-1f2e3d4c.part/    one that is being made
-        work/                         files that have come, and uv's cache
+        lock                          held while anything here is changed
+        versions/0.33.0-cuda-1f2e3d4c/    a complete, tested environment
+        versions/0.33.0-cuda-1f2e3d4c.part/    an environment that is being made
+        work/                         downloaded files, and uv's cache
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from engines.vllm.provision.lock import Lock, LockName, Profile
 PART = ".part"
 SERVE = ("-m", "vllm.entrypoints.cli.main", "serve")
 TOOLKIT = "cuda"
-"""The name in an environment of the CUDA toolkit among its packages."""
+"""Name of the link in an environment to the CUDA toolkit among its packages."""
 
 FACTS = "hearth.json"
-"""The description of an environment. Written last, so one without it is not whole."""
+"""The description of an environment, which is written last; without it one is incomplete."""
 
 
 @dataclass(frozen=True)
 class Installed:
-    """A whole environment. runs: the first words of the server's command line.
+    """A complete environment.
 
-    size_bytes: what it took of the disk when it was made; 0 if nobody knows. linux: the
-    distribution of WSL2 that it lies in, folder then being a path there; "" for this computer.
-    lock: the name of the one that it was made by, if that is known. hears: whether it has what
-    decodes sounds.
+    Attributes:
+        size_bytes: Its size when it was made; 0 if unknown.
+        linux: WSL2 distribution that contains it, `folder` being a path there; "" for this
+            computer.
+        lock: Name of the lock that it was made from, if known.
+        hears: It can decode sounds.
     """
 
     version: str
@@ -56,21 +58,22 @@ class Installed:
 
     @property
     def runs(self) -> tuple[str, ...]:
+        """The first words of the server's command line."""
         return (self.python.as_posix(), *SERVE)
 
 
 def python_of(folder: Path) -> Path:
-    """Return the interpreter of an environment; vLLM's are always those of Linux."""
+    """Return the interpreter of an environment; vLLM's environments are always for Linux."""
     return folder / "bin" / "python"
 
 
 def worker_folder(root: Path) -> Path:
-    """Return the folder for what workers keep: compiled kernels, most of all, and their log."""
+    """Return the folder for the workers' files: their log and, above all, compiled kernels."""
     return root.with_name("vllm-worker")
 
 
 def bytes_in(folder: Path) -> int:
-    """Add up the files of a folder, some of which may just be leaving, in bytes."""
+    """Return the size of a folder's files in bytes; files can disappear meanwhile."""
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -82,8 +85,10 @@ def bytes_in(folder: Path) -> int:
 class EngineHome:
     """The folder of vLLM's environments. Reading needs no lock; changing it needs `alone`.
 
-    On Windows a folder in it only stands for an environment, which lies in WSL2. drop: removes an
-    environment, or what stands for one.
+    On Windows a folder in it is only a stand-in for an environment, which lies inside WSL2.
+
+    Args:
+        drop: Removes an environment, or a stand-in and the environment behind it.
     """
 
     def __init__(self, root: Path, drop: Callable[[Path], None] = shutil.rmtree) -> None:
@@ -94,20 +99,20 @@ class EngineHome:
         self.worker = worker_folder(root)
 
     def current(self) -> Installed | None:
-        """The environment in use."""
+        """Return the environment in use."""
         return self._named(0)
 
     def previous(self) -> Installed | None:
-        """The environment that `roll_back` brings back."""
+        """Return the environment that `roll_back` restores."""
         return self._named(1)
 
     def installed(self) -> tuple[Installed, ...]:
-        """List the whole environments, by their names."""
+        """List the complete environments, sorted by name."""
         found = (self._read(folder) for folder in self._folders() if folder.suffix != PART)
         return tuple(it for it in found if it is not None)
 
     def place(self, lock: Lock) -> Path:
-        """Return the folder of a lock's environment once it is whole."""
+        """Return the folder that a lock's environment has once it is complete."""
         return self.versions / f"{lock.version}-{lock.profile}-{lock.digest[:8]}"
 
     def part(self, lock: Lock) -> Path:
@@ -116,15 +121,19 @@ class EngineHome:
         return place.with_name(place.name + PART)
 
     def files(self, lock: Lock) -> Path:
-        """Return the folder of a lock's files until it is made."""
+        """Return the folder of a lock's downloaded files, used until the environment is made."""
         return self.work / lock.digest[:16]
 
     def found(self, lock: Lock) -> Installed | None:
-        """Return the environment of a lock, if it is whole."""
+        """Return the environment of a lock if it is complete."""
         return self._read(self.place(lock))
 
     def finish(self, lock: Lock, elsewhere: Installed | None = None) -> Installed:
-        """Make a tried part a whole environment. elsewhere: the one that it stands for."""
+        """Turn a tested part into a complete environment.
+
+        Args:
+            elsewhere: The environment that this one is a stand-in for.
+        """
         part, place = self.part(lock), self.place(lock)
         here = elsewhere or Installed(lock.version, lock.profile, place, bytes_in(part))
         made = replace(here, lock=lock.name, hears=lock.hears)
@@ -138,7 +147,7 @@ class EngineHome:
         return made
 
     def switch(self, installed: Installed) -> None:
-        """Put an environment in use, in one step; the one before it stays, all others go."""
+        """Put an environment in use atomically; keep the one before it, and remove all others."""
         before = self.current()
         if before is not None and before.folder == installed.folder:
             return
@@ -146,16 +155,17 @@ class EngineHome:
         self.tidy()
 
     def roll_back(self) -> Installed | None:
-        """Put the previous environment in use; None, and nothing is done, where there is none."""
+        """Put the previous environment in use; return None and do nothing if there is none."""
         now, before = self.current(), self.previous()
         if before is not None:
             self._write(before, now)
         return before
 
     def tidy(self) -> None:
-        """Remove half-made environments, and whole ones that are neither in use nor previous.
+        """Remove unfinished environments, and complete ones that are neither in use nor previous.
 
-        Links, and folders behind one that are not environments, are others' and stay.
+        Links stay, and so do folders behind a link that are not environments: they are not
+        Hearth's.
         """
         kept = {it.folder.name for it in (self.current(), self.previous()) if it is not None}
         for folder in self._folders():
@@ -168,9 +178,9 @@ class EngineHome:
         self._clear(self.work)
 
     def remove(self) -> None:
-        """Remove all environments, and what their workers have kept.
+        """Remove all environments and their workers' files.
 
-        They go out of use first, lest half a removal be in use.
+        They are taken out of use first, so that a half-removed environment is never in use.
         """
         (self.root / "current").unlink(missing_ok=True)
         self.tidy()
@@ -179,26 +189,27 @@ class EngineHome:
 
     @property
     def _is_linked(self) -> bool:
-        """Whether the environments lie behind a link that somebody put into the data folder."""
+        """Whether the environments lie behind a link that the user put into the data folder."""
         return any(it.is_symlink() for it in (self.versions, self.root, self.root.parent))
 
     def _clear(self, folder: Path) -> None:
-        """Remove a folder; one behind a link stays, as it may be another program's."""
+        """Remove a folder, unless it lies behind a link, where it can be another program's."""
         if not self._is_linked:
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def kept_bytes(self) -> int:
-        """The bytes of the whole environments, and of what their workers keep."""
+        """Size of the complete environments and of their workers' files, in bytes."""
         return sum(it.size_bytes for it in self.installed()) + bytes_in(self.worker)
 
     @property
     def work_bytes(self) -> int:
-        """The bytes of downloaded files, from an installation that did not end."""
+        """Size of the downloaded files that an unfinished installation left, in bytes."""
         return bytes_in(self.work)
 
     @property
     def half_made(self) -> bool:
+        """Whether there is an unfinished environment."""
         return any(folder.suffix == PART for folder in self._folders())
 
     def _folders(self) -> list[Path]:
@@ -220,7 +231,7 @@ class EngineHome:
         replace_text(self.root / "current", "\n".join(names) + "\n")
 
     def _read(self, folder: Path) -> Installed | None:
-        """Read an environment's facts; None where the folder is no whole environment."""
+        """Read an environment's facts; return None if the folder is not a complete environment."""
         try:
             facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             size = int(facts.get("size_bytes", 0))
@@ -231,5 +242,5 @@ class EngineHome:
             return Installed(version, facts["profile"], lies, size, linux, made_by, hears)
         except (OSError, ArithmeticError, ValueError, LookupError, RecursionError):
             return None
-        except (TypeError, AttributeError):  # it holds something else than names with values
+        except (TypeError, AttributeError):  # not an object of the expected form
             return None

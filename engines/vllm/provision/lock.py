@@ -1,7 +1,7 @@
 """The lock that ships with Hearth, and the choice of an environment's files from it.
 
-A lock is two files: requirements with hashes, as uv wrote and reads them, and beside it the names,
-sizes and hashes of the files. Neither says where a file lies: that is the user's configuration.
+A lock consists of two files: requirements with hashes, as uv writes and reads them, and the names,
+sizes and hashes of the files. Neither contains addresses: those are in the user's configuration.
 """
 
 from __future__ import annotations
@@ -18,21 +18,28 @@ if TYPE_CHECKING:
     from packaging.tags import Tag
 
 Profile = Literal["cuda", "cpu"]
-"""cuda: the official build, for NVIDIA's cards. cpu: a build for processors, for tests."""
+"""cuda: the official build, for NVIDIA cards. cpu: a build for processors, for tests."""
 
 LockName = Literal["cuda", "cuda-ray", "cpu", "cpu-plain"]
-"""The locks: one for each profile, "cuda" with Ray, for several computers, and "cpu" with the torch
-of the public index."""
+"""The locks: one for each profile, "cuda-ray" with Ray for several computers, and "cpu-plain" with
+the torch of the public index.
+"""
 
 Pythons = tuple[tuple[int, int], ...]
 _OLDEST_GLIBC = 5
 _OLD_NAMES = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-"""The aliases in PEP 600, by the second number of their glibc."""
+"""The aliases in PEP 600, by the minor version of their glibc."""
 
 
 @dataclass(frozen=True)
 class LockedFile:
-    """A wheel. project: its name in an index. size in bytes. sha256: 64 hexadecimal digits."""
+    """A wheel.
+
+    Attributes:
+        project: Its name in a package index.
+        size: Size in bytes.
+        sha256: Hash as 64 hexadecimal digits.
+    """
 
     name: str
     project: str
@@ -44,7 +51,10 @@ class LockedFile:
 class TargetSystem:
     """The system that files have to suit.
 
-    machine: x86_64 or aarch64. glibc, python: major and minor.
+    Attributes:
+        machine: x86_64 or aarch64.
+        glibc: Major and minor version.
+        python: Major and minor version.
     """
 
     machine: str
@@ -56,9 +66,13 @@ class TargetSystem:
 class Lock:
     """The files of one version of vLLM, by hash.
 
-    requirements: the text for uv. disk_bytes: of the environment once it is there. pythons: the
-    versions that it is made for, the best first. distribution: the package that holds vLLM.
-    version: what vLLM calls itself, without a local part. name: of the lock, where it has one.
+    Attributes:
+        version: The version that vLLM reports, without a local part.
+        distribution: Package that contains vLLM.
+        pythons: Versions of Python that it is made for, best first.
+        disk_bytes: Size of the finished environment.
+        requirements: Text for uv.
+        name: Name of the lock, if it has one.
     """
 
     profile: Profile
@@ -72,18 +86,18 @@ class Lock:
 
     @cached_property
     def digest(self) -> str:
-        """A hash that names this very set of files."""
+        """A hash that identifies this set of files."""
         return hashlib.sha256(self.requirements.encode()).hexdigest()
 
     @property
     def hears(self) -> bool:
-        """Whether it has what vLLM decodes WAV, MP3 and FLAC with, wherever it runs."""
+        """Whether it contains the decoder that vLLM uses for WAV, MP3 and FLAC."""
         return any(file.project == "soundfile" for file in self.files)
 
     def chosen(self, target: TargetSystem) -> tuple[LockedFile, ...]:
-        """Choose, for each requirement that applies, the one file that suits the target best.
+        """Choose the file that suits the target best for each requirement that applies.
 
-        Raises LookupError with the name of a requirement that has none.
+        Raises LookupError with the name of a requirement for which no file suits.
         """
         from packaging.requirements import Requirement
 
@@ -98,7 +112,7 @@ class Lock:
 
 
 def read_lock(folder: Path, name: LockName) -> Lock:
-    """Read a lock in a folder of locks."""
+    """Read a lock from a folder of locks."""
     facts: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     files = (
         LockedFile(file, _project(file), size, sha256)
@@ -117,7 +131,7 @@ def read_lock(folder: Path, name: LockName) -> Lock:
 
 
 def read_tool(folder: Path, name: str, machine: str) -> LockedFile:
-    """Read the wheel of a program from a folder of locks. Raises LookupError with its name."""
+    """Read a program's wheel from a folder of locks. Raises LookupError with the program's name."""
     files: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     for file, (size, sha256) in files.items():
         if file.endswith(f"_{machine}.whl"):
@@ -152,7 +166,7 @@ def _best(
 
 
 def _tags(target: TargetSystem) -> list[Tag]:
-    """List the tags that suit, the best first."""
+    """List the tags that suit the target, best first."""
     from packaging.tags import compatible_tags, cpython_tags
 
     platforms = _platforms(target)

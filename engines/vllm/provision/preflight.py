@@ -1,4 +1,4 @@
-"""Judges whether vLLM can be installed and run on a computer, one finding a line: pure."""
+"""Judges whether vLLM can be installed and run here, with a finding for each fact. Pure."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from engines.vllm.provision.lock import Profile, Pythons
 from engines.vllm.provision.windows import Wsl2, trouble
 
 GLIBC = (2, 31)
-"""The oldest that the files of the lock run on."""
+"""The oldest glibc that the files of the lock run on."""
 
 CUDA = (13, 0)
-"""The least CUDA of the driver for the official build of vLLM."""
+"""The lowest CUDA version that the driver needs to support for vLLM's official build."""
 
 CAPABILITY = (7, 5)
 """The oldest cards that vLLM runs on: Turing, as in an RTX 20 or a T4."""
 
 FREE_VRAM = 6_000_000_000
-"""Bytes below which hardly a model with its context fits."""
+"""Bytes below which hardly any model with its context fits."""
 
 RAM = 8_000_000_000
-"""Bytes below which the processes of a worker are short of memory beside the card's."""
+"""Bytes below which a worker's processes run short of main memory."""
 
 FREE_DISK = 25_000_000_000
-"""Bytes for the files, the environment, kernels, and what is compiled at the first start."""
+"""Bytes for the files, the environment, kernels, and the compilation at the first start."""
 
 _DRIVER_OF_WINDOWS = (
     "Install NVIDIA's driver for Windows if there is such a card, and run “wsl "
@@ -36,7 +36,11 @@ _MACHINES = ("x86_64", "aarch64")
 
 @dataclass(frozen=True)
 class NvidiaCard:
-    """An NVIDIA card. capability: of its computing units. free_bytes: of its memory."""
+    """An NVIDIA card.
+
+    Attributes:
+        capability: CUDA compute capability.
+    """
 
     name: str
     capability: tuple[int, int]
@@ -46,14 +50,17 @@ class NvidiaCard:
 
 @dataclass(frozen=True)
 class SystemInfo:
-    """What `system_info.look` found on a computer.
+    """The facts about a computer, as `system_info.look` found them.
 
-    cuda: the highest that the driver speaks, None without a driver. system: "linux", "win32" or
-    "darwin". in_wsl: this is Linux inside WSL2. wsl: how a Windows comes to its Linux; where that
-    is ready, all else is what that Linux has. pythons: the versions of Python here that an
-    environment can be made with. disk_bytes: free where it would lie. ram_bytes: of the Linux
-    inside a Windows, which gets a part of the computer's; else 0. headers: those of the first of
-    the Pythons are there.
+    Attributes:
+        system: "linux", "win32" or "darwin".
+        cuda: Highest CUDA version that the driver supports; None without a driver.
+        disk_bytes: Free bytes where the environment would lie.
+        ram_bytes: Memory of the Linux inside Windows, which gets a part of the computer's; else 0.
+        pythons: Installed versions of Python that can be used for an environment.
+        headers: The first of the Pythons has its headers.
+        in_wsl: This is Linux inside WSL2.
+        wsl: State of WSL2 on Windows; if it is ready, all other facts are those of its Linux.
     """
 
     system: str
@@ -73,9 +80,12 @@ class SystemInfo:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one thing that decides.
+    """The verdict on one fact.
 
-    ok: all is well. warning: it is not, but the installation can go on. do: empty where all is.
+    Attributes:
+        ok: All is well.
+        warning: It is not, but the installation can go on.
+        do: Advice; empty if all is well.
     """
 
     ok: bool
@@ -92,10 +102,11 @@ def preflight(
     needed_bytes: int = 0,
     pythons: Pythons = (),
 ) -> tuple[Finding, ...]:
-    """Judge each thing that decides, the first ones first.
+    """Judge each fact that decides whether vLLM can be installed, the basic ones first.
 
-    needed_bytes: what the profile's files and environment take together. pythons: those that its
-    lock is made for; with none named, any will do.
+    Args:
+        needed_bytes: Size of the profile's files and environment together.
+        pythons: Versions that its lock is made for; if empty, any version will do.
     """
     if info.wsl is not None and info.wsl.state != "ready":
         return (Finding(False, *trouble(info.wsl), "wsl"),)
@@ -114,7 +125,7 @@ def preflight(
 
 
 def hindered(findings: tuple[Finding, ...]) -> Finding | None:
-    """Return the first finding that forbids the installation."""
+    """Return the first finding that prevents the installation."""
     return next((it for it in findings if not it.ok and not it.warning), None)
 
 

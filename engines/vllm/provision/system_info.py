@@ -1,4 +1,4 @@
-"""Looks up what decides whether vLLM can be installed on this computer, without judging it."""
+"""Collects the facts that decide whether vLLM can be installed here, without judging them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _COMPILERS = ("gcc", "cc", "clang")
 def look(
     folder: Path, pythons: Callable[[], Pythons], headers: Callable[[tuple[int, int]], bool]
 ) -> SystemInfo:
-    """Look up what this computer has. folder: where the environment would lie.
+    """Collect the facts about this computer.
 
-    pythons: looks for interpreters that an environment can be made with. headers: whether one of
-    them has its headers.
+    Args:
+        folder: Folder in which the environment would lie.
+        pythons: Finds interpreters that can be used for an environment.
+        headers: Returns whether an interpreter has its headers.
     """
     driver, cuda, cards = nvidia(load_nvml())
     found = pythons() if sys.platform == "linux" else ()
@@ -43,13 +45,13 @@ def look(
 
 
 def machine(name: str) -> str:
-    """Return the processor's family as the names of wheels have it. name: as a system has it."""
+    """Return the processor's family as wheels name it, from the name that the system uses."""
     plain = name.strip().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(plain, plain)
 
 
 def glibc(text: str) -> tuple[int, int] | None:
-    """Parse the version of the GNU C library, “glibc 2.36”; None for another library."""
+    """Parse the version of the GNU C library from “glibc 2.36”; None for another library."""
     name, _, version = text.strip().partition(" ")
     numbers = version.split(".")
     if name != "glibc" or len(numbers) < 2:
@@ -58,9 +60,10 @@ def glibc(text: str) -> tuple[int, int] | None:
 
 
 def nvidia(nvml: Any) -> tuple[str, tuple[int, int] | None, tuple[NvidiaCard, ...]]:
-    """Return the driver's version, the highest CUDA it speaks, and the cards, if any.
+    """Return the driver's version, the highest CUDA version that it supports, and the cards.
 
-    nvml: see `engines.hardware.nvidia.load_nvml`.
+    Args:
+        nvml: See `engines.hardware.nvidia.load_nvml`.
     """
     if nvml is None:
         return "", None, ()
@@ -80,7 +83,7 @@ def nvidia(nvml: Any) -> tuple[str, tuple[int, int] | None, tuple[NvidiaCard, ..
 
 
 def _own_glibc() -> str:
-    """Return the C library of this process; "" where it is not the GNU one."""
+    """Return the C library of this process; "" if it is not the GNU one."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") or ""
     except (AttributeError, OSError, ValueError):
@@ -92,7 +95,7 @@ def _card(nvml: Any, handle: Any) -> NvidiaCard:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle)
         total, free = int(memory.total), int(memory.free)
     except nvml.NVMLError:
-        # Chips such as GB10 have no memory of their own: they use the computer's.
+        # Chips such as GB10 have no memory of their own and use the computer's.
         import psutil
 
         computer = psutil.virtual_memory()
@@ -102,7 +105,7 @@ def _card(nvml: Any, handle: Any) -> NvidiaCard:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the bytes that are free on the disk that a folder is on, or would be."""
+    """Return the free bytes on the disk of a folder, which does not have to exist yet."""
     return shutil.disk_usage(nearest(folder)).free
 
 

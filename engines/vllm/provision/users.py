@@ -1,4 +1,4 @@
-"""Finds processes that work with an environment just now."""
+"""Finds processes that use an environment."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from engines.vllm.processes import words_of
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a process was started by the interpreter of an environment."""
+    """Return whether a process was started by the interpreter of an environment."""
     within = str(folder.absolute()) + os.sep
     return any(words[0].startswith(within) for words in words_of())

@@ -1,4 +1,4 @@
-"""The preconditions of a Windows for vLLM, before its Linux can be looked at: pure."""
+"""The preconditions for vLLM on Windows, checked before its Linux is examined. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Literal, NamedTuple
 
 @dataclass(frozen=True)
 class Wsl2:
-    """The Linux inside a Windows. name: of the distribution. said: why it does not start.
+    """The state of WSL2 on Windows.
 
-    state: "absent", WSL2 is not installed; "silent", it does not answer; "empty", it has no
-    distribution; "old", only some on WSL1; "broken", the distribution does not start; "apart", it
-    does not see Hearth's folder; "ready".
+    Attributes:
+        state: "absent": WSL2 is not installed. "silent": it does not answer. "empty": it has no
+            distribution. "old": it has only distributions on WSL1. "broken": the distribution does
+            not start. "apart": the distribution does not see Hearth's folder. "ready".
+        name: Name of the distribution.
+        said: Message of a distribution that does not start.
     """
 
     state: Literal["absent", "silent", "empty", "old", "broken", "apart", "ready"]
@@ -21,7 +24,7 @@ class Wsl2:
 
 
 class Trouble(NamedTuple):
-    """A trouble in three parts: what is in the way, why, and what to do."""
+    """A problem: what is in the way, why, and what to do."""
 
     what: str
     why: str
@@ -29,7 +32,7 @@ class Trouble(NamedTuple):
 
 
 def trouble(wsl: Wsl2) -> Trouble:
-    """Say what is in the way, for any state but “ready”."""
+    """Describe the problem for any state except “ready”."""
     name = wsl.name
     match wsl.state:
         case "absent":

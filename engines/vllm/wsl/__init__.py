@@ -1,1 +1,1 @@
-"""vLLM on Windows: installed and run in the Linux inside it, through `wsl.exe`."""
+"""vLLM on Windows, installed and run inside WSL2 through `wsl.exe`."""

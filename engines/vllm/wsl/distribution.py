@@ -1,4 +1,4 @@
-"""A distribution of WSL2, in which a program of Hearth's carries out orders."""
+"""A WSL2 distribution, in which a helper program of Hearth carries out orders."""
 
 from __future__ import annotations
 
@@ -20,21 +20,26 @@ _PYTHONS: Final = ("python3.12", "python3.13", "python3.11", "python3.14")
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution of WSL2. folder: in Windows, for the file with Hearth's program for it."""
+    """A WSL2 distribution.
+
+    Attributes:
+        wsl: The program wsl.exe.
+        folder: Windows folder for the file that contains Hearth's helper program.
+    """
 
     wsl: Wsl
     name: str
     folder: Path
 
     def talk(self, cancel: CancelToken | None = None) -> WslSession:
-        """Open a session for orders. Raises OSError where its file cannot be written."""
+        """Open a session for orders. Raises OSError if the helper program cannot be written."""
         pack = packed(self.folder)
         return WslSession(
             self.name, lambda: self.start("serve", pack), pack, cancel or CancelToken()
         )
 
     def once(self, do: str, **order: Any) -> Any:
-        """Carry out one order in a session of its own. Raises EngineFailed, EngineUnavailable."""
+        """Carry out one order in its own session. Raises EngineFailed, EngineUnavailable."""
         try:
             with self.talk() as talk:
                 return talk.ask(do, **order)
@@ -46,10 +51,16 @@ class Distribution:
             ) from error
 
     def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:
-        """Start Hearth's program in it; see `Wsl.start`. role: see `inside`. Raises OSError."""
+        """Start the helper program in the distribution; see `Wsl.start`. Raises OSError.
+
+        Args:
+            role: "guard" or "serve"; see `inside`.
+            pack: The file that contains the helper program.
+            apart: Keep errors separate from the output.
+        """
         words = ["sh", "-c", START, "hearth", pack.as_posix(), role, *_PYTHONS]
         return self.wsl.start(self.wsl.within(self.name, words), apart=apart)
 
     def guardian(self) -> subprocess.Popen[bytes]:
-        """Start a guardian that waits for its order, with its errors apart. Raises OSError."""
+        """Start a guardian that waits for its order, with errors separate. Raises OSError."""
         return self.start("guard", packed(self.folder), apart=True)

@@ -1,4 +1,4 @@
-"""The Linux inside a Windows as the host of a worker."""
+"""The Linux inside Windows as the host of a worker."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from engines.vllm.wsl.paths import reached
 logger = logging.getLogger(__name__)
 
 _END_S: Final = 20.0
-"""The time that a guardian may take once wsl.exe has ended, before it is killed."""
+"""Seconds that a guardian gets after wsl.exe has ended, before it is killed."""
 
 
 class WslHost:
-    """The Linux inside a Windows as a `Host`: a port with a key, as sockets cannot be shared."""
+    """The Linux inside Windows as a `Host`; uses a port with a key, as sockets cannot be shared."""
 
     silence_s = 30.0
     away = True
@@ -48,7 +48,7 @@ class WslHost:
         try:
             self._distribution.once("settle", record=record, scratch=scratch, limit_s=_END_S)
         except UserError as error:
-            # Whoever waits for this can do nothing about it; the next start sees to what is left.
+            # The caller cannot do anything about it, and the next start cleans up.
             logger.warning("what is left of a worker could not be looked at: %s", error)
 
     def _reach(self, path: Path, drives: str) -> str:

@@ -1,11 +1,13 @@
-"""Hearth's program inside the Linux of a Windows: the main program of what `pack` packs.
+"""Hearth's helper program inside WSL2, which is the main program of the file that `pack` makes.
 
-Its word is “guard”, for `engines.vllm.guardian`, or “serve”. Then orders come on standard input, a
-line of JSON each: {"do": name, …}; all goes the same way back: {"line": text} for what a command
-prints, and at last {"done": value} or {"failed": {"status": number, "lines": [text, …]}}. Empty
-lines say that Hearth lives. The end of the input, or a minute without a line, means that it does
-not: what is under way ends, with all that it has started, and what is half made goes. Standard
-library only.
+Its argument is "guard", which runs `engines.vllm.guardian`, or "serve". With "serve", orders come
+on standard input, one line of JSON each: {"do": name, …}. The answers are JSON lines too: {"line":
+text} for each line that a command prints, and finally {"done": value} or {"failed": {"status":
+number, "lines": [text, …]}}. Empty lines on the input are signs of life. The end of the input, or a
+minute without a line, means that Hearth is gone: the current order ends with every process that it
+started, and unfinished files are removed.
+
+Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -37,14 +39,14 @@ from engines.vllm.provision.users import in_use
 from engines.vllm.scratch import make_scratch, runs_folder
 
 _ROOT: Final = ".local/share/hearth/engines"
-"""The folder for engines in the user's home."""
+"""Folder for engines in the user's home."""
 
 _SILENCE_S: Final = 60.0
 _CHUNK: Final = 1 << 16
 
 
 def main() -> int:
-    """Carry out orders until none comes any more."""
+    """Carry out orders until the input ends."""
     if sys.argv[1] == "guard":
         from engines.vllm import guardian
 
@@ -52,7 +54,7 @@ def main() -> int:
     os.umask(OTHERS)
     ears = _StdinReader()
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-        # From a thread, for the main one may just hold a lock.
+        # On another thread, because the main thread can hold a lock at this moment.
         signal.signal(number, lambda *_: threading.Thread(target=ears.end).start())
     for listen in (ears.listen, ears.watch):
         threading.Thread(target=listen, daemon=True).start()
@@ -69,7 +71,11 @@ def main() -> int:
 
 
 class _StdinReader:
-    """Reads orders, and notices Hearth's end while one is carried out. orders: None is the last."""
+    """Reads orders, and notices while one is carried out that Hearth is gone.
+
+    Attributes:
+        orders: The orders; None is the last one.
+    """
 
     def __init__(self) -> None:
         self.cancel = CancelToken()
@@ -77,7 +83,7 @@ class _StdinReader:
         self._heard = time.monotonic()
 
     def listen(self) -> None:
-        """Read input on a thread, past Python's own buffer, which would block an abrupt end."""
+        """Read the input on a thread, without Python's buffer, which would block an abrupt end."""
         rest = b""
         while data := os.read(0, _CHUNK):
             self._heard = time.monotonic()
@@ -87,18 +93,19 @@ class _StdinReader:
         self.end()
 
     def watch(self) -> None:
-        """End the work, on a thread, when Hearth has been silent too long."""
+        """End the work after a long silence from Hearth; runs on a thread."""
         while time.monotonic() - self._heard < _SILENCE_S:
             time.sleep(_SILENCE_S / 20)
         self.end()
 
     def end(self) -> None:
+        """Cancel the current order, and end the queue of orders."""
         self.cancel.cancel()
         self.orders.put(None)
 
 
 def _say(what: dict[str, Any]) -> None:
-    """Write a message. Raises Cancelled where nobody reads it."""
+    """Write a message. Raises Cancelled if nobody reads it."""
     try:
         os.write(1, json.dumps(what).encode() + b"\n")
     except OSError as error:
@@ -117,9 +124,11 @@ def _carry_out(hands: _Commands, order: dict[str, Any]) -> None:
 
 
 class _Commands:
-    """The orders that can be given.
+    """The orders that can be given, as methods.
 
-    root: Hearth's folder for engines. held: lasts as long as this.
+    Args:
+        root: Hearth's folder for engines.
+        held: Keeps locks for as long as the program runs.
     """
 
     def __init__(self, root: Path, cancel: CancelToken, held: ExitStack) -> None:
@@ -130,7 +139,12 @@ class _Commands:
         self._making: Making | None = None
 
     def begin(self, lock: dict[str, Any], files: str, tool: str) -> None:
-        """Begin an environment. files: where its wheels lie. tool: uv's, of them."""
+        """Begin an environment.
+
+        Args:
+            files: Folder of its wheels.
+            tool: Name of uv's wheel in that folder.
+        """
         pythons = tuple((int(major), int(minor)) for major, minor in lock["pythons"])
         wanted = Lock(**(lock | {"pythons": pythons, "files": ()}))
         holding = self._held.enter_context(alone(self._home.root, lambda: None, self._cancel))
@@ -151,14 +165,14 @@ class _Commands:
         self._made.try_it()
 
     def finish(self) -> dict[str, Any]:
-        """Finish the environment; returns where it lies, and what it takes."""
+        """Finish the environment, and return its facts, including its folder and size."""
         found = self._made.finish()
         self._making = None
         self._home.forget_work()
         return asdict(found) | {"folder": str(found.folder)}
 
     def remove(self, names: list[str]) -> None:
-        """Remove environments, as far as they exist; with the last one, what workers have kept."""
+        """Remove environments that exist; after the last one, also remove the workers' folder."""
         with alone(self._home.root, lambda: None, self._cancel):
             for name in names:
                 folder = self._home.versions / Path(name).name
@@ -169,23 +183,23 @@ class _Commands:
                 shutil.rmtree(self._workers, ignore_errors=True)
 
     def used(self, folder: str) -> bool:
-        """Tell whether a process works with an environment."""
+        """Return whether a process uses an environment."""
         return in_use(Path(folder))
 
     def prepare(self) -> dict[str, Any]:
-        """End what earlier workers have left, and make the private folder of a new one."""
+        """End the remains of earlier workers, and make the private folder of a new one."""
         reap(runs_folder(self._workers))
         scratch, _ = make_scratch(self._workers)
         variables = dict(os.environ)
         return {"folder": str(self._workers), "scratch": str(scratch), "variables": variables}
 
     def settle(self, record: str, scratch: str, limit_s: float) -> None:
-        """Wait until nothing of a worker is left. limit_s: what its guardian may still take."""
+        """Wait until nothing is left of a worker; kill its guardian after `limit_s` seconds."""
         outlive(Path(record), time.monotonic() + limit_s)
         settle(Path(record), Path(scratch))
 
     def clear_up(self) -> None:
-        """Remove what is half made, while somebody is there to do it."""
+        """Remove an unfinished environment before the program ends."""
         if self._making is not None:
             shutil.rmtree(self._making.folder, ignore_errors=True)
             self._home.forget_work()
@@ -198,7 +212,7 @@ class _Commands:
 
 
 def _unpacked(wheel: Path, name: str, folder: Path) -> Path:
-    """Take a program out of its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
+    """Extract a program from its wheel. Source: PEP 427, .data/scripts. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive:
         held = next(it for it in archive.namelist() if it.endswith(f".data/scripts/{name}"))

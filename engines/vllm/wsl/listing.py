@@ -1,7 +1,7 @@
-"""Finds the Linux of a Windows that can be used, from what wsl.exe says: pure.
+"""Finds a usable WSL2 distribution in the output of wsl.exe. Pure.
 
-Source: Microsoft's reference of the commands of WSL. All but the names of distributions comes in
-the user's language.
+Source: Microsoft's reference of WSL commands. Only the names of distributions are the same in every
+language; all other output is in the user's.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from typing import Final
 from engines.vllm.provision.windows import Wsl2
 
 _NOT_FOR_USERS: Final = ("docker-desktop", "rancher-desktop", "podman-machine")
-"""What the names of distributions begin with that are part of another program."""
+"""Prefixes of the names of distributions that belong to other programs."""
 
 
 @dataclass(frozen=True)
 class Said:
     """The result of a command.
 
-    status: None where there is no such program. late: it did not end. text: its output. errors: the
-    rest, where warnings come even if all is well.
+    Attributes:
+        status: Exit code; None if the program does not exist.
+        text: Standard output.
+        errors: Standard error, which can contain warnings even on success.
+        late: The command did not end in time.
     """
 
     status: int | None
@@ -35,33 +38,35 @@ class Said:
 
     @property
     def last(self) -> str:
-        """The last line that is not empty, of the output where there is one."""
+        """The last line of the output that is not empty, or else of the errors."""
         rows = f"{self.errors}\n{self.text}".splitlines()
         return next((it.strip() for it in reversed(rows) if it.strip()), "")
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A distribution. version: of WSL, which it runs on."""
+    """A distribution, and the version of WSL that it runs on."""
 
     name: str
     version: int
 
 
 def decoded(data: bytes) -> str:
-    """Decode output: wsl.exe's own is UTF-16 without a mark, or UTF-8 where WSL_UTF8 is set.
+    """Decode output, which is UTF-16 without a byte order mark, or UTF-8 with WSL_UTF8.
 
-    What a Linux command writes passes through as it is.
+    The output of a Linux command passes through unchanged.
     """
     text = data.decode("utf-16-le" if b"\0" in data else "utf-8", errors="replace")
     return text.replace("\ufeff", "").replace("\r\n", "\n")
 
 
 def listed(names: str, table: str) -> tuple[Listed, ...]:
-    """List the distributions, the usual one first.
+    """List the distributions, the default one first.
 
-    names: of `--list --quiet`. table: of `--list --verbose`, whose columns are name, state and
-    version; the state can be several words.
+    Args:
+        names: Output of `--list --quiet`.
+        table: Output of `--list --verbose`, with the columns name, state and version; the state can
+            consist of several words.
     """
     rows = [line.lstrip(" *").rstrip() for line in table.splitlines()]
     versions = {name: _version(name, rows) for name in map(str.strip, names.splitlines()) if name}
@@ -69,13 +74,17 @@ def listed(names: str, table: str) -> tuple[Listed, ...]:
 
 
 def wsl2(status: Said, names: Said, table: Said, wanted: str = "") -> Wsl2:
-    """Judge what there is. wanted: the name of a distribution that goes before the usual one."""
+    """Judge the state of WSL2.
+
+    Args:
+        wanted: Name of a distribution to prefer to the default one.
+    """
     if status.status is None:
         return Wsl2("absent")
     if status.late or names.late or table.late:
         return Wsl2("silent")
     if not names.well:
-        # Without a distribution the list is an error; without WSL2 all of it is.
+        # Without a distribution only the list fails; without WSL2 every command fails.
         return Wsl2("empty" if status.well else "absent")
     found = [it for it in listed(names.text, table.text) if not _for_a_program(it.name)]
     if not found:
@@ -87,7 +96,7 @@ def wsl2(status: Said, names: Said, table: Said, wanted: str = "") -> Wsl2:
 
 
 def _version(name: str, rows: Sequence[str]) -> int:
-    """Return a distribution's version of WSL; 0 where the table does not have it."""
+    """Return a distribution's version of WSL; 0 if the table does not contain it."""
     for row in rows:
         rest = row.removeprefix(name)
         if rest != row and rest[:1].isspace() and rest.split()[-1].isdigit():

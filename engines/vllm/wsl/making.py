@@ -1,4 +1,4 @@
-"""Makes an environment in the Linux of a Windows, step by step, by Hearth's program there."""
+"""Makes an environment inside WSL2 step by step, through Hearth's helper program there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engines.vllm.wsl.program import Wsl
 from engines.vllm.wsl.session import WslSession, no_drives
 
 _LINUX: Final = "linux"
-"""A file in what stands for an environment: the name of the distribution that has it."""
+"""File in an environment's stand-in that names the distribution with the real environment."""
 
 
 @contextmanager
@@ -28,9 +28,15 @@ def making(
 ) -> Iterator[Maker]:
     """Begin an environment in a distribution.
 
-    home: of what stands for environments. tool: uv's wheel among the files that have come.
+    Args:
+        home: Home of the stand-ins for environments, in Windows.
+        tool: Name of uv's wheel among the downloaded files.
 
-    Raises EngineUnavailable, OSError, CommandFailed and Cancelled.
+    Raises:
+        EngineUnavailable: The distribution cannot be used.
+        OSError: A file cannot be written.
+        CommandFailed: A step failed.
+        Cancelled: The installation was cancelled.
     """
     with distribution.talk(cancel) as talk:
         files = reached(home.files(lock), talk.drives, distribution.name)
@@ -44,7 +50,7 @@ def making(
 
 
 class _Making:
-    """A `Maker` whose steps are carried out in a distribution."""
+    """A `Maker` that carries out its steps in a distribution."""
 
     def __init__(self, talk: WslSession, home: EngineHome, lock: Lock, linux: str) -> None:
         self._talk = talk
@@ -72,25 +78,32 @@ class _Making:
 
 
 def drop(wsl: Wsl, hands: Path, stand_in: Path) -> None:
-    """Remove an environment in WSL2, then what stands for it; see `EngineHome`.
+    """Remove an environment inside WSL2, and then its stand-in; see `EngineHome`.
 
-    hands: see `Distribution`. Where its distribution is gone, it is gone as well.
-    Raises EngineFailed, EngineUnavailable, OSError.
+    If its distribution no longer exists, neither does the environment.
+
+    Args:
+        hands: The folder of `Distribution`.
+
+    Raises:
+        EngineFailed: The environment cannot be removed.
+        EngineUnavailable: The distribution cannot be used.
+        OSError: The stand-in cannot be removed.
     """
     try:
         name = (stand_in / _LINUX).read_text(encoding="utf-8")
     except FileNotFoundError:
-        name = ""  # nothing was begun yet
+        name = ""  # no environment was begun yet
     if name and wsl.has(name):
         whole = stand_in.with_name(stand_in.stem) if stand_in.suffix == PART else stand_in
-        # It may have become whole there without Hearth living to hear it.
+        # WSL2 can have finished the environment after Hearth had ended.
         unknown = [] if whole.exists() else [whole.name]
         Distribution(wsl, name, hands).once("remove", names=[stand_in.name, *unknown])
     shutil.rmtree(stand_in)
 
 
 def in_use(wsl: Wsl, hands: Path, installed: Installed) -> bool:
-    """Tell whether a process works with an environment in WSL2. Raises as `drop` does."""
+    """Return whether a process uses an environment inside WSL2. Raises as `drop` does."""
     if not wsl.has(installed.linux):
         return False
     lies = installed.folder.as_posix()

@@ -1,7 +1,7 @@
-"""The part of Hearth that runs inside the Linux of a Windows, as one file for its Python.
+"""The part of Hearth that runs inside WSL2, packed into one file for the Python there.
 
-It needs nothing but the standard library there. The file is named after what is in it, so that one
-that is in use is never written to.
+It needs only the standard library. The file is named after a hash of its content, so a file that is
+in use is never overwritten.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MAIN: Final = "from engines.vllm.wsl.inside import main\n\nraise SystemExit(mai
 
 
 def packed(folder: Path) -> Path:
-    """Pack the program into a file in a folder. Raises OSError."""
+    """Pack the helper program into a file in a folder, and return its path. Raises OSError."""
     data = _data()
     file = folder / f"hearth-{hashlib.sha256(data).hexdigest()[:16]}.pyz"
     if not file.exists():

@@ -1,4 +1,4 @@
-"""Translates paths of Windows into those of the Linux inside it: pure."""
+"""Translates Windows paths into paths inside WSL2. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from pathlib import PurePath
 from typing import Final
 
 _SHARES: Final = ("wsl.localhost", "wsl$")
-"""What Windows calls the disks of its distributions: \\\\wsl.localhost\\NAME."""
+"""Windows' names for the disks of distributions, as in \\\\wsl.localhost\\NAME."""
 
 
 def drives_at(outside: PurePath, inside: str) -> str:
-    """Find the folder of Windows' drives, usually /mnt; "" on a Linux that plays Windows.
+    """Return the folder of Windows' drives inside WSL2, usually /mnt; "" on a Linux test system.
 
-    Told by a path on a drive that both names are known of. Raises ValueError where they differ.
+    Args:
+        outside: A path on a drive, as Windows names it.
+        inside: The same path as WSL2 names it.
+
+    Raises:
+        ValueError: The two paths differ.
     """
     rest = outside.as_posix()[len(outside.drive) :]
     if not inside.casefold().endswith(rest.casefold()):
@@ -21,7 +26,11 @@ def drives_at(outside: PurePath, inside: str) -> str:
 
 
 def reached(path: PurePath, drives: str, distribution: str) -> str | None:
-    """Return the path inside; None where there is none. drives: `drives_at`."""
+    """Return a path as WSL2 names it, or None if WSL2 cannot reach it.
+
+    Args:
+        drives: Folder of Windows' drives inside WSL2; see `drives_at`.
+    """
     whole, drive = path.as_posix(), path.drive.replace("\\", "/")
     if not drive:
         return whole

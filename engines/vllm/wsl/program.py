@@ -1,4 +1,4 @@
-"""Runs wsl.exe, the one way into the Linux of a Windows."""
+"""Runs wsl.exe, the only way into the Linux inside Windows."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from engines.vllm.wsl.system_info import question, system_info_of
 
 _LIST_S: Final = 20.0
 _START_S: Final = 90.0
-"""A distribution that rests starts in some seconds, its machine before it in some more."""
+"""A sleeping distribution takes some seconds to start, and its virtual machine some more."""
 
 _NO_WINDOW: Final = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Else Windows opens a console for it. There is no such flag elsewhere."""
+"""Prevents Windows from opening a console window; other systems have no such flag."""
 
 
 @dataclass(frozen=True)
 class Wsl:
-    """The program wsl.exe, or what stands in for it."""
+    """The program wsl.exe, or a stand-in for it."""
 
     program: str
 
     def look(self, folder: Path, pythons: Pythons, wanted: str = "") -> SystemInfo:
-        """Look up what the Linux to be used has, or why there is none; takes some seconds.
+        """Return the facts about the chosen distribution, or why there is none; takes seconds.
 
-        folder: Hearth's, in Windows. wanted: the distribution that goes before the usual one.
+        Args:
+            folder: Hearth's folder, in Windows.
+            pythons: Versions of Python to look for.
+            wanted: Distribution to prefer to the default one.
         """
         found = self.find(wanted)
         if found.state != "ready":
@@ -47,7 +50,7 @@ class Wsl:
         return info
 
     def find(self, wanted: str = "") -> Wsl2:
-        """Find the distribution to be used. Nothing is started."""
+        """Find the distribution to use, without starting it."""
         status = self.ask([self.program, "--status"], _LIST_S)
         if status.status is None or status.late:
             return wsl2(status, status, status)
@@ -56,16 +59,16 @@ class Wsl:
         return wsl2(status, names, table, wanted)
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a distribution of a name; while nobody answers, there may be."""
+        """Return whether a distribution exists; True if wsl.exe does not answer in time."""
         said = self.ask([self.program, "--list", "--quiet"], _LIST_S)
         return said.late or name in map(str.strip, said.text.splitlines())
 
     def within(self, name: str, words: Sequence[str]) -> list[str]:
-        """Return the words that run others in a distribution, past any shell, with `--exec`."""
+        """Return the words that run a command in a distribution without a shell, by `--exec`."""
         return [self.program, "--distribution", name, "--exec", *words]
 
     def ask(self, words: Sequence[str], limit_s: float) -> Said:
-        """Run a command to its end; returns its output."""
+        """Run a command until it ends, and return its result."""
         try:
             result = subprocess.run(
                 list(words),
@@ -83,9 +86,15 @@ class Wsl:
         return Said(result.returncode, decoded(result.stdout), decoded(result.stderr))
 
     def start(self, words: Sequence[str], *, apart: bool = False) -> subprocess.Popen[bytes]:
-        """Start a command with all three streams; apart: errors are not among its output.
+        """Start a command with pipes for all three streams.
 
-        It has to be given an end of its input, or killed. Raises OSError.
+        The caller has to close the input or kill the process.
+
+        Args:
+            apart: Keep errors separate from the output.
+
+        Raises:
+            OSError: The command cannot be started.
         """
         return subprocess.Popen(
             list(words),
@@ -99,5 +108,5 @@ class Wsl:
 
 
 def _variables() -> dict[str, str]:
-    """Return variables that make wsl.exe write UTF-8 if it can; its Linux gets none of them."""
+    """Return variables that make wsl.exe write UTF-8 if it can; they do not reach its Linux."""
     return os.environ | {"WSL_UTF8": "1"}

@@ -1,7 +1,7 @@
-"""What is given to the shell of a distribution: two scripts.
+"""Two scripts for the shell of a distribution.
 
-There are no quotes in them, since wsl.exe has rules of its own for those; an empty IFS makes them
-needless.
+They contain no quotes, because wsl.exe treats those by its own rules; an empty IFS makes them
+unnecessary.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Final
 
 NO_DRIVES: Final = 96
 NO_PYTHON: Final = 97
-"""How `START` ends where it cannot see its file, or finds nothing to run it with."""
+"""Exit codes of `START` if it cannot see its file, or finds no Python to run it."""
 
 START: Final = (
     f"set -f; IFS=; pack=$(wslpath -u $1) || exit {NO_DRIVES}; role=$2; shift 2; "
     "for it do command -v $it >/dev/null && exec $it -I $pack $role; done; "
     f"exit {NO_PYTHON}"
 )
-"""Its words: what `pack` packs, as Windows names it; a role; the Pythons to try."""
+"""Arguments: the file that `pack` makes, as Windows names it; a role; the Pythons to try."""
 
 _CARD: Final = "driver_version,compute_cap,memory.total,memory.free,name"
 _ROWS: Final = "csv,noheader,nounits"
@@ -42,4 +42,4 @@ ASK: Final = "; ".join(
         "echo over",
     )
 )
-"""Its words: a folder of Windows, and the Pythons to look for. The answer is for `system_info`."""
+"""Arguments: a Windows folder, and the Pythons to look for. `system_info` reads the output."""

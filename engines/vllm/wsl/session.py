@@ -1,4 +1,4 @@
-"""A process inside the Linux of a Windows that carries out orders, one after the other."""
+"""A process inside WSL2 that carries out orders one after the other."""
 
 from __future__ import annotations
 
@@ -22,20 +22,26 @@ from engines.vllm.wsl.scripts import NO_DRIVES, NO_PYTHON
 
 _KEPT: Final = 1 << 16
 _START_S: Final = 90.0
-"""How long it may take to begin, with the start of the Linux before it."""
+"""Seconds that the process gets to start, including the start of the distribution."""
 
 _END_S: Final = 20.0
-"""How long it may take to end all that it has started, once it knows of Hearth's end."""
+"""Seconds that the process gets to end its children once it knows that Hearth is gone."""
 
 
 class WslSession:
-    """A session in a distribution, to be entered; what is inside ends with it.
+    """A session in a distribution, used as a context manager; its process ends with it.
 
-    name: of the distribution. start: begins a process there that carries out orders; may raise
-    OSError. pack: what that runs, as Windows names it.
+    Args:
+        name: Name of the distribution.
+        start: Starts a process there that carries out orders; can raise OSError.
+        pack: File of the helper program, as Windows names it.
+        cancel: Ends the session.
 
-    drives: where the drives of Windows are in that Linux, see `drives_at`. Raises EngineUnavailable
-    where none comes about.
+    Attributes:
+        drives: Folder of Windows' drives in that Linux; see `drives_at`.
+
+    Raises:
+        EngineUnavailable: The session cannot be opened.
     """
 
     def __init__(
@@ -87,22 +93,30 @@ class WslSession:
         self._beats.join()
         self._close()
         _end(self._process)
-        assert self._process.stdout is not None  # noqa: S101  asked for
+        assert self._process.stdout is not None  # noqa: S101  opened as a pipe
         self._process.stdout.close()
 
     def ask(
         self, do: str, heard: Callable[[str], None] = lambda _: None, **order: Any
-    ) -> Any:  # what the order gives, as JSON has it
-        """Carry out an order. heard: gets the lines that a command prints.
+    ) -> Any:  # a JSON value
+        """Carry out an order, and return its result.
 
-        Raises CommandFailed as the command there, Cancelled, EngineUnavailable.
+        Args:
+            do: Name of the order.
+            heard: Called with each line that a command prints.
+            order: Arguments of the order.
+
+        Raises:
+            CommandFailed: The command failed inside WSL2.
+            Cancelled: The session was cancelled.
+            EngineUnavailable: The process has ended.
         """
-        # Where it has ended, its last words say why.
+        # If the process has ended, its last output explains why, so errors are ignored here.
         self._tell(json.dumps({"do": do, **order}).encode() + b"\n")
         return self._answer(heard)
 
     def _beat(self) -> None:
-        """Send beats, on a thread: Hearth's end does not always come through to that Linux."""
+        """Send beats on a thread, because WSL2 does not always notice that Hearth has ended."""
         while not self._over.wait(BEAT_S):
             self._tell(BEAT)
 
@@ -111,7 +125,7 @@ class WslSession:
             tell(self._process, line)
 
     def _answer(self, heard: Callable[[str], None]) -> Any:
-        assert self._process.stdout is not None  # noqa: S101  asked for
+        assert self._process.stdout is not None  # noqa: S101  opened as a pipe
         for line in self._process.stdout:
             message = _read(line)
             if message is None:
@@ -129,12 +143,12 @@ class WslSession:
         raise self._ended(status)
 
     def _hang_up(self) -> None:
-        """Close the session, on the thread that cancels; who waits for an answer gets none."""
+        """Close the session on the thread that cancels; a waiting `ask` then raises Cancelled."""
         self._close()
         threading.Thread(target=_end, args=(self._process,), daemon=True).start()
 
     def _close(self) -> None:
-        assert self._process.stdin is not None  # noqa: S101  asked for
+        assert self._process.stdin is not None  # noqa: S101  opened as a pipe
         with suppress(OSError):
             self._process.stdin.close()
 
@@ -154,7 +168,7 @@ class WslSession:
 
 
 def no_drives(name: str) -> EngineUnavailable:
-    """Make the error for a distribution that does not see a folder of Hearth's."""
+    """Return the error for a distribution that cannot see a folder of Hearth's."""
     what, why, do = trouble(Wsl2("apart", name))
     return EngineUnavailable(what, why, do)
 
@@ -168,7 +182,7 @@ def _silent(name: str, said: str) -> EngineUnavailable:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Close its input, which ends it; where that does not come through, kill wsl.exe."""
+    """Wait for the end of the process, whose input is closed; kill wsl.exe if it does not come."""
     try:
         process.wait(_END_S)
     except subprocess.TimeoutExpired:
@@ -177,8 +191,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
-    """Parse a message; None for what else comes on the same way."""
-    # wsl.exe's own warnings are UTF-16: the end of one stands before the first message.
+    """Parse a message; return None for any other output."""
+    # wsl.exe's own warnings are UTF-16, and the last byte of one can precede the first message.
     line = line.lstrip(b"\0")
     if not line.startswith(b"{"):
         return None

@@ -1,4 +1,4 @@
-"""Asks what a Linux inside Windows has, by one command of its shell, without a Python there."""
+"""Examines the Linux inside Windows with one shell command, which needs no Python there."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ _MIB: Final = 1 << 20
 
 
 def question(folder: PurePath, pythons: Pythons) -> list[str]:
-    """Return the words of the command. folder: one of Windows, which that Linux has to see."""
+    """Return the words of the command; `folder` is a Windows folder that WSL2 has to see."""
     named = [f"python{major}.{minor}" for major, minor in pythons]
     return ["sh", "-c", ASK, "hearth", folder.as_posix(), *named]
 
 
 def system_info_of(text: str, name: str, own_disk: int) -> SystemInfo | None:
-    """Read the answer; None where it is none. name: of the distribution.
+    """Read the output of the command; return None if it is incomplete.
 
-    own_disk: bytes that are free for Windows: the disk of its Linux is a file that grows.
+    Args:
+        name: Name of the distribution.
+        own_disk: Free bytes on Windows' disk, on which the Linux disk is a file that grows.
     """
     from engines.vllm.provision.system_info import glibc, machine
 
@@ -50,7 +52,7 @@ def system_info_of(text: str, name: str, own_disk: int) -> SystemInfo | None:
 
 
 def _card(row: str) -> NvidiaCard:
-    """Parse “driver, capability, MiB, MiB free, name”; what nvidia-smi does not know counts 0."""
+    """Parse “driver, capability, MiB, MiB free, name”; numbers that nvidia-smi lacks become 0."""
     _, capability, total, free, name = (it.strip() for it in row.split(",", 4))
     major, _, minor = capability.partition(".")
     return NvidiaCard(
@@ -64,13 +66,13 @@ def _cuda(said: dict[str, str]) -> tuple[int, int]:
 
 
 def _disk(row: str) -> int:
-    """Parse the free bytes from a row of `df -Pk`: the fourth column from the left."""
+    """Parse the free bytes from the fourth column of a row of `df -Pk`."""
     columns = row.split()
     return _number(columns[3]) * 1024 if len(columns) > 3 else 0
 
 
 def _memory(row: str) -> int:
-    """Parse bytes from “MemTotal: 16302252 kB”."""
+    """Parse the bytes in “MemTotal: 16302252 kB”."""
     columns = row.split()
     return _number(columns[1]) * 1024 if len(columns) > 1 else 0
 
