@@ -1,4 +1,4 @@
-"""The meter at the message box: how full the context is, as a ring; its tip has the numbers."""
+"""The meter at the message box: a ring that shows how full the context is."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.kit.look.theme import Theme, theme_of
 
 _SIZE = 18
 _NEARLY = 0.85
-"""The share of the room from which on the ring warns by its colour, too."""
+"""Share of the room above which the ring also warns by its colour."""
 
 
 class ContextMeter(QToolButton):
-    """A button: what fills the context opens with it."""
+    """A button that opens the card of what fills the context."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class ContextMeter(QToolButton):
         return self._use
 
     def show_use(self, use: ContextUse | None) -> None:
-        """Show the use; None where nothing is known."""
+        """Show the use; None hides the meter."""
         self._use = use
         self.setVisible(use is not None)
         if use is None:
@@ -60,7 +60,7 @@ class ContextMeter(QToolButton):
 
 
 def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
-    """A circle that closes as a share of 1 is reached; a full one has a mark in its middle."""
+    """Draw a circle that closes as the share reaches 1; above 1 it has a mark in its middle."""
     size = scaled(_SIZE)
     picture = QPixmap(QSize(size, size) * ratio)
     picture.setDevicePixelRatio(ratio)
