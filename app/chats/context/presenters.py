@@ -97,6 +97,7 @@ class ContextUses(QObject):
         return own or self._settings.current.overflow
 
     def set_policy(self, chat_id: str, policy: OverflowPolicy) -> None:
+        """Set the chat's policy for a full context; it applies at once, before it is saved."""
         self._chosen[chat_id] = policy
         self._save(chat_id, lambda: self._summaries.set_overflow(chat_id, policy))
 

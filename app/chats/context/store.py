@@ -46,6 +46,7 @@ class SummaryStore:
         return row["overflow"] if row else None
 
     def set_overflow(self, chat_id: str, policy: OverflowPolicy | None) -> None:
+        """Set the chat's own policy for a full context; None leaves it to the settings."""
         with self._database.write() as db:
             db.execute("UPDATE chats SET overflow = ? WHERE id = ?", (policy, chat_id))
 

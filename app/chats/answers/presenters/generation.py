@@ -218,6 +218,7 @@ class Generation(QObject):
             self.stop_answer(answer_id)
 
     def stop_answer(self, answer_id: str) -> None:
+        """Stop one answer; its text so far is kept."""
         running = self._running(answer_id)
         if running is not None:
             running.task.cancel()
@@ -248,6 +249,7 @@ class Generation(QObject):
         return running.chat_id if running else None
 
     def is_answering(self, chat_id: str) -> bool:
+        """Return whether an answer of this chat is being written or waits for its turn."""
         return bool(self.answering(chat_id))
 
     def usual_mtp(self) -> MtpMode:

@@ -99,6 +99,7 @@ class WaitingMessages(QObject):
         )
 
     def change(self, item: Waiting, text: str) -> None:
+        """Change a message's text."""
         self._write(item.chat_id, lambda: self._store.change(item.id, text))
 
     def move(self, item: Waiting, step: int) -> None:
@@ -142,6 +143,7 @@ class WaitingMessages(QObject):
         self.changed.emit(chat_id)
 
     def options_of(self, item: Waiting) -> AnswerOptions:
+        """Return the options stored with a message."""
         return options_from_json(item.options)
 
     def _ended(self, answer: StoredMessage) -> None:

@@ -17,6 +17,7 @@ class ChatLayers:
         self._assistants = assistants
 
     def of(self, chat_id: str) -> SettingLayers:
+        """Return what a chat and its assistant have set."""
         own = self._chats.get(chat_id)
         return layers_of(own, self._assistants.assistant(own.assistant_id))
 

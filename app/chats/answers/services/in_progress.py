@@ -129,6 +129,7 @@ class GrowingAnswer:
         return self._reasoned_s + running
 
     def take(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+        """Add a piece of text or reasoning, or move the text so far to the reasoning."""
         with self._lock:
             if not self._runs or self._runs[-1][0] is not type(event):
                 self._runs.append((type(event), []))
@@ -186,6 +187,7 @@ class Saving:
 
     @property
     def is_due(self) -> bool:
+        """Whether the next save is due."""
         return self._now() > self._due
 
     def on_the_way(self, message: StoredMessage) -> None:
@@ -209,7 +211,7 @@ class Saving:
 def asked_of(
     entry: ModelEntry, settings: Settings, request: ChatRequest, loaded: LoadedModel
 ) -> Asked:
-    """Record how an answer is requested, without the seed; a missing file has no mark."""
+    """Record how an answer is requested, without the seed; without marks if a file is missing."""
     marks = []
     with contextlib.suppress(OSError):
         marks = [mark_of(path) for path in entry.files]

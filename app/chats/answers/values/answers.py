@@ -72,8 +72,7 @@ class Ready:
     """The event that the answer's model is loaded; comes before every event of the engine.
 
     Attributes:
-        called: The model as it was requested; its files for another engine can be the ones that
-            answer.
+        called: The model as it was requested; it can answer from its files for another engine.
         engine: The engine's own name.
         load_options: The requested load options.
         why: A sentence saying why this engine answers, if Hearth chose it.

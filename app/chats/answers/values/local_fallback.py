@@ -16,7 +16,7 @@ def local_fallback(usual: str, entries: Sequence[ModelEntry], leaves: Callable[[
 
     Args:
         usual: Id or name of the usual model.
-        leaves: Tells, by the id of a server's profile, whether text for that server leaves this
+        leaves: Returns, for the id of a server's profile, whether text for that server leaves this
             computer.
     """
     found = next((it for it in entries if usual in (it.id, it.name)), None)

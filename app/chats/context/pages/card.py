@@ -376,6 +376,7 @@ class ContextCard(Panel):
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
+        """Show how a chat uses its context."""
         self._total.setText(taken(use))
         self._standing.setText(standing(use))
         self._larger.setVisible(use.context > 0 and (use.most == 0 or use.most > use.context))

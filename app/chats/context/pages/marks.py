@@ -41,6 +41,7 @@ class ContextMarks(QObject):
         generation.compacting.connect(self._compacting)
 
     def show_use(self, use: ContextUse | None) -> None:
+        """Update the marks and the summary to a new use of the context."""
         before, self._marks = self._marks, marks_of(use)
         for message_id in before.keys() | self._marks.keys():
             if before.get(message_id) != self._marks.get(message_id):

@@ -30,6 +30,7 @@ class ContextMeter(QToolButton):
 
     @property
     def use(self) -> ContextUse | None:
+        """The use that is shown; None if unknown."""
         return self._use
 
     def show_use(self, use: ContextUse | None) -> None:
@@ -75,7 +76,7 @@ def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
     pen = QPen(QColor(colour), 3)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
-    # Qt counts in sixteenths of a degree, from three o'clock, against the clock.
+    # Qt counts in sixteenths of a degree, anticlockwise from three o'clock.
     painter.drawArc(where, 90 * 16, -round(min(1.0, share) * 360 * 16))
     if share > 1:
         painter.setPen(QPen(QColor(colour), 1.8, c=Qt.PenCapStyle.RoundCap))

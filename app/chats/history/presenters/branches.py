@@ -126,7 +126,7 @@ class Branches(QObject):
         self._run(lambda: self._store.keep_edit(message_id, text), lambda _: None)
 
     def rate(self, message: StoredMessage, rating: int) -> None:
-        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        """Rate an answer: 1 is good, -1 bad, 0 removes the rating."""
         self._run(lambda: self._store.rate(message.id, rating), lambda _: None)
 
     def remove(self, message: StoredMessage) -> None:

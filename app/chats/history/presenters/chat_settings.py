@@ -69,6 +69,7 @@ class ChatSettings(QObject):
         return self._unsaved.get(chat_id) or self._store.get(chat_id)
 
     def assistant(self, chat_id: str | None) -> Assistant | None:
+        """Return the chat's assistant; None if it has none."""
         return self._assistants.get(self.own(chat_id).assistant_id)
 
     def resolve(self, chat_id: str | None) -> ResolvedSettings:

@@ -193,6 +193,8 @@ class Chats(QObject):
         self._write(write)
 
     def put_back_folder(self, folder_id: str) -> None:
+        """Restore a removed folder with its chats, if it was removed in this window."""
+
         def write() -> None:
             removed = self._removed.pop(folder_id, None)
             if removed is not None:

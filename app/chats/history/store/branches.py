@@ -151,7 +151,7 @@ class BranchStore:
                 db.execute("REPLACE INTO edits VALUES (?, ?)", (message_id, text))
 
     def rate(self, message_id: str, rating: int) -> None:
-        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        """Rate an answer: 1 is good, -1 bad, 0 removes the rating."""
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 

@@ -115,11 +115,11 @@ class WaitingStore:
         """Turn a waiting message into a question with an empty answer.
 
         This is a single transaction: after a crash the message is either waiting or asked. The
-        shown path changes only if the question is added to it.
+        shown path changes only if the question is added at its end.
 
         Args:
-            on_shown_branch: Add the question to the shown branch; otherwise after the message that
-                it waits for, unless that was deleted.
+            on_shown_branch: Add the question to the shown branch. Otherwise it goes after the
+                message that it waits for or, if that was deleted, to the shown branch too.
 
         Raises:
             ChatNotFound: The chat is deleted.

@@ -85,10 +85,12 @@ class Tree:
 
     @cached_property
     def by_id(self) -> Mapping[str, Node]:
+        """The messages by id."""
         return {node.id: node for node in self.nodes}
 
     @cached_property
     def children(self) -> Mapping[str | None, tuple[str, ...]]:
+        """The ids of the messages that follow each message, and of the first ones under None."""
         found: dict[str | None, list[str]] = {}
         for node in self.nodes:
             found.setdefault(node.parent_id, []).append(node.id)
