@@ -12,7 +12,7 @@ from app.exchange.values.export import ExportOptions
 from app.kit.tasks.tasks import Failed, Tasks
 
 _QUEUE = "export"
-"""A long chat takes seconds as a PDF; nothing else waits for it."""
+"""A separate task queue, because a long chat takes seconds as a PDF."""
 
 
 class Exporting:

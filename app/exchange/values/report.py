@@ -39,10 +39,12 @@ class FileReport:
 
     @property
     def wholly_unread(self) -> tuple[NotRead, ...]:
+        """The parts of which nothing could be read."""
         return tuple(it for it in self.not_read if not it.partly)
 
     @property
     def partly_read(self) -> tuple[NotRead, ...]:
+        """The parts that could be read only partly."""
         return tuple(it for it in self.not_read if it.partly)
 
     @property
@@ -55,6 +57,7 @@ class FileReport:
 
     @property
     def taken(self) -> int:
+        """The number of chats that are new or restored."""
         return self.new + self.back
 
 
