@@ -390,9 +390,7 @@ def _suitable(
 
 
 def _beginnings(everything: Sequence[tuple[AttachedFile, Passage]]) -> list[int]:
-    """Return the numbers of all passages: the first of every file, then the second of every file,
-    and so on.
-    """
+    """Return the numbers of all passages: the first of every file, then the second, and so on."""
     counts: dict[int, int] = {}
     ranks = []
     for number, (file, _) in enumerate(everything):

@@ -71,9 +71,7 @@ def as_json(asked: Asked) -> str:
 
 
 def from_json(text: str) -> Asked | None:
-    """Read a stored record; return None if none was stored, as with answers older than these
-    records.
-    """
+    """Read a stored record; return None for an empty text, as stored with older answers."""
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)

@@ -237,7 +237,7 @@ class ChatStore:
             )
 
     def entitle(self, chat_id: str, title: str) -> bool:
-        """Replace a title taken from the first question; return False if there was none."""
+        """Replace a title taken from the first question; return False if the title is another."""
         with self._database.write() as db:
             done = db.execute(
                 "UPDATE chats SET title = ?, titled_by = 'model'"

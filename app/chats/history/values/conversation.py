@@ -96,7 +96,7 @@ class StoredMessage:
         asked: How the answer was requested, so that it can be requested again in the same way;
             JSON, see `app.chats.answers.values.asked`.
         attachments: The files that go with a question.
-        sources: Where the text that an answer's prompt had besides the question came from.
+        sources: The sources of the text that an answer's prompt had besides the question.
     """
 
     id: str
