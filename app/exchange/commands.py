@@ -1,4 +1,4 @@
-"""`hearth chats`: its verbs `show`, `export` and `import`, and the command of all its verbs."""
+"""The verbs `show`, `export` and `import` of `hearth chats`, and the command with all its verbs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _REASONS = 20
-"""The number of unreadable things that an error names."""
+"""Most unreadable things that an error names."""
 
 
 def _show(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -43,7 +43,10 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Export to stdout, or with --output to a file or folder; a PDF at least into this folder."""
+    """Export to stdout, or with --output to a file or folder; a PDF always becomes a file.
+
+    Without --output, a PDF goes to the current folder.
+    """
     options = ExportOptions(args.format, args.reasoning, args.branches)
     ids = [app.chats.chat(called).id for called in args.what]
     if args.folder is not None:
@@ -74,7 +77,7 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Report what was read and what not; with --dry-run nothing is kept."""
+    """Import chats and report what was read and what was not; --dry-run stores nothing."""
     paths = [from_home(it) for it in args.what]
     files = list(read_files(paths, CancelToken(), app.documents.checked))
     chats = [chat for file in files for chat in file.chats]
@@ -103,13 +106,17 @@ def _nothing(files: Sequence[FileFound]) -> NothingImported:
 
 
 def _named(file: FileFound, what: str) -> str:
-    """Name a part of a file so that it is told from those of other files."""
+    """Return the name of a part of a file, distinct from parts of other files."""
     name = file.path.name
     return name if what in (name, *WHOLE_FILE) else f"{name}, {what}"
 
 
 def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
-    """Print chats as a PDF, without a display. Raises ExportFailed where Qt cannot be loaded."""
+    """Print chats as a PDF, without a display.
+
+    Raises:
+        ExportFailed: Qt cannot be loaded.
+    """
     try:
         from PySide6.QtGui import QGuiApplication
 
@@ -126,7 +133,7 @@ def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path)
 
 
 def _print(text: str, options: ExportOptions, out: Output) -> None:
-    """Print an export: JSON as it is; other texts become one value where JSON is wanted."""
+    """Print an export: JSON unchanged; other texts inside one value if JSON is wanted."""
     if options.kind == "json":
         out.data(json_harmless(text))
     elif out.as_json:

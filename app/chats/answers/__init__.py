@@ -1,1 +1,1 @@
-"""How an answer is asked for and written."""
+"""How an answer is requested and written."""

@@ -41,7 +41,7 @@ BUILT_IN_QUESTION = "What is Hearth?"
 
 
 def ask(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
+    """Run the command and return the exit status."""
     if args.depth is not None and args.mtp == "off":
         raise WrongUsage(
             "--depth and --mtp off contradict each other.",
@@ -107,7 +107,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
 def _collections(
     app: App, args: argparse.Namespace, options: AnswerOptions
 ) -> list[CollectionState]:
-    """Return how far the collections are read in which the answer is grounded."""
+    """Return the state of the collections that ground the answer."""
     if args.chat is None:
         chosen = options.collections or ()
     else:
@@ -117,7 +117,7 @@ def _collections(
 
 
 def answer_built_in(app: App, out: Output) -> int:
-    """Ask the starter model one built-in question: "does it work?" has an answer anywhere."""
+    """Ask the starter model one built-in question, so that anyone can see that Hearth works."""
     out.note(f"> {BUILT_IN_QUESTION}")
     settings = app.settings.read().changed("model", "starter")
 
@@ -140,7 +140,12 @@ def _standard_input() -> str:
 
 
 def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFile]:
-    """Read the files that go with a question. Raises DocumentNotRead, and Cancelled on Ctrl+C."""
+    """Read the files that go with a question.
+
+    Raises:
+        DocumentNotRead: A file cannot be read.
+        Cancelled: The user pressed Ctrl+C.
+    """
     files: list[AttachedFile] = []
 
     def work(cancel: CancelToken) -> Iterator[AttachedFile]:
@@ -157,9 +162,13 @@ def read_files(app: App, paths: Sequence[Path], out: Output) -> list[AttachedFil
 def on_engine(
     app: App, model: str | None, engine: EngineName | None, otherwise: str | None = None
 ) -> str | None:
-    """Return the id of a model as an engine runs it; `otherwise` where no engine is asked for.
+    """Return the id of a model on an engine, or `otherwise` if no engine was requested.
 
-    model: None is the one of the settings. Raises EngineUnavailable, with what it would take.
+    Args:
+        model: None means the model of the settings.
+
+    Raises:
+        EngineUnavailable: The error says what the engine would need.
     """
     if engine is None:
         return otherwise
@@ -168,7 +177,7 @@ def on_engine(
 
 
 def _of_chat(app: App, args: argparse.Namespace) -> str | None:
-    """Return the model of the chat that goes on; None leaves it to the settings."""
+    """Return the model of the chat to continue, or None if the settings decide."""
     if args.chat is None or args.engine is None:
         return None
     chat = app.chats.chat(args.chat)
@@ -278,7 +287,7 @@ def _top_p(text: str) -> float:
 
 
 def _as_setting(name: str, text: str) -> float:
-    """Within the bounds of the setting of that name."""
+    """Return a number within the bounds of the setting of that name."""
     try:
         return float(getattr(Settings().changed(name, text), name))
     except SettingsInvalid as error:

@@ -1,4 +1,4 @@
-"""`hearth chat`: a conversation in the terminal, kept like one of the window's."""
+"""`hearth chat`: a conversation in the terminal, stored like one in the window."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _SILENCE_S = 2.0
 
 
 class _Leave(Exception):
-    """/quit was typed."""
+    """The user typed /quit."""
 
 
 @dataclass
 class Conversation:
-    """A chat in the terminal; it is stored with its first question."""
+    """A chat in the terminal, stored with its first question."""
 
     app: App
     out: Output
@@ -77,7 +77,7 @@ class Conversation:
         }
 
     def say(self, line: str) -> None:
-        """Take one typed line: a command, or a question. Raises _Leave and UserError."""
+        """Handle one typed line: a command or a question. Raises _Leave and UserError."""
         line = line.strip()
         if not line:
             return
@@ -94,7 +94,7 @@ class Conversation:
             self._write(answer)
 
     def _begins(self) -> NewChat:
-        """Return a new chat's own model, so that the chat keeps it."""
+        """Return the settings of a new chat, with the model that it will keep."""
         usual = self.app.settings.read()
         model = self.app.library.find(self.model).id if self.model else usual.model
         return self.app.answers.with_model(NewChat(model, usual=self.model is None), usual)
@@ -150,7 +150,7 @@ class Conversation:
             self.out.line(f"{mark} {on_one_line(entry.id)}  {on_one_line(entry.name)}")
 
     def _engine(self, name: str) -> None:
-        """Switch to the model's counterpart on another engine; chat, branches and settings stay."""
+        """Switch to the same model on another engine; chat, branches and settings stay."""
         entry = self.app.library.find(self.model or self._stored() or self._settings().model)
         if name and name not in NAMES:
             self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
@@ -163,13 +163,13 @@ class Conversation:
         except EngineUnavailable:
             if name not in self._answered:
                 raise
-            # No counterpart is known, but one of its models has answered here before.
+            # The same model is not known there, but another model of that engine has answered here.
             other = self.app.library.find(self._answered[name])
         self.model = other.id
         self.out.line(f"{other.name} answers, by {NAMES[other.engine]}.")
 
     def _stored(self) -> str | None:
-        """Return the model that the open chat has."""
+        """Return the model of the open chat."""
         if self.chat_id is None:
             return None
         return self.app.answers.model_of(self.chat_id, self.app.settings.read())
@@ -209,7 +209,7 @@ class Conversation:
         return effective(settings, self.app.library.own(self.model or settings.model))
 
     def _what_runs(self, mode: MtpMode, model: str) -> str:
-        """Say what MTP did for the last answer, or what the model's files tell of it."""
+        """Return what MTP did for the last answer, or what the model's files say about MTP."""
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         facts = path[-1].facts if path else None
         if facts is not None and facts.mtp is not None and facts.mtp.mode == mode:
@@ -234,9 +234,9 @@ class Conversation:
 
 
 def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
-    """Do what `hearth` does without a display: chat, or answer once where nobody types.
+    """Run `hearth` without a display: chat, or answer one built-in question if nobody types.
 
-    A script may start Hearth with a standard input that is open and stays silent.
+    A script can start Hearth with a standard input that is open but stays silent.
     """
     if not sys.stdin.isatty() and _is_silent(sys.stdin):
         return answer_built_in(app, out)
@@ -244,14 +244,14 @@ def chat_or_prove(app: App, _: argparse.Namespace, out: Output) -> int:
 
 
 def _is_silent(stream: TextIO) -> bool:
-    """Tell whether nothing comes within a moment. Windows cannot tell of a pipe: it is read."""
+    """Return whether the stream stays silent for a moment; False on Windows, which cannot tell."""
     if sys.platform == "win32":
         return False
     return not select.select([stream], [], [], _SILENCE_S)[0]
 
 
 def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = AnswerOptions(
         {
             "model": on_engine(app, args.model, args.engine, args.model),
@@ -266,12 +266,13 @@ def chat_as_asked(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False) -> int:
-    """Read questions and commands until the end; returns the exit status.
+    """Read questions and commands until the end, and return the exit status.
 
-    proves: answer one built-in question where standard input ends at once.
+    Piped input is answered line by line as it arrives. An error is printed, the next line is
+    answered, and the status is 1.
 
-    What is piped in is answered line by line, as it comes; after one that failed it goes on, and
-    the status is 1.
+    Args:
+        proves: Answer one built-in question if standard input ends at once.
     """
     conversation = Conversation(app, out, options.model, options=options)
     if options.model is not None:
@@ -322,9 +323,10 @@ def _by_hand(conversation: Conversation) -> int:
 
 
 def _line_reader(commands: Sequence[str]) -> Callable[[], str]:
-    """Return what reads a typed line, with a history, completed commands and pasted lines as one.
+    """Return a function that reads a typed line.
 
-    Where the output is no terminal, nothing is edited.
+    It offers a history and completes commands, and takes pasted lines as one. Without a terminal as
+    output, nothing can be edited.
     """
     if not sys.stdout.isatty():
         return _plain_line
@@ -336,7 +338,7 @@ def _line_reader(commands: Sequence[str]) -> Callable[[], str]:
     session: PromptSession[str] = PromptSession(
         "> ", completer=completer, complete_while_typing=False
     )
-    # Ctrl-C is a key while a line is edited; the signal stays with whoever handles it otherwise.
+    # While a line is edited, Ctrl-C is a key; otherwise the usual handler keeps the signal.
     return lambda: session.prompt(handle_sigint=False)
 
 

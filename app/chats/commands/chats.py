@@ -1,4 +1,4 @@
-"""`hearth chats`: the history in the terminal."""
+"""The verbs of `hearth chats`: the history in the terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _EVERY = -1
-"""No limit, in SQLite's words."""
+"""SQLite's value for no limit."""
 
 
 def _list(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -38,7 +38,7 @@ def _list(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _search(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Search the whole history: what the index has not read yet is read first."""
+    """Search the whole history, after indexing everything that is not indexed yet."""
     for share in steps(app.index, CancelToken(), rest=lambda _: None):
         out.rewrite(f"Reading older chats: {share:4.0%}")
     out.rewrite("")
@@ -69,7 +69,7 @@ def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _archive(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Put a chat away, or back."""
+    """Archive a chat, or take it out of the archive."""
     chat, away = app.chats.chat(args.what), args.verb == "archive"
     app.chat_lists.set_archived((chat.id,), away)
     where = "in" if away else "out of"
@@ -78,7 +78,7 @@ def _archive(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    """Group hits: each chat once, with what was found in it."""
+    """Group hits by chat: each chat once, with its hits."""
     found: dict[str, dict[str, Any]] = {}
     for hit in hits:
         chat = found.setdefault(hit.chat.id, {**asdict(hit.chat), "hits": []})
@@ -88,7 +88,7 @@ def _by_chat(hits: Sequence[Hit]) -> list[dict[str, Any]]:
 
 
 def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
-    """List the copies, or put one back; the database need not be whole for that."""
+    """List the snapshots, or restore one; this works even if the database is damaged."""
     snapshots = Snapshots(folder.snapshots, folder.database)
     if args.what == "list":
         copies = snapshots.list()

@@ -1,4 +1,4 @@
-"""Prints an answer: as it comes, or as one JSON value at its end."""
+"""Prints an answer: as it arrives, or as one JSON value at its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class AnswerFailed(UserError):
-    """An answer that was saved as failed, in the words in which it was saved."""
+    """The error of an answer that was saved as failed, with the saved texts."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.what, failure.why, failure.do, terminal=failure.terminal)
@@ -41,9 +41,11 @@ class AnswerFailed(UserError):
 
 @dataclass
 class _Heard:
-    """The parts of an answer that have come so far.
+    """The parts of an answer that have arrived so far.
 
-    think: as of `print_answer`. notes: sentences about its prompt.
+    Attributes:
+        think: See `print_answer`.
+        notes: Sentences about its prompt.
     """
 
     think: str | None = None
@@ -95,7 +97,7 @@ class _Heard:
 
 
 def _making_room(event: Compaction) -> Iterator[str]:
-    """Yield a sentence for what is done to make room in the context."""
+    """Yield a sentence about making room in the context."""
     match event:
         case Compaction("begun", count):
             yield f"Summing up the oldest {count} messages, to make room."
@@ -104,7 +106,7 @@ def _making_room(event: Compaction) -> Iterator[str]:
 
 
 def _told_of(share: FileShare) -> str:
-    """Say how much of a file stands in the prompt; "" if that is all of it."""
+    """Return how much of a file is in the prompt; "" if all of it is."""
     if share.unmatched:
         return f"{share.name}: nothing in it matches the question, so only its beginning is in."
     if share.complete:
@@ -115,7 +117,7 @@ def _told_of(share: FileShare) -> str:
 
 
 def loading(app: App, out: Output) -> Progress:
-    """Return a callback that shows how far a model is loaded, and what a worker does for it."""
+    """Return a callback that shows how far a model is loaded, and what its worker is doing."""
     return lambda share: out.progress(share, app.answers.doing("vllm"))
 
 
@@ -128,14 +130,17 @@ def print_answer(
     files: Callable[[Sequence[PromptSource]], Sequence[AttachedFile]] = lambda _sources: (),
     collections: Sequence[CollectionState] = (),
 ) -> int:
-    """Print an answer; returns the exit status.
+    """Print an answer and return the exit status.
 
-    think: on or off, where the model was asked to reason or not to; it is told where that has no
-    effect. said: notes on the engine that were printed before and need no repeating; new ones are
-    added. files: those whose text the answer was told, by its sources; its quotes are held against
-    them. collections: those that it is grounded in.
-    Raises the answer's error after what was answered has been printed. Where that is to be one
-    JSON value, it holds both, and nothing is raised.
+    The answer's error is raised after the answer has been printed. With JSON output, the one value
+    holds both and nothing is raised.
+
+    Args:
+        think: Thinking as requested, on or off; a note is printed if that has no effect.
+        said: Notes on the engine that were printed before and are not repeated; new ones are added.
+        files: Returns the files in the answer's prompt, given its sources; its quotes are checked
+            against them.
+        collections: The collections that ground the answer.
     """
     heard = _Heard(think)
     heard.collections = collections
@@ -161,7 +166,7 @@ def print_answer(
 
 
 def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
-    """Check the quotes of an answer as it is read, as the window does."""
+    """Check the quotes of an answer without its markup, as the window does."""
     from app.markdown.parser import Parser
     from app.markdown.reading import read_text
 
@@ -169,14 +174,18 @@ def _checked(text: str, files: Sequence[AttachedFile]) -> tuple[Citation, ...]:
 
 
 def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
-    """Say that text leaves this computer, before it does."""
+    """Print a note that text leaves this computer, before it does."""
     profile = app.servers.find(entry.server)
     if not is_loopback(profile.host):
         out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
 
 
 def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
-    """Say that a chat is kept from a server, where it is. word: the command to choose a model."""
+    """Print a note if a chat is kept from a server.
+
+    Args:
+        word: The command that chooses a model.
+    """
     server = app.answers.withheld_model(chat_id, settings)
     if server is not None:
         out.note(
@@ -204,7 +213,7 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
 
 
 def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
-    """Say which quotes of an answer do not stand where it says."""
+    """Print which quotes of an answer are not where it says they are."""
     found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
     if citations:
         out.note(f"{found} of {len(citations)} quotes stand in the files.")
@@ -226,7 +235,7 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
     return {
         "text": "".join(heard.text),
         "reasoning": "".join(heard.reasoning) or None,
-        # The protocols that programs know have no word for an answer that repeats itself.
+        # The protocols of other programs have no value for an answer that repeats itself.
         "finish_reason": "length" if done.finish_reason == "repetition" else done.finish_reason,
         "model": ready.entry.id if ready else None,
         "engine": ready.engine if ready else None,
@@ -240,10 +249,10 @@ def _value(heard: _Heard, done: Done) -> dict[str, Any]:
 
 
 def _of_files(heard: _Heard) -> dict[str, Any]:
-    """Write what an answer was told of files, and its quotes of them.
+    """Return the JSON of an answer's files, collections, sources and quotes.
 
-    The places are those of a file's whole text, but for `spans`, which go by its pages; `at` is
-    the place of a quote in the answer, as it is read without its markup.
+    Positions refer to a file's whole text, except in `spans`, which count within its pages; `at` is
+    the position of a quote in the answer without its markup.
     """
     documents = {it.document.sha256: it.document for it in heard.files}
     value: dict[str, Any] = {}
@@ -262,13 +271,13 @@ def _of_files(heard: _Heard) -> dict[str, Any]:
 
 
 def _collection(state: CollectionState) -> dict[str, Any]:
-    """Write how far a collection is read."""
+    """Return the JSON of how far a collection is read."""
     counts = ("files", "waiting", "unreadable", "scans", "partly_read", "empty")
     return {"name": state.collection.name, **{it: getattr(state, it) for it in counts}}
 
 
 def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
-    """Write a part of a prompt; a whole file has no page."""
+    """Return the JSON of a part of a prompt; a whole file has no page."""
     if not source.place:
         return {"file": source.name, "page": None, "start": 0, "end": len(document.text)}
     before = document.start_of(source.place)
@@ -279,7 +288,7 @@ def _passage(source: PromptSource, document: Document) -> dict[str, Any]:
 
 
 def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
-    """Write a quote, and where its words stand."""
+    """Return the JSON of a quote and of where its words are."""
     place: dict[str, Any] = {"page": None, "start": None, "end": None}
     if document is not None and citation.spans:
         first, last = citation.spans[0], citation.spans[-1]
@@ -301,7 +310,7 @@ def _cited(citation: Citation, document: Document | None) -> dict[str, Any]:
 
 
 def _of_engine(ready: Ready | None) -> tuple[str, ...]:
-    """Return why this engine answers, and what it does otherwise."""
+    """Return why this engine answers, and its notes on how it deviates from the plan."""
     if ready is None:
         return ()
     return (*((ready.why,) if ready.why else ()), *ready.loaded.notes)

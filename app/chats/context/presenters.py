@@ -1,4 +1,4 @@
-"""The context of chats, for the window: its use, the policy, the pins."""
+"""The context of chats, for the window: its use, the policy and the pins."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ COUNTING = "counting"
 
 
 class ContextUses(QObject):
-    """Measures contexts, on a queue of its own: it waits for no answer, and no window for it.
+    """Measures contexts, on a task queue of its own that waits for no answer.
 
-    known(chat_id or None, ContextUse or None): what was asked for last; None where it cannot be
-    said, as for a model that is gone. hindered(chat_id or None, UserError or None): why a file
-    cannot be sent. changed(chat_id): a policy or a pin of the chat is saved. failed(error).
+    Signals:
+        known(chat_id or None, ContextUse or None): The result of the last request; None if it
+            cannot be measured, as when the model is gone.
+        hindered(chat_id or None, UserError or None): Why a file cannot be sent.
+        changed(chat_id): A policy, a pin or a summary of the chat was saved.
+        failed(error): A change could not be saved, or there is a bug in Hearth.
     """
 
     known = Signal(object, object)
@@ -57,9 +60,10 @@ class ContextUses(QObject):
         known: ContextUse | None = None,
         attachments: Sequence[Attachment] = (),
     ) -> None:
-        """Measure the next question, with its files; what was asked before counts no more.
+        """Measure the next question with its files; this replaces an earlier request.
 
-        known: what was found before, where since then nothing but the draft has changed.
+        Args:
+            known: The previous result, if only the draft has changed since.
         """
         settings = self._settings.current
 
@@ -86,22 +90,23 @@ class ContextUses(QObject):
         self._latest.run(look, found, failed)
 
     def policy(self, chat_id: str | None) -> OverflowPolicy:
-        """Return the policy for a full context, also before it is saved."""
+        """Return the policy for a full context, including one that is not saved yet."""
         own = None
         if chat_id is not None:
             own = self._chosen.get(chat_id) or self._summaries.overflow(chat_id)
         return own or self._settings.current.overflow
 
     def set_policy(self, chat_id: str, policy: OverflowPolicy) -> None:
+        """Set the chat's policy for a full context; it applies at once, before it is saved."""
         self._chosen[chat_id] = policy
         self._save(chat_id, lambda: self._summaries.set_overflow(chat_id, policy))
 
     def pin(self, message: StoredMessage, pinned: bool) -> None:
-        """Keep a message in the prompt, or not any more."""
+        """Pin a message so that it stays in the prompt, or unpin it."""
         self._save(message.chat_id, lambda: self._summaries.set_pinned(message.id, pinned))
 
     def forget_summary(self, chat_id: str, message_id: str) -> None:
-        """Remove the summary on a message; what it stood for is itself again."""
+        """Remove the summary attached to a message; the messages themselves are sent again."""
         self._save(chat_id, lambda: self._summaries.forget(message_id))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The trash: chats in it lose their KV states, and are removed for good later or on demand."""
+"""The trash: its chats lose their saved KV cache, and are removed for good later or on demand."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from app.chats.history.store.chats import ChatStore
 
 
 def see_today(chats: ChatStore) -> None:
-    """Count this day for what lies in the trash, if it is not counted yet."""
+    """Count today for everything in the trash, unless it is counted already."""
     chats.see_day(time.strftime("%Y-%m-%d", time.localtime(time.time())))
 
 
 def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: int) -> int:
-    """Remove chats that have lain in the trash for so many days; returns how many.
+    """Remove chats that have been in the trash for `days` days, and return how many.
 
-    forget_states: removes what an engine has kept of a chat; for every deleted one, as a chat
-    that is brought back can be read again. It goes first, so that nothing of a chat is left where
-    the process ends between the two.
+    Args:
+        forget_states: Removes the saved KV cache of a chat. It is called for every deleted chat,
+            because a restored chat can be processed again, and before any chat is removed, so that
+            nothing of a chat is left if the process ends in between.
     """
     for chat_id in chats.deleted():
         forget_states(chat_id)
@@ -34,9 +35,11 @@ def remove_for_good(
     forget_files: Callable[[], None],
     chat_ids: Iterable[str],
 ) -> None:
-    """Remove those chats that are in the trash, one at a time, so that no writer waits long.
+    """Remove those of the chats that are in the trash, one at a time so that no writer waits long.
 
-    forget_files: removes the copies of files that no chat has any more.
+    Args:
+        forget_states: Removes the saved KV cache of a chat.
+        forget_files: Removes the copies of files that no chat uses any more.
     """
     deleted = set(chats.deleted())
     for chat_id in chat_ids:

@@ -1,4 +1,4 @@
-"""The presenters for what can be done with a chat's messages, besides asking: one bundle."""
+"""The presenters for everything done with a chat's messages except asking, in one bundle."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A chat of which nothing is kept: its services have stores of their own, in memory.
+"""A chat of which nothing is saved: its services have stores of their own, in memory.
 
-What protects it is that there is nothing to protect it from: nothing here knows a file. The engine
-is asked without a chat's name, so that it writes no KV cache of it. The system may still move
-memory to its swap space, which is beyond a program's reach.
+Nothing here knows a file, so there is nothing on disk to protect. The engine gets no chat id, so it
+writes no KV cache for it. The system can still move memory to its swap space, which a program
+cannot prevent.
 """
 
 from __future__ import annotations
@@ -21,10 +21,13 @@ from app.kit.tasks.tasks import STORE, Tasks
 
 
 class Scratch(QObject):
-    """The scratch chat, one at the most.
+    """The scratch chat; there is at most one.
 
-    failed(error): a bug of ours, while it was being forgotten. forget: gives its memory back, once
-    nothing is at work on it.
+    Args:
+        forget: Releases its memory, once nothing works on it any more.
+
+    Signals:
+        failed(error): A bug in Hearth while the chat was being removed.
     """
 
     failed = Signal(Exception)
@@ -58,15 +61,16 @@ class Scratch(QObject):
         return self._chat_id is not None
 
     def close(self) -> None:
-        """End the answer, and forget everything. Nothing can be asked afterwards."""
-        # Who listened is going away with the window.
+        """Stop the answers and remove everything. Nothing can be asked afterwards."""
+        # The listeners go away with the window.
         self.generation.blockSignals(True)
         self.generation.stop_all()
         self.context.close()
         self.chats.drafts.forget()
         self.answering.files.forget()
         self.answering.recording.drop()
-        # The queue works in order: what was handed in before has become an answer when this comes.
+        # The queue works in order: a question handed in earlier already has its answer when this
+        # runs.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
     def _asked(self, question: StoredMessage) -> None:

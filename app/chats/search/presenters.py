@@ -1,4 +1,4 @@
-"""Searches all chats while the user types, and keeps the index in step in the background."""
+"""Searches all chats while the user types, and keeps the index up to date in the background."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.kit.tasks.tasks import Task, Tasks
 
 SEARCH = "search"
 INDEX = "search index"
-"""Queues of their own: neither a writer nor an answer holds up a search, nor does the index."""
+"""Separate task queues, so that no writer, no answer and no indexing delays a search."""
 
 _PAUSE_MS = 1_000
 
@@ -21,9 +21,11 @@ _PAUSE_MS = 1_000
 class ChatSearch(QObject):
     """The search over all chats.
 
-    found(words, hits): a list of Hit, the newest first; only for the words that came last.
-    indexed(share): how much of what was there before the index can be found by now, 0.0 to 1.0; the
-    newest is found first. failed(error).
+    Signals:
+        found(words, hits): A list of Hit, the newest first; only for the latest words.
+        indexed(share): How much of the text from before the index can be found now, 0.0 to 1.0; the
+            newest is indexed first.
+        failed(error): Searching or indexing failed.
     """
 
     found = Signal(str, object)
@@ -47,7 +49,11 @@ class ChatSearch(QObject):
         tasks.closing.connect(self._close)
 
     def search(self, words: str, limit: int = 50) -> None:
-        """Search, archived chats too, the trash not. Any text will do; a later call wins."""
+        """Search all chats except those in the trash; a later call replaces this one.
+
+        Args:
+            words: Any text.
+        """
 
         def work() -> list[Hit]:
             catch_up(self._index)
@@ -56,7 +62,7 @@ class ChatSearch(QObject):
         self._latest.run(work, lambda hits: self.found.emit(words, hits), self.failed.emit)
 
     def keep_in_step(self) -> None:
-        """Index changes, a moment from now; connect it to whatever may change a chat."""
+        """Index changes shortly; connect this to every signal of a change to a chat."""
         if not self._closed and not self._pause.isActive():
             self._pause.start()
 

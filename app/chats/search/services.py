@@ -1,4 +1,4 @@
-"""Keeps the search index in step: a little before a search, all of it in the background."""
+"""Keeps the search index up to date: recent changes before a search, the rest in the background."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from app.chats.search.store.search_index import SearchIndex
 from engines.cancel import CancelToken
 
 _RECENT = 500
-"""The changes read before a search, so that what was just written is found."""
+"""How many changes are indexed before a search, so that recent writing is found."""
 
 
 def catch_up(index: SearchIndex) -> None:
-    """Index recent changes; if there are many, they are left to the background."""
+    """Index recent changes; if there are many, leave them to the background."""
     if 0 < index.behind().changes <= _RECENT:
         while index.behind().changes and index.step():
             pass
@@ -22,9 +22,11 @@ def catch_up(index: SearchIndex) -> None:
 def steps(
     index: SearchIndex, cancel: CancelToken, rest: Callable[[float], None] = time.sleep
 ) -> Iterator[float]:
-    """Index all there is; yields after each step the share of older texts that can be found.
+    """Index everything; after each step, yield the share of older texts that can be found.
 
-    rest: is given the seconds that the step took. Resting as long lets others have the interpreter.
+    Args:
+        rest: Called with the seconds that the step took. Sleeping as long lets other threads have
+            the interpreter.
     """
     while not cancel.cancelled:
         began = time.monotonic()

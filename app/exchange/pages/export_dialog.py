@@ -1,4 +1,4 @@
-"""The dialog for an export: the kind of file, and what goes into it."""
+"""The dialog for an export: the file format, and what to include."""
 
 from __future__ import annotations
 
@@ -21,12 +21,21 @@ from app.kit.widgets.switch import Switch
 
 
 class ExportDialog(Dialog):
-    """chosen(options, one_file): how; where to is asked next."""
+    """The dialog for an export.
+
+    Signals:
+        chosen(options, one_file): The user chose the options; the place is asked next.
+    """
 
     chosen = Signal(object, bool)
 
     def __init__(self, title: str, count: int, parent: QWidget | None = None) -> None:
-        """Begin. title: of the one chat. count: of the chats."""
+        """Create the dialog.
+
+        Args:
+            title: The chat's title, if there is only one chat.
+            count: The number of chats.
+        """
         super().__init__("exportDialog", width=440, parent=parent)
         if count == 1:
             self.set_title(self.tr("Export “{0}”").format(title))
@@ -80,7 +89,7 @@ class ExportDialog(Dialog):
         return cast(ExportKind, self._kind.currentData())
 
     def _show_kind(self) -> None:
-        """JSON always has everything."""
+        """Explain the chosen format; for JSON, which always has everything, fix the switches on."""
         kind = self._chosen()
         said: dict[ExportKind, str] = {
             "md": self.tr("Plain text that most programs can read."),

@@ -1,4 +1,4 @@
-"""Saving chats, and code out of them, as files of the user's choice."""
+"""Saves chats, and code from them, as files that the user chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.markdown.code_file import file_name_of
 
 
 class Exporter(QObject):
-    """Asks how and where to, and says when it is done."""
+    """Asks for the format and the place of an export, and confirms it when it is done."""
 
     def __init__(
         self, chats: Chats, exporting: Exporting, notifier: Notifier, window: QWidget
@@ -30,7 +30,7 @@ class Exporter(QObject):
         self._window = window
 
     def ask(self, chat_ids: Sequence[str]) -> None:
-        """Let the user pick how, then a file for one chat, or a file or folder for several."""
+        """Let the user choose the options, then a file, or a folder for a file per chat."""
         ids = tuple(chat_ids)
         if not ids:
             self._notifier.say(self.tr("There is nothing to export."))
@@ -41,7 +41,7 @@ class Exporter(QObject):
         dialog.open()
 
     def ask_for_code(self, code: Code) -> None:
-        """Let the user name the file that a block of code becomes."""
+        """Let the user choose the file for a block of code."""
         dialog = QFileDialog(self._window, self.tr("Save code"), str(Path.home()))
         dialog.setObjectName("saveCode")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)

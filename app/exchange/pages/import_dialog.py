@@ -31,9 +31,13 @@ Step = Literal["choose", "reading", "preview", "done"]
 
 
 class ImportDialog(EnterDialog):
-    """chosen(paths): look into these. go(): take in what was found. undo(): take it back.
+    """The dialog for an import.
 
-    show_chats(): the user wants to see them.
+    Signals:
+        chosen(paths): The user chose files or folders to read.
+        go(): The user wants to import the chats found.
+        undo(): The user wants to undo the import.
+        show_chats(): The user wants to see the imported chats.
     """
 
     chosen = Signal(object)

@@ -1,4 +1,4 @@
-"""Leads an import through the window: from the choice of files to undoing it."""
+"""Guides an import through the window, from choosing files to undoing it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from app.kit.notify import Notifier
 
 
 class Importer(QObject):
-    """Files come from the user's choice, or by `take_dropped`.
+    """Imports files that the user chose or that were passed to `take_dropped`.
 
-    gone(ids): chats that were imported are not there to be read any more.
+    Signals:
+        gone(ids): Imported chats were moved to the trash.
     """
 
     gone = Signal(object)
@@ -50,7 +51,7 @@ class Importer(QObject):
         self._open().show_choice()
 
     def look(self, paths: Sequence[Path]) -> None:
-        """Look into files, and show what would be imported."""
+        """Read files, and show what would be imported."""
         self._open().show_reading(0)
         self._importing.look(paths, self._reading, self._looked, self._failed)
 
@@ -77,7 +78,10 @@ class Importer(QObject):
         self._files = ()
 
     def take_dropped(self, path: Path) -> bool:
-        """Whether this is such a file; all that are dropped together are looked at together."""
+        """Take a dropped file if it contains chats; return whether it was taken.
+
+        All files dropped together are read together.
+        """
         if not self._importing.looks_like_chats(path):
             return False
         if not self._dropped:
@@ -114,7 +118,7 @@ class Importer(QObject):
         self._notifier.error(error)
 
     def _undo(self) -> None:
-        """Into the trash with all of them; the folders that were made for them go."""
+        """Move the imported chats to the trash, and remove the folders created for them."""
         chats, done = self._chats, self._last
         self._last = Imported()
         ids = (*done.new, *done.back)
@@ -125,6 +129,6 @@ class Importer(QObject):
         self._notifier.say(self.tr("The imported chats are in the trash."))
 
     def _show(self) -> None:
-        """The newest of them."""
+        """Open the first of the imported chats."""
         if ids := (*self._last.new, *self._last.back):
             self._navigation.open_chat(ids[0])

@@ -1,6 +1,6 @@
-"""Writes chats as a PDF by Qt's own means: selectable words, and numbered pages.
+"""Writes chats as a PDF with Qt's own means, with selectable text and page numbers.
 
-It may be called on any thread; there has to be a QGuiApplication.
+It can be called on any thread, but needs a QGuiApplication.
 """
 
 from __future__ import annotations
@@ -39,20 +39,24 @@ from app.exchange.values.export import ExportedChat, ExportOptions
 from app.markdown.typeset import typeset
 
 _DPI = 96
-"""The resolution of the layout: pixels of the page are those of a screen."""
+"""The resolution of the layout: a pixel of the page is one of a screen."""
 _MARGIN_MM = 20.0
 _FOOT = 36.0
-"""Pixels under the words, for the number of the page."""
+"""Pixels below the text, for the page number."""
 _FORMULA_SIZE = 14.0
 _SHARPER = 4
-"""A formula has so many pixels for each of the page."""
+"""Pixels of a formula's picture for each pixel of the page."""
 _GREY = QColor("#62676e")
 _INK = QColor("#1f2328")
 
 
 def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:
-    """Print chats, each from a new page. Raises OSError if the file cannot be written."""
-    # Qt does not say why it could not write; opening the file does.
+    """Print chats, each from a new page.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    # Qt does not report why it cannot write, but opening the file does.
     with path.open("wb"):
         pass
     writer = QPdfWriter(str(path))
@@ -67,7 +71,8 @@ def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Pat
     )
     writer.setTitle(chats[0].chat.title if len(chats) == 1 else "Chats")
     writer.setCreator("Hearth")
-    # Laying out a text starts a timer, for which a thread that Qt did not start has no means yet.
+    # Laying out text starts a timer, which a thread not started by Qt supports only with an event
+    # loop.
     timers = QEventLoop()
     painter = QPainter()
     if not painter.begin(writer):
@@ -83,18 +88,25 @@ def print_chats(chats: Sequence[ExportedChat], options: ExportOptions, path: Pat
 def _print(
     painter: QPainter, writer: QPdfWriter, told: ExportedChat, options: ExportOptions, number: int
 ) -> int:
-    """Returns the number of the last page."""
+    """Print one chat.
+
+    Args:
+        number: The number of the last page so far.
+
+    Returns:
+        The number of the last page.
+    """
     width, height = float(writer.width()), float(writer.height()) - _FOOT
     document = QTextDocument()
     document.documentLayout().setPaintDevice(writer)
-    # The window's font draws some hyphens and colons as signs that no PDF reader can copy.
+    # The window's font draws some hyphens and colons as glyphs that no PDF reader can copy.
     document.setDefaultFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
     document.setDocumentMargin(0)
     document.setPageSize(QSizeF(width, height))
     formulas = _Formulas(document)
     document.setHtml(paper(told, options, formulas.draw))
     context = QAbstractTextDocumentLayout.PaintContext()
-    # Without colours of its own, paper would be written on in those of the window's theme.
+    # Without a palette of its own, the text would have the colours of the window's theme.
     context.palette = QPalette(_INK, Qt.GlobalColor.white)
     for page in range(document.pageCount()):
         if number:

@@ -1,4 +1,4 @@
-"""A report on an import, file by file; it can be scrolled, selected and read out."""
+"""A report on an import, file by file, which can be scrolled, selected and read aloud."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 
 _MOST_SHOWN = 200
-"""Files that get a card each; the copied report has all."""
+"""Most files with a card of their own; the copied report has all."""
 
 
 class ReportList(QWidget):
@@ -29,7 +29,11 @@ class ReportList(QWidget):
         self._box.setContentsMargins(0, 0, 0, 0)
 
     def show_reports(self, reports: Sequence[FileReport], *, done: bool) -> None:
-        """Show reports; done: as in `told`."""
+        """Show reports.
+
+        Args:
+            done: As in `report_words.told`.
+        """
         if self._page is not None:
             self._page.hide()
             self._page.deleteLater()

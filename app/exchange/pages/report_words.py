@@ -1,4 +1,4 @@
-"""Words for a report on an import, in the window's language."""
+"""Texts of a report on an import, in the window's language."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ def _tr(text: str) -> str:
 
 
 def told(reports: Iterable[FileReport], *, done: bool) -> str:
-    """The whole report as text. done: it has happened; otherwise it is what would."""
+    """Return the whole report as text.
+
+    Args:
+        done: Whether the import has happened, as opposed to a preview.
+    """
     return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
-    """Say what became of one file, a sentence each; done: as in `told`."""
+    """Return the report on one file, a sentence each.
+
+    Args:
+        done: As in `told`.
+    """
     said = []
     if report.new:
         verb = _tr("Imported: {0}.") if done else _tr("Can be imported: {0}.")

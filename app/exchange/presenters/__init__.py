@@ -1,1 +1,1 @@
-"""What the window listens to."""
+"""The presenters, whose methods the window calls."""

@@ -1,4 +1,4 @@
-"""Exporting chats as files, for the window."""
+"""Exports chats as files, for the window."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ from app.exchange.values.export import ExportOptions
 from app.kit.tasks.tasks import Failed, Tasks
 
 _QUEUE = "export"
-"""A long chat takes seconds as a PDF; nothing else waits for it."""
+"""A separate task queue, because a long chat takes seconds as a PDF."""
 
 
 class Exporting:
-    """Exports chats; `done` is given the file or folder, and at `failed` nothing was left there."""
+    """Exports chats.
+
+    `done` is called with the file or folder. If `failed` is called, nothing was left there.
+    """
 
     def __init__(
         self, store: ChatStore, folders: FolderStore, check: Check, print_: Print, tasks: Tasks
     ) -> None:
-        """Begin. check: checks quotes; print_: writes PDFs. Both are called on the queue."""
+        """Create the presenter.
+
+        Args:
+            check: Checks quotes, on the task queue.
+            print_: Writes PDFs, on the task queue.
+        """
         self._store = store
         self._folders = folders
         self._check = check
@@ -48,7 +56,7 @@ class Exporting:
     def text_to_file(
         self, text: str, path: Path, done: Callable[[Path], object], failed: Failed
     ) -> None:
-        """Write a text as it is."""
+        """Write a text unchanged."""
 
         def write() -> Path:
             write_text(path, text)
@@ -64,7 +72,7 @@ class Exporting:
         done: Callable[[Path], object],
         failed: Failed,
     ) -> None:
-        """Write a file for each, named after their titles; nothing there is overwritten."""
+        """Write a file for each chat, named after its title; nothing is overwritten."""
 
         def write() -> Path:
             told = tell(self._store, self._folders, chat_ids, self._check)

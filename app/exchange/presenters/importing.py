@@ -1,4 +1,4 @@
-"""Imports chats of other programs, for the window: looks first, then takes them in."""
+"""Imports chats of other programs, for the window: reads them first, then stores them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from app.exchange.values.report import FileReport, reports
 from app.kit.tasks.tasks import STORE, Failed, Task, Tasks
 
 _QUEUE = "import"
-"""Reading takes minutes for large exports; nothing else waits for it."""
+"""A separate task queue, because reading a large export takes minutes."""
 
 
 class Importing:
-    """Imports chats; each verb calls `done` or `failed`.
+    """Imports chats; each method calls `done` or `failed`.
 
-    check: makes sure of the pictures and sounds of their files.
+    Args:
+        check: Checks the pictures and sounds of imported documents.
     """
 
     def __init__(self, store: ImportStore, check: Check, tasks: Tasks) -> None:
@@ -29,7 +30,7 @@ class Importing:
         self._task: Task | None = None
 
     def looks_like_chats(self, path: Path) -> bool:
-        """Tell whether a file begins as an export of chats does."""
+        """Return whether a file begins like an export of chats."""
         return looks_like_chats(path)
 
     def look(
@@ -39,9 +40,10 @@ class Importing:
         done: Callable[[Sequence[FileFound], Sequence[FileReport]], object],
         failed: Failed,
     ) -> None:
-        """Read files and folders; nothing is changed. A look that was begun before is given up.
+        """Read files and folders without storing anything; an earlier call is cancelled.
 
-        reading: is given how many files have been read.
+        Args:
+            reading: Called with the number of files read so far.
         """
         self.cancel()
         files: list[FileFound] = []
@@ -67,7 +69,7 @@ class Importing:
         self._task = task
 
     def cancel(self) -> None:
-        """Stop looking."""
+        """Stop reading."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -78,7 +80,7 @@ class Importing:
         done: Callable[[Imported, Sequence[FileReport]], object],
         failed: Failed,
     ) -> None:
-        """Store what was found: all of it or, on an error, nothing."""
+        """Store the chats that were found: all of them or, on an error, none."""
 
         def write() -> tuple[Imported, tuple[FileReport, ...]]:
             said = self._report(files)

@@ -1,7 +1,7 @@
-"""Reads the documents in a file, a folder or an archive that may hold chats.
+"""Reads the documents in a file, a folder or an archive that can contain chats.
 
-Nothing is unpacked onto the disk, so names in an archive lead nowhere; and all is bounded, so that
-a small file cannot fill the memory.
+Nothing is unpacked to disk, so names in an archive cannot point outside it. Every size is limited,
+so that a small file cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from app.exchange.values.torn_zip import torn_members
 from engines.regular import open_regular, read_regular
 
 MOST_BYTES = 200_000_000
-"""The largest document: it is held in memory, and so is what is read of it."""
+"""Largest document in bytes: it is kept in memory together with the chats read from it."""
 
 _MOST_OF_ARCHIVE = 1_000_000_000
-"""Bytes that are unpacked, one document after the other."""
+"""Most bytes unpacked from an archive, one document after the other."""
 
 _PIECE = 1 << 20
 _MOST_FILES = 100_000
 _BEGINNING = 64
 _GUESSED_FROM = 200_000
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, ValueError)
-"""The errors that `zipfile` raises where an archive's own bytes are wrong."""
+"""The errors that `zipfile` raises for an archive with wrong bytes."""
 _PARTS_OF_DOCUMENTS = frozenset({"[Content_Types].xml", "META-INF/container.xml", "mimetype"})
 _DOCUMENTS = frozenset({".docx", ".xlsx", ".pptx", ".epub"})
-"""Files that are archives of their own kind: what is in them, and how they are called."""
+"""Documents that are zip archives: the members that mark them, and their file name endings."""
 _TORN = "The archive breaks off; what is left of it was read."
 _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 
@@ -54,7 +54,9 @@ _TOO_LARGE = f"It is larger than {MOST_BYTES // 1_000_000} MB."
 class ImportFile:
     """The content of a file or of a member of an archive.
 
-    name: within its folder or archive. path: of the file; None for a member of an archive.
+    Attributes:
+        name: Its name within the folder or archive.
+        path: The file's path; None for a member of an archive.
     """
 
     name: str
@@ -63,7 +65,7 @@ class ImportFile:
 
     @property
     def folder(self) -> str:
-        """The folder it is in; chats of Jan are two files in one folder."""
+        """The folder that contains it; a chat of Jan is two files in one folder."""
         return self.name.replace("\\", "/").rpartition("/")[0]
 
 
@@ -71,7 +73,13 @@ Found = ImportFile | NotRead | PassedOver
 
 
 def documents(path: Path) -> Iterator[Found]:
-    """Yield what may hold chats, told by how it begins. Raises OSError for `path` itself."""
+    """Yield the files that can contain chats, and each other file with the reason why not.
+
+    The first bytes of a file decide.
+
+    Raises:
+        OSError: `path` itself cannot be read.
+    """
     if path.is_dir():
         yield from _of_folder(path)
         return
@@ -100,7 +108,7 @@ def _of_file(path: Path, name: str) -> Iterator[Found]:
 
 
 def _sibling(path: Path) -> Path | None:
-    """Find the other half of a thread of Jan."""
+    """Return the other half of a thread of Jan, if it exists."""
     other = {"thread.json": "messages.jsonl", "messages.jsonl": "thread.json"}.get(path.name)
     found = path.with_name(other) if other else None
     return found if found and found.is_file() else None
@@ -119,7 +127,7 @@ def _of_folder(root: Path) -> Iterator[Found]:
             path = Path(folder) / name
             within = path.relative_to(root).as_posix()
             try:
-                # A pipe would be waited on for ever.
+                # Reading a pipe could block for ever.
                 if path.is_symlink():
                     yield PassedOver(within, LINK)
                 elif not path.is_file():
@@ -142,7 +150,7 @@ def _of_inner_file(path: Path, name: str) -> Iterator[Found]:
 
 
 def _why_none(begin: bytes) -> str:
-    """Say why a file that begins like this can hold no chats."""
+    """Return why a file that begins like this cannot contain chats."""
     if not begin:
         return EMPTY
     if begin.startswith(b"PK"):
@@ -199,7 +207,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> Fou
 
 
 def _read(file: IO[bytes], begin: bytes, most: int) -> bytes:
-    """Read a member, at most a little over the limit: the size it claims may be wrong."""
+    """Read a member, at most a little beyond the limit, because its declared size can be wrong."""
     pieces, size = [begin], len(begin)
     while size <= most and (piece := file.read(_PIECE)):
         pieces.append(piece)
@@ -213,7 +221,7 @@ def _may_be_chats(begin: bytes) -> bool:
 
 
 def looks_like_chats(path: Path) -> bool:
-    """Guess quickly whether a file holds chats; it may be meant as a text for a message."""
+    """Guess quickly whether a file contains chats, as opposed to text meant for a message."""
     if path.is_dir():
         return True
     if not path.is_file():
@@ -231,7 +239,7 @@ def looks_like_chats(path: Path) -> bool:
 
 
 def _is_document(path: Path) -> bool:
-    """Whether an archive is a file of an office program or a book, which has text to be read."""
+    """Return whether an archive is an office document or an e-book, whose text can be attached."""
     try:
         with zipfile.ZipFile(path) as archive:
             return not _PARTS_OF_DOCUMENTS.isdisjoint(archive.namelist())

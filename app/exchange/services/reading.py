@@ -29,7 +29,11 @@ from engines.cancel import CancelToken
 
 _MOST_KEPT = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
-"""Bytes of memory: for all that is found in one file or folder, and for one of these."""
+"""Limits and estimates in bytes of memory.
+
+The most for all that is found in one file or folder, and the size of one message and of one report
+about something unread.
+"""
 
 _TOO_MUCH = "It is too large for the memory; the part before that was read."
 _OF_CHATS = re.compile(
@@ -37,7 +41,7 @@ _OF_CHATS = re.compile(
     r"|chat-export.*\.json|.*\.chat|db\.sqlite)",
     re.IGNORECASE,
 )
-"""Names that programs give to files of chats."""
+"""File names that programs give to their chats."""
 
 _BESIDE_CHATS = frozenset({
     "user.json", "user_settings.json", "export_manifest.json", "message_feedback.json",
@@ -48,15 +52,16 @@ _BESIDE_CHATS = frozenset({
 
 
 Check = Callable[[Document, CancelToken], Document]
-"""Makes sure of the pictures and sounds of a document that an import brings."""
+"""Checks the pictures and sounds of an imported document, and removes those that cannot be read."""
 
 
 def read_files(
     paths: Sequence[Path], cancel: CancelToken, check: Check = lambda document, _: document
 ) -> Iterator[FileFound]:
-    """Read files one after the other; one that cannot be read stops none of the others.
+    """Read files one after the other; one that cannot be read does not stop the others.
 
-    Where `check` is given up as it is cancelled, Cancelled is raised.
+    Raises:
+        Cancelled: `check` was cancelled.
     """
     for path in paths:
         if cancel.cancelled:
@@ -78,12 +83,12 @@ def _checked(found: FileFound, cancel: CancelToken, check: Check) -> FileFound:
 
 @dataclass
 class _Threads:
-    """Joins the halves of Jan's chats, by their folder."""
+    """Joins the two halves of each chat of Jan, by their folder."""
 
     heads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
     size: int = 0
-    """Bytes that they take."""
+    """Bytes that the halves take in memory."""
 
 
 def _read(path: Path, cancel: CancelToken) -> FileFound:
@@ -115,7 +120,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
 def _all_of(
     path: Path, threads: _Threads, cancel: CancelToken
 ) -> Iterator[ReadyChat | NotRead | PassedOver]:
-    """Yield the chats of a file or folder, and each file of which nothing came, with the reason."""
+    """Yield the chats of a file or folder, and a reason for each file without chats."""
     kinds: set[str] = set()
     empty: list[PassedOver] = []
     for document in documents(path):
@@ -133,7 +138,7 @@ def _all_of(
                 if isinstance(it, ReadyChat):
                     kinds.add(_kind(document.name))
                 yield it
-        del document  # the next one is read before this name would be another's
+        del document  # free it before the next one is read
         if threads.size > _MOST_KEPT:
             yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
@@ -143,13 +148,17 @@ def _all_of(
 
 
 def _kind(name: str) -> str:
-    """Return the folder of a file and its ending, which chats of one program have in common."""
+    """Return the folder and the ending of a file, which the chats of one program have in common."""
     path = PurePosixPath(name.replace("\\", "/"))
     return str(path.with_name(f"x{path.suffix.lower()}"))
 
 
 def _should_be_chats(name: str, kinds: Container[str]) -> bool:
-    """Tell whether a file without chats would be missed. kinds: of files that have some."""
+    """Return whether a file without chats should be reported as not read.
+
+    Args:
+        kinds: The kinds, as `_kind` returns them, of the files that contain chats.
+    """
     last = PurePosixPath(name.replace("\\", "/")).name
     if last.lower() in _BESIDE_CHATS:
         return False
@@ -157,7 +166,7 @@ def _should_be_chats(name: str, kinds: Container[str]) -> bool:
 
 
 def _weight(chat: ReadyChat) -> int:
-    """Estimate the bytes that it takes in memory."""
+    """Estimate the bytes that a chat takes in memory."""
     texts = (text for it in chat.messages for text in (it.text, it.reasoning))
     media = (it for document in chat.documents for it in _media_of(document))
     of_messages = _OF_A_MESSAGE * (1 + len(chat.messages))
@@ -195,7 +204,7 @@ def _chats(
 
 
 def _placed(found: FoundChats, place: str) -> FoundChats:
-    """Name the file of what was not read, unless that file was asked for alone."""
+    """Add the file's name to reports of unread parts, unless the user named just that file."""
     for it in found:
         if isinstance(it, ReadyChat) or not place:
             yield it
@@ -210,7 +219,7 @@ def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:
         chats = ollama_chats.ollama_chats(document.path)
     found: list[FoundChat] = []
     try:
-        found.extend(chats)  # what comes before an error stays
+        found.extend(chats)  # the chats before an error are kept
     except Broken as error:
         yield NotRead(document.name, str(error))
     yield from read_each(found, lambda it: it)

@@ -1,4 +1,4 @@
-"""Writes chats of the store to files of the user's choice."""
+"""Writes stored chats to files that the user chooses."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Files:
-    """Files that are written together; an error in the block removes them again.
+    """Files that are written together; an error in the block removes them all.
 
-    They hold chats, so they are their owner's alone; to show one to others is theirs to allow.
+    They contain chats, so only their owner can read them; sharing them is up to the owner.
 
     Example::
 
@@ -67,14 +67,14 @@ class Files:
             folder.rmdir()
 
     def make_folder(self, folder: Path) -> None:
-        """Make a folder if it is missing; the one above it must exist."""
+        """Create a folder if it is missing; its parent must exist."""
         if not folder.is_dir():
             with _explained(folder):
                 folder.mkdir(mode=0o700)
             self._made.append(folder)
 
     def free(self, folder: Path, title: str, ending: str) -> Path:
-        """Return a path that is free, named after a title; upper and lower case are the same."""
+        """Return an unused path named after a title; case is ignored in the comparison."""
         if folder not in self._taken:
             with _explained(folder):
                 self._taken[folder] = {it.name.casefold() for it in folder.iterdir()}
@@ -85,7 +85,7 @@ class Files:
         return folder / free
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file; on DiskFull or ExportFailed what was at `path` before is still there."""
+        """Write a file. On DiskFull or ExportFailed, the former content of `path` is kept."""
         with (
             self.whole(path) as unfinished,
             unfinished.open("w", encoding="utf-8", newline="\n") as file,
@@ -96,7 +96,7 @@ class Files:
 
     @contextmanager
     def whole(self, path: Path) -> Iterator[Path]:
-        """Open a file beside `path` to write to, which takes its place at the block's end."""
+        """Provide a temporary file beside `path` that replaces it at the end of the block."""
         was_there = path.exists()
         with _explained(path), replacing(path) as unfinished:
             yield unfinished
@@ -106,7 +106,7 @@ class Files:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn the system's errors on writing a file into ours."""
+    """Turn the system's errors about writing a file into Hearth's."""
     try:
         yield
     except OSError as error:
@@ -140,7 +140,7 @@ Check = Callable[[Sequence[StoredMessage], str], CheckedAnswer]
 def tell(
     store: ChatStore, folders: FolderStore, chat_ids: Sequence[str], check: Check
 ) -> list[ExportedChat]:
-    """Return the chats with all that is in them. Raises ChatNotFound."""
+    """Return the chats with everything in them. Raises ChatNotFound."""
     names = {folder.id: folder.name for folder in folders.folders()}
     chats = [store.chat(chat_id) for chat_id in chat_ids]
     told = []
@@ -153,7 +153,7 @@ def tell(
 
 
 def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequence[Citation]]:
-    """Check the quotes of all answers about files, by the ids of the messages."""
+    """Check the quotes of all answers about files; return them by message id."""
     if not any(it.attachments or it.sources for it in messages):
         return {}
     parser, found = Parser(), {}
@@ -167,7 +167,7 @@ def _quotes(messages: Sequence[StoredMessage], check: Check) -> dict[str, Sequen
 
 
 def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
-    """Write chats as one text of any kind but PDF."""
+    """Return chats as one text, in any format except PDF."""
     if options.kind == "json":
         if len(chats) == 1:
             only = chats[0]
@@ -179,7 +179,7 @@ def text_of(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
 
 
 def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
-    """Yield the messages of a chat; checked quotes in them have the signs of their verdicts."""
+    """Yield the messages of a chat, with a sign of the verdict at each checked quote."""
     parser = Parser()
     for message in told.messages:
         quotes = enumerate(told.quotes.get(message.id, ()), 1)
@@ -190,13 +190,18 @@ def _with_signs(told: ExportedChat) -> Iterator[StoredMessage]:
 def write_file(
     path: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> None:
-    """Write chats into one file. Raises DiskFull or ExportFailed; nothing is left there then."""
+    """Write chats into one file.
+
+    Raises:
+        DiskFull: The disk is full; nothing is left there.
+        ExportFailed: The file could not be written; nothing is left there.
+    """
     with Files() as files:
         _write(files, path, chats, options, print_)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text into one file. Raises as `write_file`."""
+    """Write a text into one file. Raises the same as `write_file`."""
     with Files() as files:
         files.write(path, text)
 
@@ -204,9 +209,9 @@ def write_text(path: Path, text: str) -> None:
 def write_files(
     into: Path, chats: Sequence[ExportedChat], options: ExportOptions, print_: Print
 ) -> tuple[Path, ...]:
-    """Write a file for each chat into a folder, made if need be; nothing is overwritten.
+    """Write a file for each chat into a folder, which is created if needed; nothing is overwritten.
 
-    Raises as `write_file`; none of the files is left then.
+    Raises the same as `write_file`; none of the files is left then.
     """
     written = []
     with Files() as files:

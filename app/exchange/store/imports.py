@@ -1,4 +1,4 @@
-"""Importing whole chats into the database."""
+"""Stores whole imported chats in the database."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from app.exchange.values.found import Imported, ReadyChat
 from app.exchange.values.thread import made_id
 
 _AT_ONCE = 500
-"""Ids in one question to the database."""
+"""Number of ids in one query."""
 
 
 class ImportStore:
-    """Chats from elsewhere. Each method is one transaction, safe from any thread."""
+    """Stores chats from elsewhere. Each method is one transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def known(self, chat_ids: Sequence[str]) -> dict[str, bool]:
-        """Return which of the chats are here already, and whether they are in the trash."""
+        """Return the chats that Hearth already has, and for each whether it is in the trash."""
         with self._database.read() as db:
             return _known(db, chat_ids)
 
     def add(self, chats: Sequence[ReadyChat]) -> Imported:
-        """Add all chats or, on an error, none; those that are here already are left alone."""
+        """Add all chats or, on an error, none; chats that are here already stay unchanged.
+
+        Chats in the trash are restored.
+        """
         new: list[str] = []
         here: list[str] = []
         back: list[str] = []
@@ -104,7 +107,7 @@ def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage
 
 
 def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
-    """Whether one of the ids belongs to a message of another chat."""
+    """Return whether one of the ids belongs to a message of another chat."""
     for start in range(0, len(messages), _AT_ONCE):
         some = [it.id for it in messages[start : start + _AT_ONCE]]
         if db.execute(

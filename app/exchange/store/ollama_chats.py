@@ -1,7 +1,7 @@
 """Chats of the Ollama app, read from its database `db.sqlite`.
 
-Tables as app/store/database.go of ollama/ollama makes them, up to version 18 of its schema.
-Nothing is ever written there.
+The tables are those that app/store/database.go of ollama/ollama creates, up to version 18 of its
+schema. Nothing is ever written there.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ SOURCE = "Ollama"
 SIGN = b"SQLite format 3\0"
 _ROLES: dict[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _MOST_TEXT = 64_000_000
-"""Bytes of a message."""
+"""Most bytes of a message."""
 
 _ROLLBACK_JOURNAL = b"\x01\x01"
 
 
 def ollama_chats(path: Path) -> Iterator[FoundChat]:
-    """Read the chats of a database in its place, with what its log holds. Raises Broken."""
+    """Read the chats of a database in place, including its write-ahead log. Raises Broken."""
     with _explained(), closing(sqlite3.connect(_address(path), uri=True)) as db:
         yield from _chats(db)
 
 
 def ollama_chats_in(data: bytes) -> Iterator[FoundChat]:
     """Read the chats of a copied database, such as a member of an archive. Raises Broken."""
-    # Without its log: as a database that keeps none, or SQLite would look for it.
+    # The log is missing: mark the database as one without a log, or SQLite would look for it.
     data = data[:18] + _ROLLBACK_JOURNAL + data[20:]
     with _explained(), closing(sqlite3.connect(":memory:")) as db:
         db.deserialize(data)
@@ -46,7 +46,7 @@ def _address(path: Path) -> str:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn SQLite's errors into ours; where the database is damaged, their words may be too."""
+    """Turn SQLite's errors into Broken; in a damaged database, even their texts can be damaged."""
     try:
         yield
     except sqlite3.Error as error:
@@ -57,10 +57,10 @@ def _explained() -> Iterator[None]:
 
 def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     db.row_factory = sqlite3.Row
-    # So SQLite reads the whole pages of a file that breaks off; nothing is written all the same.
+    # With this, SQLite reads the complete pages of a truncated file; nothing is written anyway.
     db.execute("PRAGMA writable_schema = ON")
     db.text_factory = lambda data: data.decode("utf-8", "replace")
-    # A view or a column that is reckoned can have rows and texts without an end.
+    # A view or a computed column can have endless rows and texts.
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT)
     tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     if not {"chats", "messages"} <= {as_text(row["name"]) for row in tables}:
@@ -96,7 +96,7 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
 
 
 def _pictures(db: sqlite3.Connection) -> dict[int, list[str]]:
-    """Return the names of what is attached to messages."""
+    """Return the names of the files attached to messages, by message."""
     if not db.execute("PRAGMA table_info(attachments)").fetchall():
         return {}
     found: dict[int, list[str]] = {}

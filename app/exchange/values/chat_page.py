@@ -1,4 +1,4 @@
-"""Chats as one page of HTML: readable on a screen and on paper, with nothing from elsewhere."""
+"""Writes chats as one HTML page that is readable on screen and on paper, and loads nothing."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from app.markdown.reading import Marked, marked
 from app.markdown.typeset import typeset
 
 FORMULA_SIZE = 17.0
-"""Pixels."""
+"""Size of formulas in pixels."""
 
 _SHOWN = 420
-"""The longer side of a picture, in pixels."""
+"""Longest side of a picture, in pixels."""
 
 _CODE = """
 .keyword { color: #8f3f71; } .string { color: #4b6b1f; } .number { color: #9a4a00; }
@@ -109,7 +109,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def page(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
-    """Write a whole file for a browser."""
+    """Return a complete file for a browser."""
     body = "\n".join(_chat(told, options, _svg, folds=True) for told in chats)
     title = escape(chats[0].chat.title if len(chats) == 1 else "Chats")
     return (
@@ -122,7 +122,11 @@ def page(chats: Sequence[ExportedChat], options: ExportOptions) -> str:
 
 
 def paper(told: ExportedChat, options: ExportOptions, draw: DrawFormula) -> str:
-    """Write HTML for Qt's text document. draw: how formulas come into it."""
+    """Return HTML for Qt's text document.
+
+    Args:
+        draw: Returns the HTML of a formula.
+    """
     return f"<style>{_PAPER}</style>\n{_chat(told, options, draw, folds=False)}"
 
 
@@ -173,7 +177,7 @@ def _messages(
 
 
 def _pictures(message: StoredMessage, documents: Mapping[str, Document]) -> Iterable[str]:
-    """Show the pictures that go with a message."""
+    """Yield the HTML of the pictures that go with a message."""
     for attachment in message.attachments:
         document = documents.get(attachment.sha256)
         if document is None or document.medium is None or document.medium.kind != "image":
@@ -197,7 +201,7 @@ def _marked(blocks: Sequence[Block], quotes: Sequence[Citation]) -> Sequence[Blo
 
 
 def _quotes(quotes: Sequence[Citation]) -> str:
-    """List checked quotes, each with what became of it."""
+    """Return a list of checked quotes, each with its verdict."""
     lines = (
         f'<li><span class="{it.verdict}">{SIGNS[it.verdict]}</span> '
         f"“{escape(it.quote)}”: {escape(verdict_words(it))}</li>"
@@ -207,7 +211,7 @@ def _quotes(quotes: Sequence[Citation]) -> str:
 
 
 def _svg(latex: str, inline: bool) -> str:
-    """Draw a formula into the page, in the colour of its words, read out as its source."""
+    """Return a formula as SVG in the text's colour; screen readers read its source."""
     drawn = typeset(latex, FORMULA_SIZE, "currentColor", inline=inline)
     if drawn is None:
         return ""

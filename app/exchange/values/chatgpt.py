@@ -1,10 +1,10 @@
 """Chats of ChatGPT: `conversations.json` of the export that it sends its users.
 
-Since 2026 that may be several files, `conversations-000.json` and on. A conversation is a tree
-under `mapping`, and `current_node` the end of the path that is shown. OpenAI publishes no
-description. The fields are those that two readers of such files have: docs/dev/chatgpt-spec.md and
+Since 2026 it can be several files, `conversations-000.json` and so on. A conversation is a tree
+under `mapping`, and `current_node` is the end of the shown path. OpenAI publishes no description.
+The fields are those that two readers of such files use: docs/dev/chatgpt-spec.md and
 convoviz/message_logic.py of mohamed-chs/chatgpt-history-export-to-md, and src/api.ts of
-pionxzh/chatgpt-exporter. What `weight` means is said nowhere, so it decides nothing here.
+pionxzh/chatgpt-exporter. The meaning of `weight` is documented nowhere, so it is ignored.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _STRAY = re.compile("[\ue200-\ue204]")
 
 
 def readable(text: str, metadata: Mapping[str, Any]) -> str:
-    """Return an answer with links and names in place of its marks, or nothing for a mark without.
+    """Return an answer with its marks replaced by links and names, or removed if there are none.
 
-    A mark stands between U+E200 and U+E201, its parts apart by U+E202: `cite` and the sources, or
-    `entity` and a list of kind, name and more. `content_references` of the message's metadata hold
-    for a mark, as `matched_text`, the link that is shown instead, as `alt`. So
-    src/utils/citations.ts of pionxzh/chatgpt-exporter has it; older answers have footnotes such as
+    A mark is between U+E200 and U+E201, its parts separated by U+E202: `cite` and the sources, or
+    `entity` and a list of kind, name and more. For each mark, `content_references` in the message's
+    metadata contain the mark as `matched_text` and the link shown instead as `alt`. This follows
+    src/utils/citations.ts of pionxzh/chatgpt-exporter; older answers have footnotes such as
     【11†source】.
     """
     if "\ue200" in text:
@@ -62,7 +62,7 @@ def readable(text: str, metadata: Mapping[str, Any]) -> str:
 
 
 def _name(parts: list[str]) -> str:
-    """Return the words of a mark without a reference: a thing's name, or a link; else nothing."""
+    """Return the text for a mark without a reference: a thing's name, or a link; else nothing."""
     if parts[0] == "entity" and len(parts) > 1:
         try:
             value = as_list(from_json(parts[1]))
@@ -80,12 +80,13 @@ _LINKS = Links("parent", "children")
 _PYTHON = "python"
 _CANVAS = "canmore.create_textdoc"
 _SHOWN_RECIPIENTS = ("", "all", _PYTHON, _CANVAS)
-"""The recipients of answers that are shown; an answer to another one is a call of a tool."""
+"""The recipients of answers that are shown; an answer to any other is a tool call."""
 _MOST_STEPS = 50
-"""Messages between thoughts and how long they took."""
+"""Most messages between thoughts and the message with their duration."""
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is a conversation of ChatGPT."""
     return isinstance(value.get("mapping"), dict)
 
 
@@ -115,7 +116,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 
 def _damaged(mapping: Mapping[str, Any], leaf: str | None) -> int:
-    """Count the nodes that cannot be read, and those that are named and are not there."""
+    """Count the nodes that cannot be read, and those that are named but missing."""
     gone = _LINKS.above(mapping, leaf).keys() - mapping.keys()
     return len(gone) + sum(not _is_whole(it) for it in mapping.values())
 
@@ -125,7 +126,7 @@ def _is_whole(node: object) -> bool:
         return False
     message = node["message"]
     if message is None:
-        return True  # the root has none
+        return True  # the root has no message
     author, content = (as_dict(as_dict(message).get(it)) for it in ("author", "content"))
     return bool(as_text(author.get("role")) and content)
 
@@ -150,7 +151,7 @@ def _message(key: str, node: Mapping[str, Any], usual_model: str) -> FoundMessag
 
 
 def _timed(messages: Sequence[FoundMessage]) -> tuple[FoundMessage, ...]:
-    """Move the seconds of thinking, which follow in a message of their own, to the thoughts."""
+    """Move the seconds of thinking from the message that follows the thoughts to the thoughts."""
     by_id = {it.id: it for it in messages}
     seconds: dict[str, float] = {}
     for message in messages:
@@ -194,7 +195,7 @@ def _said(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> tuple[Foun
 
 
 def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidden: bool) -> str:
-    """Return what the user told ChatGPT to keep in mind, without the words it puts around it."""
+    """Return the user's standing instructions to ChatGPT, without the words it puts around them."""
     about = as_dict(metadata.get("user_context_message_data"))
     texts = (about.get("about_user_message"), about.get("about_model_message"))
     if not any(texts) and not hidden:
@@ -203,7 +204,7 @@ def _instructions(content: Mapping[str, Any], metadata: Mapping[str, Any], hidde
 
 
 def _pictures(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-    """Stand in for the pictures that a tool returned: they are shown as the model's answer."""
+    """Return placeholders for the pictures of a tool, which are shown as the model's answer."""
     run = as_dict(metadata.get("aggregate_result"))
     drawn = [as_dict(it).get("message_type") == "image" for it in as_list(run.get("messages"))]
     parts = [_part(it) for it in as_list(content.get("parts")) if isinstance(it, dict)]
@@ -260,7 +261,7 @@ def _part(part: object) -> str:
 
 
 def _file(value: Mapping[str, Any]) -> str:
-    """Name a file that the user attached; pictures have their own place among the parts."""
+    """Return a placeholder for an attached file; pictures have their own place among the parts."""
     name = as_text(value.get("name"))
     kind = as_text(value.get("mime_type")) or mimetypes.guess_type(name)[0] or ""
     return wording.file(name) if name and not kind.startswith("image/") else ""

@@ -1,4 +1,4 @@
-"""A chat as a text that other programs and people can read."""
+"""Writes a chat as a text that other programs and people can read."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from app.documents.values.documents import Document, document_values, location_w
 from app.markdown.blocks import SIGNS
 
 ExportKind = Literal["md", "html", "pdf", "json"]
-"""The kind of an export, and the ending of the file's name."""
+"""The format of an export, which is also the file name's ending."""
 
 _NOT_IN_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f\x7f]+')
 _LONGEST_NAME = 80
 _MOST_BYTES = 200
-"""The longest name in UTF-8; systems allow 255, with the ending and a number."""
+"""Most UTF-8 bytes of a name; systems allow 255, including the ending and a number."""
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=\.|$)")
-"""Names that Windows keeps for devices, whatever comes behind a full stop."""
+"""Names that Windows reserves for devices, whatever follows a full stop."""
 _SPEAKERS = {"user": "You", "assistant": "Assistant", "system": "System"}
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """The options of an export. reasoning, branches: include them; JSON always has both."""
+    """The options of an export.
+
+    Attributes:
+        reasoning: Include the reasoning; JSON always does.
+        branches: Include all branches; JSON always does.
+    """
 
     kind: ExportKind = "md"
     reasoning: bool = False
@@ -40,7 +45,8 @@ class ExportOptions:
 class ExportedChat:
     """A chat with all its messages, the name of its folder ("" for none), and its documents.
 
-    quotes: the checked quotes of answers about files, by the ids of the messages.
+    Attributes:
+        quotes: The checked quotes of answers about files, by message id.
     """
 
     chat: Chat
@@ -52,10 +58,11 @@ class ExportedChat:
 
 @dataclass(frozen=True)
 class Strand:
-    """Messages that follow each other, to be exported as one piece.
+    """Consecutive messages that are exported as one piece.
 
-    after: those that it branches off behind; "" for the chat's shown path, which is the first
-    strand.
+    Attributes:
+        after: The beginning of the message that it branches off from; "" for the path that the chat
+            shows, which is the first strand.
     """
 
     after: str
@@ -63,9 +70,10 @@ class Strand:
 
 
 def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) -> tuple[Strand, ...]:
-    """List the path that a chat shows and, if wanted, every other from where it branches off.
+    """Return the path that a chat shows and, if wanted, every other branch from its fork on.
 
-    messages: on every branch, in the order in which they were written.
+    Args:
+        messages: The messages of every branch, in the order in which they were written.
     """
     everything = list(messages)
     shown = path_to(everything, chat.leaf_id)
@@ -91,13 +99,13 @@ def strands(chat: Chat, messages: Iterable[StoredMessage], *, branches: bool) ->
 
 
 def speaker(message: StoredMessage) -> str:
-    """Name who speaks, and how the message ended if not in the usual way."""
+    """Return who speaks, and how the message ended if it is not complete."""
     state = "" if message.state == "complete" else f" ({message.state})"
     return f"{_SPEAKERS[message.role]}{state}"
 
 
 def attached_words(message: StoredMessage) -> str:
-    """Name the files that go with a message; "" where there are none."""
+    """Return a line with the files that go with a message; "" if there are none."""
     names = ", ".join(it.name for it in message.attachments)
     return f"Attached: {names}" if names else ""
 
@@ -106,12 +114,12 @@ _RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def sign_of(quote: Citation, number: int) -> str:
-    """Return what leads from a quote in an answer to its line below it, as “✓²”."""
+    """Return the sign that links a quote in an answer to its line below, such as “✓²”."""
     return SIGNS[quote.verdict] + str(number).translate(_RAISED)
 
 
 def verdict_words(quote: Citation) -> str:
-    """Say where a quote was found in the files, and whether at the place that was named."""
+    """Return where a quote was found in the files, and whether that is the place named."""
     if quote.verdict == "not_found":
         return "not found in the files"
     where = ", ".join((quote.name, *(location_words(it.place) for it in quote.spans)))
@@ -121,7 +129,7 @@ def verdict_words(quote: Citation) -> str:
 
 
 def failure_words(message: StoredMessage) -> str:
-    """Say why an answer failed: what happened, why, and what to do; "" where it did not."""
+    """Return what happened to a failed answer, why, and what to do; "" if it did not fail."""
     failure = message.failure
     if message.state != "failed" or failure is None:
         return ""
@@ -134,9 +142,11 @@ def as_markdown(
     options: ExportOptions | None = None,
     quotes: Mapping[str, Sequence[Citation]] | None = None,
 ) -> str:
-    """Write the messages that the chat shows, under headings. messages: as `strands` has them.
+    """Return the messages that the chat shows, under headings, as Markdown.
 
-    quotes: as of `ExportedChat`.
+    Args:
+        messages: As for `strands`.
+        quotes: As in `ExportedChat`.
     """
     options, quotes = options or ExportOptions(), quotes or {}
     parts = [f"# {chat.title}"]
@@ -153,9 +163,11 @@ def as_json(
     folder: str = "",
     documents: Iterable[Document] = (),
 ) -> str:
-    """Write the whole tree with every branch and every fact, as it lies in the store.
+    """Return the whole tree with every branch and every fact, as it is stored, as JSON.
 
-    folder: the name of the one that the chat lies in. documents: the text of its attached files.
+    Args:
+        folder: The name of the chat's folder.
+        documents: The text of its attached files.
     """
     return json.dumps(_value(chat, messages, folder, documents), indent=2, ensure_ascii=False)
 
@@ -163,13 +175,13 @@ def as_json(
 def all_as_json(
     chats: Iterable[tuple[Chat, Sequence[StoredMessage], str, Sequence[Document]]],
 ) -> str:
-    """Write several chats as one text, each as `as_json` does."""
+    """Return several chats as one JSON text, each as `as_json` writes it."""
     values = [_value(*chat) for chat in chats]
     return json.dumps({"format": "hearth-chats", "chats": values}, indent=2, ensure_ascii=False)
 
 
 def file_name(title: str) -> str:
-    """Turn a title into the name of a file on any system, without an ending."""
+    """Turn a title into a file name that any system accepts, without an ending."""
     name = " ".join(_NOT_IN_NAMES.sub(" ", title).split())[:_LONGEST_NAME]
     name = name.encode("utf-8", "replace")[:_MOST_BYTES].decode("utf-8", "ignore").strip(" .…")
     if reserved := _RESERVED.match(name):

@@ -1,4 +1,4 @@
-"""Chats found in the files of other programs, before and after they are made fit for Hearth."""
+"""Chats found in the files of other programs, before and after their conversion for Hearth."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ FoundRole = Literal["user", "assistant", "system", "tool"]
 class FoundMessage:
     """A message as another program has it.
 
-    created: seconds since 1970; None where it is not known. reasoning_s: in seconds. model: by
-    its name there. rating: 1 good, -1 bad, 0 none. stopped: it ended early. tools: how many calls
-    and results of tools stood in it.
+    Attributes:
+        created: Seconds since 1970; None if unknown.
+        reasoning_s: Seconds of reasoning.
+        model: The model's name in that program.
+        rating: 1 good, -1 bad, 0 none.
+        stopped: Whether it ended early.
+        tools: Number of tool calls and results in it.
     """
 
     id: str
@@ -40,10 +44,13 @@ class FoundMessage:
 class FoundChat:
     """A chat as another program has it.
 
-    source: the program's name. id: by which it is the same chat again; "" where it has none. leaf:
-    the end of the path that is shown there; None for the newest message. left_out: what Hearth has
-    no place for, in words, and how often it was there. damage: sentences about the parts of it that
-    are damaged, while the rest was read.
+    Attributes:
+        source: The program's name.
+        id: An id that identifies the chat in a later import; "" if it has none.
+        created, updated: Seconds since 1970; None if unknown.
+        leaf: The end of the path shown there; None for the newest message.
+        left_out: Kinds of content that Hearth does not support, in words, with their number.
+        damage: Sentences about damaged parts; the rest was read.
     """
 
     source: str
@@ -62,9 +69,12 @@ class FoundChat:
 
 @dataclass(frozen=True)
 class ReadyChat:
-    """A chat as Hearth would store it. folder: the name of the one that it is to lie in.
+    """A chat as Hearth would store it.
 
-    left_out, damage: as in `FoundChat`. documents: the text of the files that are attached in it.
+    Attributes:
+        folder: Name of the folder to put it into.
+        left_out, damage: As in `FoundChat`.
+        documents: The text of its attached files.
     """
 
     source: str
@@ -80,7 +90,10 @@ class ReadyChat:
 class NotRead:
     """Something that could not be read, or only in part.
 
-    what: its name or place. why: a sentence. partly: the rest of it was read.
+    Attributes:
+        what: Its name or place.
+        why: A sentence.
+        partly: Whether the rest of it was read.
     """
 
     what: str
@@ -90,7 +103,11 @@ class NotRead:
 
 @dataclass(frozen=True)
 class PassedOver:
-    """A file of a folder or archive that seems to be no chat. why: a sentence."""
+    """A skipped file of a folder or archive that does not seem to be a chat.
+
+    Attributes:
+        why: A sentence.
+    """
 
     name: str
     why: str
@@ -98,7 +115,7 @@ class PassedOver:
 
 @dataclass(frozen=True)
 class FileFound:
-    """The chats of one file or folder, what of it could not be read, and what was passed over."""
+    """The chats of one file or folder, its unread parts, and its skipped files."""
 
     path: Path
     chats: tuple[ReadyChat, ...]
@@ -110,7 +127,11 @@ class FileFound:
 class Imported:
     """The ids of the chats that an import brought.
 
-    here: Hearth had them already. back: they were in the trash. folders: made for them.
+    Attributes:
+        new: Chats that Hearth did not have.
+        here: Chats that Hearth had already.
+        back: Chats that were in the trash.
+        folders: Folders created for the chats.
     """
 
     new: tuple[str, ...] = ()
@@ -120,21 +141,24 @@ class Imported:
 
 
 class Broken(Exception):
-    """A chat cannot be read; the message is a sentence that says why."""
+    """A chat cannot be read; the message is a sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """The keys by which messages of a tree name each other: the one before, and those after."""
+    """The keys with which the messages of a tree name their parent and their children."""
 
     parent: str
     children: str
 
     def above(self, nodes: Mapping[str, object], leaf: str | None) -> dict[str, str | None]:
-        """Return the message before each that is there or is named, None for none.
+        """Return the parent of each message that exists or is named, or None if it has none.
 
-        Where a message is missing or damaged, the one that lists it among its children tells where
-        it was, so that nothing before it is parted from what follows. leaf: names one, too.
+        If a message is missing or damaged, its place is taken from the message that lists it as a
+        child, so that the messages before and after it stay connected.
+
+        Args:
+            leaf: A message that the chat names as its end.
         """
         found: dict[str, str | None] = {leaf: None} if leaf else {}
         for name, node in nodes.items():
@@ -151,7 +175,7 @@ class Links:
     def joined(
         self, messages: Iterable[FoundMessage], nodes: Mapping[str, object], leaf: str | None
     ) -> tuple[FoundMessage, ...]:
-        """Return messages with the ones before them, and a stand-in for each that is missing."""
+        """Return messages with their parents, and a placeholder for each missing one."""
         above = self.above(nodes, leaf)
         whole = (replace(it, parent=above.get(it.id)) for it in messages)
         gone = (FoundMessage(it, above[it], "system", "") for it in above if it not in nodes)
@@ -159,7 +183,7 @@ class Links:
 
 
 def damaged(messages: int) -> tuple[str, ...]:
-    """Say how many messages of a chat could not be read; nothing of none."""
+    """Return a sentence saying how many messages of a chat could not be read, or nothing."""
     if not messages:
         return ()
     if messages == 1:
@@ -172,7 +196,7 @@ MOST_MESSAGES = 100_000
 
 
 def check_size(messages: Sized) -> None:
-    """Refuse a chat of too many messages before time is spent on it. Raises Broken."""
+    """Refuse a chat with too many messages before time is spent on it. Raises Broken."""
     if len(messages) > MOST_MESSAGES:
         raise Broken(f"It has more than {MOST_MESSAGES:,} messages.")
 

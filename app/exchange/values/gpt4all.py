@@ -1,7 +1,7 @@
-"""Chats of GPT4All: a binary `gpt4all-….chat` each, written with Qt's QDataStream.
+"""Chats of GPT4All: a binary file `gpt4all-….chat` for each chat, written with Qt's QDataStream.
 
-After `Chat::deserialize`, `ChatLLM::deserialize`, `ChatModel::deserialize` and `ChatItem` in
-gpt4all-chat/src of nomic-ai/gpt4all; versions 1 to 12, the last, and 0, which had no head.
+They follow `Chat::deserialize`, `ChatLLM::deserialize`, `ChatModel::deserialize` and `ChatItem` in
+gpt4all-chat/src of nomic-ai/gpt4all; versions 1 to 12, the last, and 0, which had no header.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _BOOL, _NUMBER, _UNSIGNED, _REAL, _STRING = 1, 2, 3, 6, 10
 
 
 class QtStream:
-    """Reads what Qt's QDataStream wrote (big-endian, as of Qt 6.2), with every length bounded.
+    """Reads data that Qt's QDataStream wrote (big-endian, as of Qt 6.2), with every length limited.
 
-    Every method raises Broken where the data ends early or makes no sense. The format is that of
-    Qt's documentation, “Serializing Qt Data Types”.
+    Every method raises Broken if the data ends early or makes no sense. Qt's documentation
+    describes the format in “Serializing Qt Data Types”.
     """
 
     def __init__(self, data: bytes, place: int = 0) -> None:
@@ -71,7 +71,7 @@ class QtStream:
         return [] if count == _NULL else [self.text() for _ in range(self._sane(count))]
 
     def variant(self) -> None:
-        """Pass over a QVariant of a simple type."""
+        """Skip a QVariant of a simple type."""
         kind = self.uint32()
         self.flag()
         match kind:
@@ -111,18 +111,21 @@ _RESPONSE = "Response: "
 
 
 def is_ours(data: bytes) -> bool:
-    """Tell a file of GPT4All by its first bytes; version 0 begins with the time of its making."""
+    """Return whether data is a file of GPT4All, by its first bytes.
+
+    Version 0 has no header and begins with its creation time.
+    """
     if len(data) < 16:
         return False
     if data.startswith(_MAGIC):
         return True
-    # 1 March 2023 was before the first GPT4All Chat, 2025 after the last file without a head.
+    # 1 March 2023 was before the first GPT4All Chat, 2025 after the last file without a header.
     begun = int(struct.unpack_from(">q", data)[0])
     return 1_677_628_800 < begun < 1_735_689_600
 
 
 def read(data: bytes) -> FoundChat:
-    """Read one file. Raises Broken; what comes before the place where it breaks off is kept."""
+    """Read one file; if it is truncated, keep the messages before that. Raises Broken."""
     version, place = 0, 0
     if data.startswith(_MAGIC):
         version, place = struct.unpack_from(">i", data, 4)[0], 8
@@ -131,7 +134,7 @@ def read(data: bytes) -> FoundChat:
     stream = QtStream(data, place)
     created = as_time(stream.int64())
     name, title = stream.text(), stream.text()
-    stream.text()  # what the user is called
+    stream.text()  # the user's name
     model = stream.text()
     if version >= 3:
         stream.texts()  # collections of documents
@@ -161,7 +164,7 @@ class _Item:
 
 
 def _pass_state(stream: QtStream, version: int) -> None:
-    """Skip what the model had computed: Hearth cannot use it."""
+    """Skip the state that the model had computed, because Hearth cannot use it."""
     has_cache = stream.flag() if version >= 6 else True
     if version >= 2:
         stream.int32()  # kind of model
@@ -183,7 +186,7 @@ def _pass_state(stream: QtStream, version: int) -> None:
 
 
 def _items(stream: QtStream, version: int) -> tuple[list[_Item], bool]:
-    """Read the items that are whole, and whether there were more."""
+    """Return the complete items, and whether there were more."""
     items: list[_Item] = []
     for _ in range(stream.count32()):
         try:
@@ -203,7 +206,7 @@ def _item(stream: QtStream, version: int) -> _Item:
         raise Broken("Its data is damaged: a message has no author.")
     if version < 10:
         stream.text()
-    stream.text()  # what the user would have had instead
+    stream.text()  # the answer that the user suggested instead
     stream.flag()
     item.stopped = stream.flag()
     item.rating = int(stream.flag()) - int(stream.flag())
@@ -233,7 +236,7 @@ def _pass_sources(stream: QtStream, version: int) -> None:
 
 
 def _piece(stream: QtStream, depth: int) -> _Item:
-    """Read a part of an answer: its text before a tool was called, its reasoning, and the like."""
+    """Read a part of an answer, such as its text before a tool call, or its reasoning."""
     if depth > _DEEPEST:
         raise Broken("Its data is nested too deep.")
     item = _Item(stream.text(), stream.text())

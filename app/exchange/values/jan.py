@@ -1,8 +1,8 @@
-"""Chats of Jan: a folder each, with `thread.json` and `messages.jsonl`.
+"""Chats of Jan: a folder for each, with `thread.json` and `messages.jsonl`.
 
-Fields as core/src/types/thread and core/src/types/message of janhq/jan have them, and versions of
-a message as web-app/src/lib/message-branching.ts keeps them: `parentId` and `activeChildId` in the
-metadata. Times are in milliseconds in older folders, in seconds in newer ones.
+The fields are those of core/src/types/thread and core/src/types/message of janhq/jan. Versions of a
+message are as web-app/src/lib/message-branching.ts stores them: `parentId` and `activeChildId` in
+the metadata. Times are in milliseconds in older folders, in seconds in newer ones.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 _HEADLESS = "Its thread.json is missing or damaged, and with it the title."
 _LOOKED_AT = 20
-"""Lines by which a file is told; the first may be damaged."""
+"""Lines read to recognise a file; the first can be damaged."""
 
 
 def is_thread(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is a thread of Jan."""
     return isinstance(value.get("assistants"), list) or value.get("object") == "thread"
 
 
 def is_messages(text: str) -> bool:
-    """Whether one of the first lines of a text is a message of a thread."""
+    """Return whether one of the first lines of a text is a message of a thread."""
     if '"thread_id"' not in text:
         return False
     lines = (line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if '"thread_id"' in line)
@@ -58,9 +59,15 @@ def lines(text: str) -> tuple[list[Mapping[str, Any]], int]:
 def read(
     thread: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], broken: int = 0
 ) -> FoundChat:
-    """Read one thread; `thread` is empty where its file is missing. broken: lines that are lost.
+    """Read one thread.
 
-    Raises Broken.
+    Args:
+        thread: The content of its file; empty if the file is missing.
+        messages: Its messages.
+        broken: Number of lines that could not be read.
+
+    Raises:
+        Broken: The thread has no messages, or too many.
     """
     check_size(messages)
     if not messages and not broken:
@@ -115,7 +122,8 @@ def _messages(messages: Sequence[Mapping[str, Any]], usual_model: str) -> list[F
         before = found[-1].id if found else None
         metadata = as_dict(value.get("metadata"))
         parent = known.get(as_id(metadata.get("parentId")))
-        # A first question says so itself; what has lost its link follows what was before it.
+        # A first question has an explicit null; a message that lost its link follows the one before
+        # it.
         is_first = value.get("role") == "user" and metadata.get("parentId", "") is None
         if parent is None and not is_first:
             parent = before
@@ -138,7 +146,7 @@ def _message(
         else:
             texts.append(wording.picture() if kind == "image_url" else text)
     text, inline = wording.without_reasoning("\n\n".join(filter(None, texts)))
-    # The words of these files are given to the model beside the message.
+    # The text of these files is given to the model beside the message.
     given = as_list(metadata.get("inline_file_contents"))
     files = [as_text(as_dict(it).get("name")) for it in given]
     calls = sum(part.get("type") == "tool_call" for part in parts)
@@ -156,7 +164,7 @@ def _message(
 
 
 def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage]) -> str | None:
-    """Find the end of the path that Jan shows: at each fork the chosen version, or the newest."""
+    """Return the end of the path that Jan shows: at each fork the chosen version, or the newest."""
     if not _is_branched(messages):
         return None
     below: dict[str | None, list[int]] = {}
@@ -176,7 +184,7 @@ def _shown(messages: Sequence[Mapping[str, Any]], found: Sequence[FoundMessage])
 
 
 def _chosen(messages: Sequence[Mapping[str, Any]], above: str | None) -> str:
-    """Return the id of the version that is shown below a message; "" where none was chosen."""
+    """Return the id of the version shown below a message; "" if none was chosen."""
     if above is None:
         return ""
     place = int(above.partition(".")[0])

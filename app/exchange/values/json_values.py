@@ -1,4 +1,4 @@
-"""Taking values out of JSON that nobody vouches for: every getter answers, none raises."""
+"""Gets values out of untrusted JSON; every getter returns a value, and none raises."""
 
 from __future__ import annotations
 
@@ -11,34 +11,36 @@ from typing import Any
 
 LONGEST_ID = 200
 _LONGEST_NUMBER = 30
-"""Digits; Python takes minutes for numbers of millions of digits."""
+"""Most digits; Python takes minutes for numbers of millions of digits."""
 _MILLISECONDS = 1e11
-"""A time above this is in milliseconds: as seconds it would be in the year 5138."""
+"""A time above this is in milliseconds: in seconds it would be in the year 5138."""
 _EARLIEST, _LATEST = 0.0, 4_102_444_800.0
 """1970 and 2100, in seconds since 1970."""
 _BEGINNINGS = ("[", "{")
 _MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
-"""Strings as a whole, and what opens and closes lists and objects."""
+"""Whole strings, and the brackets of lists and objects."""
 
 MOST_WEIGHT = 400_000_000
-"""Bytes of memory for one value of JSON."""
+"""Most bytes of memory for one JSON value."""
 
 _OF_A_LIST, _OF_A_VALUE = 200, 60
-"""Bytes that CPython takes for one, at most and besides its text."""
+"""Most bytes that CPython takes for a list and for a value, besides its text."""
 
 _BETWEEN = re.compile(r"[\s,]*")
 
 
 def as_dict(value: object) -> Mapping[str, Any]:
+    """Return an object; an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: object) -> list[Any]:
+    """Return a list; an empty one for any other value."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """Return a text without half characters and NUL, which files cannot hold; "" for no text."""
+    """Return a text without lone surrogates and NUL, which files cannot hold; "" for no text."""
     if not isinstance(value, str):
         return ""
     try:
@@ -49,7 +51,7 @@ def as_text(value: object) -> str:
 
 
 def as_id(value: object) -> str:
-    """Return a text or a whole number as a name; "" for anything else, and for what is too long."""
+    """Return a text or an integer as an id; "" for anything else or too long a text."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     text = as_text(value)
@@ -70,7 +72,7 @@ def as_number(value: object) -> float:
 def as_time(value: object) -> float | None:
     """Return seconds since 1970 from seconds, milliseconds or an ISO date; None for anything else.
 
-    A date that names no zone is meant in UTC, as SQLite's CURRENT_TIMESTAMP is.
+    A date without a time zone is taken as UTC, like SQLite's CURRENT_TIMESTAMP.
     """
     if isinstance(value, str):
         try:
@@ -90,7 +92,12 @@ class TooLarge(ValueError):
 
 
 def from_json(text: str) -> Any:
-    """Parse JSON. Raises ValueError for what is no JSON or is nested too deep, and TooLarge."""
+    """Parse JSON.
+
+    Raises:
+        ValueError: The text is not JSON, or is nested too deep.
+        TooLarge: The value would take too much memory.
+    """
     if _weight(text) > MOST_WEIGHT:
         raise TooLarge
     try:
@@ -106,9 +113,12 @@ def _weight(text: str) -> int:
 
 
 def each_item(text: str) -> Iterator[Any]:
-    """Yield the elements of the first list in a JSON text, each let go before the next.
+    """Yield the elements of the first list in a JSON text, releasing each before the next.
 
-    TooLarge is yielded in place of one that is. Raises ValueError where the text breaks off.
+    TooLarge is yielded, not raised, in place of an element that is too large.
+
+    Raises:
+        ValueError: The text is truncated, or the list contains something other than objects.
     """
     place = text.find("[") + 1
     ends = _ends(text, place) if place else iter(())
@@ -123,7 +133,11 @@ def each_item(text: str) -> Iterator[Any]:
 
 
 def _ends(text: str, place: int) -> Iterator[tuple[int, int]]:
-    """Yield where each element of a list begins and ends; place: behind its bracket."""
+    """Yield where each element of a list begins and ends.
+
+    Args:
+        place: The position after the list's opening bracket.
+    """
     depth, begin = 0, place
     for found in _MARKS.finditer(text, place):
         mark = found[0]
@@ -141,9 +155,9 @@ def _ends(text: str, place: int) -> Iterator[tuple[int, int]]:
 
 
 def torn_items(text: str) -> Iterator[Any]:
-    """Yield the whole elements of the first list in a JSON text that breaks off.
+    """Yield the complete elements of the first list in a truncated JSON text.
 
-    What an object holds before that list is passed over: exports keep their chats in one list.
+    Anything before that list is skipped: exports keep their chats in one list.
     """
     place = text.find("[") + 1
     while place:

@@ -1,9 +1,9 @@
-"""Chats of LM Studio: a `….conversation.json` each, in its folder of conversations.
+"""Chats of LM Studio: a `….conversation.json` for each, in its folder of conversations.
 
-A message has versions, of which one is selected; an answer may have steps, of which those in the
-style "thinking" are reasoning. LM Studio is not open and publishes no description; the fields are
-those that programs which read or write such files agree on. How it keeps calls of tools is not
-sure: parts of the types that its SDK has for them are counted, wherever they stand.
+A message has versions, one of them selected. An answer can have steps; those in the style
+"thinking" are reasoning. LM Studio is closed and publishes no description of the format, so the
+fields are those that other programs reading or writing such files agree on. How it stores tool
+calls is uncertain: parts with the types that its SDK uses for them are counted wherever they occur.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ SOURCE = "LM Studio"
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 _MARKS = ("perChatPredictionConfig", "usePerChatPredictionConfig", "lastUsedModel")
 _LOOKED_AT = 20
-"""Messages by which a file is told; some of them may be damaged."""
+"""Messages checked to recognise a file; some of them can be damaged."""
 _TOOLS = ("toolCallRequest", "toolCallResult")
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is a chat of LM Studio."""
     messages = as_list(value.get("messages"))
     if any(isinstance(as_dict(it).get("versions"), list) for it in messages[:_LOOKED_AT]):
         return True
@@ -43,7 +44,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
         raise Broken("Its list of messages is missing or damaged.")
     messages = _messages(value)
     created = as_time(value.get("createdAt"))
-    # The file has no id of its own; two chats do not begin in the same millisecond.
+    # The file has no id of its own; no two chats begin in the same millisecond.
     name = as_id(value.get("createdAt"))
     if created is None or not name:
         name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
@@ -81,7 +82,7 @@ def _messages(value: Mapping[str, Any]) -> tuple[FoundMessage, ...]:
 
 
 def _damaged(value: Mapping[str, Any]) -> int:
-    """Count the messages of which no version, or not the selected one, can be read."""
+    """Count the messages without a readable selected version."""
     messages = map(as_dict, as_list(value.get("messages")))
     return sum(
         not versions or not _is_whole(as_dict(versions[_selected(message)]))
@@ -98,7 +99,7 @@ def _is_whole(version: Mapping[str, Any]) -> bool:
 
 
 def _is_part(part: Mapping[str, Any]) -> bool:
-    """Tell whether a part of a version, or a step of it, holds what its type needs."""
+    """Return whether a part or a step of a version has the content that its type needs."""
     match as_text(part.get("type")):
         case "":
             return False

@@ -1,9 +1,10 @@
-"""Chats of Open WebUI: the JSON of “Export chats”, a list with a `chat` and its `history` each.
+"""Chats of Open WebUI: the JSON of “Export chats”, a list of objects with `chat` and `history`.
 
-Fields as src/lib/components/chat/Chat.svelte, its importer in chat/Settings/DataControls.svelte
-and backend/open_webui/models/chats.py of open-webui/open-webui have them. Older exports have the
-`history` without a `chat` around it. Reasoning and calls of tools stand in the text, or, in newer
-answers, in `output`, as items of OpenAI's Responses API.
+The fields are those of src/lib/components/chat/Chat.svelte, of its importer in
+chat/Settings/DataControls.svelte and of backend/open_webui/models/chats.py in
+open-webui/open-webui. The `history` is inside the `chat`; older exports have it without a `chat`
+around it. Reasoning and tool calls are in the text or, in newer answers, in `output`, as items of
+OpenAI's Responses API.
 """
 
 from __future__ import annotations
@@ -34,9 +35,12 @@ _SUMMARY = re.compile(r"\s*<summary>[^<]*</summary>")
 
 @dataclass(frozen=True)
 class Unfolded:
-    """A text with the blocks of reasoning and tools taken out.
+    """A text with the blocks of reasoning and tools removed.
 
-    text: what remains. seconds: of reasoning. tools: how many blocks told of tools.
+    Attributes:
+        text: The remaining text.
+        seconds: Seconds of reasoning.
+        tools: Number of blocks about tools.
     """
 
     text: str
@@ -46,7 +50,7 @@ class Unfolded:
 
 
 def unfolded(text: str) -> Unfolded:
-    """Take the folded blocks out of a text; one that is quoted as code stays. Takes linear time.
+    """Remove the folded blocks from a text, except those quoted as code. Takes linear time.
 
     They are `<details type="reasoning" duration="…">`, "tool_calls" and "code_interpreter", as
     backend/open_webui/utils/middleware.py of open-webui/open-webui writes them.
@@ -101,6 +105,7 @@ _LINKS = Links("parentId", "childrenIds")
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is a chat of Open WebUI."""
     chat = as_dict(value.get("chat"))
     if isinstance(chat.get("history"), dict) or isinstance(chat.get("messages"), list):
         return True
@@ -139,7 +144,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
 
 
 def _damaged(tree: Mapping[str, Any], row: list[Any], leaf: str | None) -> int:
-    """Count the messages that cannot be read, and those that are named and are not there."""
+    """Count the messages that cannot be read, and those that are named but missing."""
     broken = sum(not _is_whole(as_dict(it)) for it in (tree.values() if tree else row))
     return broken + len(_LINKS.above(tree, leaf).keys() - tree.keys())
 

@@ -1,4 +1,4 @@
-"""Chats that Hearth itself has exported as JSON: every branch and every fact comes back."""
+"""Chats that Hearth itself exported as JSON: every branch and every fact is restored."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _TITLED = ("text", "model", "user")
 
 
 def is_ours(value: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is a chat that Hearth exported."""
     return "leaf_id" in value and isinstance(value.get("messages"), list)
 
 
@@ -80,7 +81,7 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
 
 
 def _lost(given: Sequence[object], messages: Sequence[StoredMessage]) -> int:
-    """Count the files and parts of files that messages name and that could not be read."""
+    """Count the files and parts of files that messages name but that could not be read."""
     named = sum(
         len(as_list(as_dict(it).get(name))) for it in given for name in ("attachments", "sources")
     )
@@ -88,7 +89,7 @@ def _lost(given: Sequence[object], messages: Sequence[StoredMessage]) -> int:
 
 
 def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage | None:
-    """Read a message; None for one without an author or an id."""
+    """Read a message; return None if it has no author or no id."""
     role = as_text(value.get("role"))
     if role not in ("user", "assistant") or not as_text(value.get("id")):
         return None
@@ -117,7 +118,7 @@ def _message(chat_id: str, value: Mapping[str, Any]) -> StoredMessage | None:
 
 
 def _each(read: Callable[[Mapping[str, Any]], T], values: object) -> tuple[T, ...]:
-    """Read each of some values; what makes no sense is left out."""
+    """Read each value, and leave out those that make no sense."""
     found = []
     for value in as_list(values):
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
@@ -140,7 +141,7 @@ def _in_order(messages: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
             it = free.pop()
             found[it.id] = it
             free += reversed(waiting.pop(it.id, []))
-    # What is left follows itself, in a circle.
+    # The rest are cycles.
     lost = [replace(it, parent_id=None) for group in waiting.values() for it in group]
     return (*found.values(), *lost)
 
@@ -157,7 +158,7 @@ def _one_of(allowed: Sequence[str], value: object) -> Any:
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, object]:
-    """Pick the settings that this Hearth knows and would take from its user."""
+    """Select the settings that this Hearth knows, with values that it accepts from the user."""
     found: dict[str, object] = {}
     for name, value in values.items():
         known = fields().get(name)
@@ -179,7 +180,7 @@ def _facts(values: Mapping[str, Any]) -> AnswerFacts | None:
 
 
 def _plain(kind: type[AnswerFacts | MtpReport], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a value, each of its type, whatever was given."""
+    """Return the fields of a dataclass, each with a value of its type, whatever was given."""
     read = {
         "int": lambda value: int(as_number(value)),
         "float": as_number,

@@ -1,4 +1,4 @@
-"""Tells which program a JSON text comes from by what it holds, and reads the chats in it."""
+"""Recognises by its content which program a JSON text comes from, and reads its chats."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ from app.exchange.values.json_values import (
 from app.exchange.values.thread import ready
 
 _LOOKED_AT = 20
-"""Elements of a list by which its program is told."""
+"""Elements of a list checked to recognise its program."""
 
 
 @dataclass(frozen=True)
 class _Format:
-    """marks: names that stand near the beginning of its exports, and hardly in other files."""
+    """The format of a program's exports.
+
+    Attributes:
+        source: The program's name.
+        marks: Names near the beginning of its exports that hardly occur in other files.
+    """
 
     source: str
     marks: tuple[bytes, ...]
@@ -46,15 +51,15 @@ _FORMATS = (
     _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_ours, lm_studio.read),
 )
 PROGRAMS = ("ChatGPT", "LM Studio", "Jan", "GPT4All", "Open WebUI", "Ollama", "Hearth")
-"""The programs whose chats are read, as people know them."""
+"""The programs whose chats can be read, under their usual names."""
 _LISTS = ("chats", "conversations")
-"""Names under which an object may hold the list of chats."""
+"""Keys under which an object can contain the list of chats."""
 MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"assistants"')
-"""The marks of every format; the last two are of Jan, whose chats are folders."""
+"""The marks of every format; the last two are Jan's, whose chats are folders."""
 _THREAD = ('"assistants"', '"thread"')
-"""Keys of which a thread of Jan holds one; other texts need not be read twice."""
+"""Every thread of Jan has one of these; other texts need not be parsed twice."""
 WHOLE_FILE = ("The file", "The end of the file")
-"""Names for what could not be read and is no chat."""
+"""Names in reports of unread parts that are not a chat."""
 TORN = "The file ends too early; the part before that was read."
 TOO_LARGE = "Importing it would take too much memory."
 NO_CHATS = "It contains no chats that Hearth can read."
@@ -67,7 +72,7 @@ DAMAGED = "It is damaged or incomplete, and has no complete chat."
 
 
 def chats_in(text: str) -> tuple[str, FoundChats]:
-    """Return the program that a text comes from, and its chats; "" and none if it is not known."""
+    """Return the program that a text comes from, and its chats; "" and none if unknown."""
     try:
         whole, items = _items(text)
     except TooLarge:
@@ -79,7 +84,7 @@ def chats_in(text: str) -> tuple[str, FoundChats]:
 
 
 def thread_in(text: str) -> Mapping[str, Any] | None:
-    """Read a thread of Jan, without its messages; None for anything else."""
+    """Read a thread of Jan without its messages; return None for anything else."""
     if not any(name in text for name in _THREAD):
         return None
     try:
@@ -90,7 +95,7 @@ def thread_in(text: str) -> Mapping[str, Any] | None:
 
 
 def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]) -> FoundChats:
-    """Read chats one by one, so that one that cannot be read stops none of the others."""
+    """Read chats one by one, so that one that cannot be read does not stop the others."""
     for number, item in enumerate(items, 1):
         try:
             found = read(item)
@@ -103,7 +108,7 @@ def read_each(items: Iterable[Any], read: Callable[[Any], FoundChat | ReadyChat]
 
 
 def _items(text: str) -> tuple[bool, list[Any]]:
-    """Tell whether the text is whole, and return what may be chats in it."""
+    """Return whether the text is complete, and its possible chats. Raises TooLarge."""
     try:
         value = from_json(text)
     except TooLarge:
@@ -117,7 +122,7 @@ def _items(text: str) -> tuple[bool, list[Any]]:
 
 
 def _of_large(text: str) -> tuple[str, FoundChats]:
-    """Tell the program of a text too large for memory, and read a list's chats one by one."""
+    """Recognise a text too large for memory, and read the chats of its list one by one."""
     items = each_item(text)
     try:
         first = list(islice(items, _LOOKED_AT))

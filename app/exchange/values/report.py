@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from app.exchange.values.found import FileFound, NotRead, PassedOver
 
 MOST_TOLD = 100
-"""Chats that were not read are named one by one up to so many in a file."""
+"""How many unread chats of a file are named one by one."""
 
 MOST_NAMED = 20
-"""Files that were passed over for the same reason are named up to so many."""
+"""How many files that were skipped for the same reason are named."""
 
 
 @dataclass(frozen=True)
 class FileReport:
     """The numbers of an import from one file.
 
-    new, back, here: chats that are new, come back from the trash, or are here already. messages: of
-    those that are new. left_out, not_read, passed_over: as in `ReadyChat` and `FileFound`.
+    Attributes:
+        new, back, here: Number of chats that are new, come back from the trash, or are here
+            already.
+        messages: Number of messages of the new chats.
+        left_out: As in `ReadyChat`, summed over the new chats.
+        not_read, passed_over: As in `FileFound`.
     """
 
     name: str
@@ -35,15 +39,17 @@ class FileReport:
 
     @property
     def wholly_unread(self) -> tuple[NotRead, ...]:
+        """The parts of which nothing could be read."""
         return tuple(it for it in self.not_read if not it.partly)
 
     @property
     def partly_read(self) -> tuple[NotRead, ...]:
+        """The parts that could be read only partly."""
         return tuple(it for it in self.not_read if it.partly)
 
     @property
     def passed_by_reason(self) -> Mapping[str, Sequence[str]]:
-        """The names of the files that were passed over, by the reason."""
+        """Names of the skipped files, by the reason."""
         names: dict[str, list[str]] = {}
         for it in self.passed_over:
             names.setdefault(it.why, []).append(it.name)
@@ -51,22 +57,35 @@ class FileReport:
 
     @property
     def taken(self) -> int:
+        """The number of chats that are new or restored."""
         return self.new + self.back
 
 
 def reports(files: Sequence[FileFound], known: Mapping[str, bool]) -> tuple[FileReport, ...]:
-    """Report on each file. known: the chats that Hearth has, and whether they are in the trash."""
+    """Report on each file.
+
+    Args:
+        known: The chats that Hearth already has, and whether each is in the trash.
+    """
     seen = dict(known)
     return tuple(_report(file, seen) for file in files)
 
 
 def told(reports: Iterable[FileReport], *, done: bool) -> str:
-    """Write the whole report. done: it has happened; otherwise it is what would."""
+    """Return the whole report as text.
+
+    Args:
+        done: Whether the import has happened, as opposed to a preview.
+    """
     return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
-    """Say what became of one file, a sentence each; done: as in `told`."""
+    """Return the report on one file, a sentence each.
+
+    Args:
+        done: As in `told`.
+    """
     said = []
     source = f" from {' and '.join(report.sources)}" if report.sources else ""
     if report.new:

@@ -1,7 +1,7 @@
-"""Turns a chat as another program has it into one that Hearth can hold and go on with.
+"""Turns a chat of another program into one that Hearth can store and continue.
 
-Hearth's messages take turns: the user's and the model's, in a tree. Other programs have messages
-of the system and of tools in between, and answers in several pieces.
+In Hearth the user's and the model's messages alternate, in a tree. Other programs have messages of
+the system and of tools in between, and answers in several pieces.
 """
 
 from __future__ import annotations
@@ -19,28 +19,32 @@ if TYPE_CHECKING:
     from engines.types import Role
 
 _SPACE = uuid.UUID("5c1f5c63-7f6e-4f1a-9f0b-6d1b7c8f2a11")
-"""The namespace of made ids: the same source and id lead to the same id every time."""
+"""The namespace of derived ids: the same source and id always give the same id."""
 _MOST_TEXT = 200_000_000
-"""Characters of a chat; joining answers copies text where they fork."""
+"""Most characters of a chat; joining answers copies text at forks."""
 _PIECE = 20
-"""The weight of a piece besides its text, in characters."""
+"""Size of a piece besides its text, in characters."""
 _LONGEST_TITLE = 200
 TOOLS = "calls and results of tools"
 LATER_SYSTEM = "later system prompts"
 
 
 def folder_for(source: str) -> str:
-    """Name the folder for the chats of a program."""
+    """Return the name of the folder for the chats of a program."""
     return f"Imported from {source}"
 
 
 def made_id(*parts: str) -> str:
-    """Make an id that the same parts always lead to."""
+    """Derive an id from parts; the same parts always give the same id."""
     return uuid.uuid5(_SPACE, "\n".join(parts)).hex
 
 
 def ready(found: FoundChat) -> ReadyChat:
-    """Make a found chat ready. Raises Broken where nothing was said in it, or it is too large."""
+    """Convert a found chat.
+
+    Raises:
+        Broken: The chat has no messages, or is too large.
+    """
     check_size(found.messages)
     ordered = _parents_first(found.messages)
     system, left_out = _system_prompt(found, ordered)
@@ -79,7 +83,7 @@ def ready(found: FoundChat) -> ReadyChat:
 
 @dataclass
 class _Spoken:
-    """A message in the making: the pieces of one that comes in several."""
+    """A message being built from one or more pieces."""
 
     id: str
     parent: str | None
@@ -92,7 +96,7 @@ class _Spoken:
 
 
 def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
-    """Order messages so that each comes once, after its parent; orphans and circles get a root."""
+    """Order messages so that each comes once, after its parent; orphans and cycles become roots."""
     by_id: dict[str, FoundMessage] = {}
     for message in messages:
         by_id.setdefault(message.id, message)
@@ -109,7 +113,7 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
             waiting = [child for it in waiting for child in children.pop(it.id, ())]
         if not children:
             return ordered
-        # What is left runs in a circle: it is opened where it is met first.
+        # The rest is a cycle: open it where it is found first.
         circle = children.pop(next(iter(children)))
         children[None] = [replace(it, parent=None) for it in circle]
 
@@ -117,7 +121,7 @@ def _parents_first(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
 def _system_prompt(
     found: FoundChat, messages: Iterable[FoundMessage]
 ) -> tuple[str, Mapping[str, int]]:
-    """Return the system prompt that applies, and a count of what has no place beside it."""
+    """Return the system prompt that applies, and a count of the content that is left out."""
     left_out = dict(found.left_out)
     system = found.system_prompt.strip()
     for message in messages:
@@ -133,7 +137,7 @@ def _system_prompt(
 
 
 def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
-    """Keep what user and model said; a message whose parent is dropped gets that one's parent."""
+    """Keep the messages of user and model; a child of a dropped message gets that one's parent."""
     above: dict[str, str | None] = {}
     kept: list[FoundMessage] = []
     for message in messages:
@@ -149,7 +153,7 @@ def _without_others(messages: Iterable[FoundMessage]) -> list[FoundMessage]:
 
 
 def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
-    """Join messages of one role in a row, on each branch."""
+    """Join consecutive messages of one role, on each branch."""
     spoken: dict[str, _Spoken] = {}
     taken_up: set[str] = set()
     answered: set[str] = set()
@@ -172,7 +176,7 @@ def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
 
 
 def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
-    """Return when each message was written; one without a time has that of the one before it."""
+    """Return when each message was written; without a time of its own, it gets its parent's."""
     times: dict[str, float] = {}
     for it in spoken:
         known = next((piece.created for piece in it.pieces if piece.created), None)
@@ -181,7 +185,7 @@ def _times(spoken: Iterable[_Spoken], begin: float | None) -> dict[str, float]:
 
 
 def _shown(found: FoundChat, ordered: Sequence[FoundMessage], spoken: Sequence[_Spoken]) -> str:
-    """Find the end of the shown path: that of the other program, or the nearest above it."""
+    """Return the end of the shown path: the other program's, or the nearest message above it."""
     left = {it.id for it in spoken}
     parents = {message.id: message.parent for message in ordered}
     step = found.leaf

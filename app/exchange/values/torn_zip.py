@@ -1,6 +1,6 @@
-"""Reads the members of a zip archive that breaks off, by their own heads, as its directory is lost.
+"""Reads the members of a truncated zip archive by their own headers, as its directory is lost.
 
-Heads as in section 4.3.7 of PKWARE's APPNOTE.
+The headers are those of section 4.3.7 of PKWARE's APPNOTE.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ _HEAD = struct.Struct("<4sHHHHHIIIHH")
 _SIGN = b"PK\x03\x04"
 _STORED, _DEFLATED = 0, 8
 _PIECE = 4096
-"""Bytes that are unpacked at once."""
+"""Bytes that are unpacked at a time."""
 
 
 def torn_members(data: bytes, most: int) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each member, the last perhaps in part; `most` bytes in all."""
+    """Yield the name and content of each member; the last one can be incomplete.
+
+    Args:
+        most: Most bytes of all contents together.
+    """
     place = data.find(_SIGN)
     while 0 <= place <= len(data) - _HEAD.size and most > 0:
         head = _HEAD.unpack_from(data, place)
@@ -38,7 +42,7 @@ def _content(data: bytes, begin: int, method: int, packed: int, most: int) -> tu
     unpack, pieces, place = zlib.decompressobj(-zlib.MAX_WBITS), [b""], begin
     while place < len(data) and most > 0 and not unpack.eof:
         try:
-            # Piece by piece: what is left of the archive is not copied for each member.
+            # Unpack in pieces, so that the rest of the archive is not copied for each member.
             pieces.append(unpack.decompress(data[place : place + _PIECE], most))
         except zlib.error:
             return b"".join(pieces), begin

@@ -1,4 +1,4 @@
-"""Placeholders in an imported message for what Hearth cannot show, and reasoning among the text."""
+"""Placeholders for content that Hearth cannot show, and the split of reasoning from text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ _THINK = re.compile(r"\A\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)\s*", re.D
 
 
 def picture(name: str = "") -> str:
-    """Return a sentence that stands in place of a picture."""
+    """Return a sentence that replaces a picture."""
     return f"*A picture was here: {name}.*" if name else "*A picture was here.*"
 
 
 def file(name: str = "") -> str:
-    """Return a sentence that stands in place of a file."""
+    """Return a sentence that replaces a file."""
     return f"*A file was here: {name}.*" if name else "*A file was here.*"
 
 
 def sound() -> str:
-    """Return a sentence that stands in place of a recording."""
+    """Return a sentence that replaces a recording."""
     return "*A recording was here.*"
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Put code into a block of markdown that nothing in it can end."""
+    """Put code into a Markdown block that nothing in the code can end."""
     fence = "```"
     while fence in code:
         fence += "`"
@@ -31,6 +31,6 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def without_reasoning(text: str) -> tuple[str, str]:
-    """Split the reasoning at a text's beginning off; returns the text and the reasoning."""
+    """Split off the reasoning at a text's beginning; return the text and the reasoning."""
     begun = _THINK.match(text)
     return (text[begun.end() :], begun.group(1).strip()) if begun else (text, "")

@@ -1,1 +1,1 @@
-"""What the window listens to."""
+"""The presenters, whose signals the window listens to."""

@@ -1,4 +1,4 @@
-"""Joins what an engine says token by token into pieces that a window can use: pure."""
+"""Joins an engine's token-by-token events into pieces that suit a window: pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from engines.types import Done, MtpReport, ReasoningDelta, TextDelta
 def joined(events: Iterable[AnswerEvent]) -> list[AnswerEvent]:
     """Join neighbouring pieces of text.
 
-    Of MTP's reports only the last is left, with that of a Done among them, as the last event but
-    an Ended.
+    Only the last MTP report is kept, counting the one in a Done; it becomes the last event, or the
+    last before an Ended.
     """
     result: list[AnswerEvent] = []
     report: MtpReport | None = None

@@ -1,4 +1,4 @@
-"""Asking and answering in the window: signals out, one call a verb in."""
+"""Asking and answering in the window: one method per user action, signals for results."""
 
 from __future__ import annotations
 
@@ -32,15 +32,18 @@ from engines.types import MtpMode, MtpReport, PromptReady, ReasoningDelta, TextD
 _RETRY_MS = 3000
 
 Asked = Callable[[StoredMessage], object]
-"""Called with a question that was saved."""
+"""Called with the saved question."""
 
 
 @dataclass(eq=False)
 class _Answer:
-    """The state of one answer, from its asking until nothing is at work on it any more.
+    """The state of one answer, from its request until nothing works on it any more.
 
-    heard: how many characters of it were told. told: as it ended. unsaved: as it has yet to be
-    saved, where that failed; then this stays until it is, or the answer is continued.
+    Attributes:
+        heard: How many of its characters have been reported.
+        told: The message as it ended.
+        unsaved: The message still to be saved, if saving failed; this object then stays until it is
+            saved or the answer is continued.
     """
 
     writing: AnswerInProgress
@@ -63,25 +66,29 @@ class _Answer:
 
 
 class Generation(QObject):
-    """Writes answers: side by side where the engines can, and else in the order of asking.
+    """Writes answers, side by side if the engines can, otherwise in the order of the requests.
 
-    asked(question): one was saved; it may have begun a new chat.
-    begun(answer): an answer is waited for; it is empty, or has text when it is continued.
-    waits(answer_id, Wait or None): why it waits for its turn at an engine; None: no more.
-    loading(answer_id, share): the model is being loaded for it, 0.0 to 1.0.
-    ready(answer_id, Ready): the model is loaded.
-    prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): as it comes,
-    in batches about 30 times a second; of the reports in a batch only the last.
-    was_reasoning(answer_id): all its text so far was reasoning.
-    compacting(answer_id, Compaction): older turns are summed up before it, or could not be.
-    grounded(answer_id, Grounded): so much of the attached files stands in its prompt.
-    mtp(chat_id, MtpReport): what MTP does, also once at the end.
-    ended(answer): complete, stopped or failed, as it was saved.
-    saved(answer): one that could not be saved when it ended is saved after all.
-    crashed(error): a bug of ours.
-    Several answers of a chat may be on their way, on different branches.
+    Several answers of one chat can be in progress, on different branches.
 
-    retry_ms: how long after a save that failed, on a full disk for example, the next is tried.
+    Args:
+        retry_ms: Milliseconds from a failed save, as on a full disk, until the next attempt.
+
+    Signals:
+        asked(question): A question was saved; it can have begun a new chat.
+        begun(answer): An answer was requested; it is empty, or has text if it is continued.
+        waits(answer_id, Wait or None): Why it waits for its turn at an engine; None if it no longer
+            waits.
+        loading(answer_id, share): Its model is being loaded, 0.0 to 1.0.
+        ready(answer_id, Ready): Its model is loaded.
+        prompt(answer_id, PromptReady), text(answer_id, str), reasoning(answer_id, str): News of the
+            answer, in batches about 30 times a second; of the reports in a batch only the last.
+        was_reasoning(answer_id): All its text so far was reasoning.
+        compacting(answer_id, Compaction): Older turns are being summarised first, or could not be.
+        grounded(answer_id, Grounded): How much of the attached files is in its prompt.
+        mtp(chat_id, MtpReport): The state of MTP, also once at the end.
+        ended(answer): It is complete, stopped or failed; the answer as saved.
+        saved(answer): An answer that could not be saved when it ended is saved now.
+        crashed(error): A bug in Hearth.
     """
 
     asked = Signal(object)
@@ -141,10 +148,14 @@ class Generation(QObject):
         failed: Failed,
         attachments: Sequence[Attachment] = (),
     ) -> None:
-        """Save a question, then answer it. done: with the question; failed: nothing was asked.
+        """Save a question, then answer it.
 
-        A chat of None begins a new one, whose MTP switch then stands as the options say, and whose
-        model is its own from then on. attachments: the files that go with it.
+        Args:
+            chat_id: None begins a new chat, which takes its MTP switch from the options and keeps
+                its model from then on.
+            done: Called with the saved question.
+            failed: Called if the question was not asked.
+            attachments: Files that go with the question.
         """
         settings = self._settings.current
         usual = NewChat(settings.model, usual=True)
@@ -164,7 +175,11 @@ class Generation(QObject):
         done: Asked,
         failed: Failed,
     ) -> None:
-        """Ask as `ask` does. save: stores a question in a way of its own, and its empty answer."""
+        """Do the same as `ask` with another way of saving.
+
+        Args:
+            save: Stores the question and its empty answer, and returns both.
+        """
 
         def saved(pair: tuple[StoredMessage, StoredMessage]) -> None:
             question, answer = pair
@@ -179,15 +194,17 @@ class Generation(QObject):
         self.answer_by(lambda: self._store.answer_again(answer.chat_id, answer.id), options, failed)
 
     def resume(self, answer: StoredMessage, options: AnswerOptions, failed: Failed) -> None:
-        """Go on with an answer that was stopped or interrupted, or failed."""
+        """Continue an answer that was stopped or interrupted, or that failed."""
         self.answer_by(lambda: self._store.reopen(answer), options, failed)
 
     def answer_by(
         self, save: Callable[[], StoredMessage], options: AnswerOptions, failed: Failed
     ) -> None:
-        """Write an answer. save: stores it, empty or as it is to be continued.
+        """Write an answer.
 
-        failed: that was not possible, and nothing was begun.
+        Args:
+            save: Stores the answer, empty or as it is to be continued.
+            failed: Called if storing failed and nothing was begun.
         """
         self._tasks.run(save, lambda answer: self._answer(answer, options), failed, on=STORE)
 
@@ -196,23 +213,25 @@ class Generation(QObject):
         self._answers.load_anyway(model)
 
     def stop(self, chat_id: str) -> None:
-        """End the answer in this chat; what is there is kept."""
+        """Stop the answers in this chat; their text so far is kept."""
         for answer_id in self.answering(chat_id):
             self.stop_answer(answer_id)
 
     def stop_answer(self, answer_id: str) -> None:
+        """Stop one answer; its text so far is kept."""
         running = self._running(answer_id)
         if running is not None:
             running.task.cancel()
 
     def answering(self, chat_id: str) -> tuple[str, ...]:
-        """Return the answers that are being written in this chat, or wait for their turn."""
+        """Return the ids of this chat's answers that are being written or wait for their turn."""
         return tuple(it.id for it in self._answered if it.chat_id == chat_id and not it.ended)
 
     def stop_all(self, then: Callable[[], object] = lambda: None) -> None:
-        """End every answer, also those that wait for their turn.
+        """Stop every answer, including those that wait for their turn.
 
-        then: called once nothing is at work on one any more.
+        Args:
+            then: Called once nothing works on an answer any more.
         """
         for it in self._answered:
             it.task.cancel()
@@ -225,11 +244,12 @@ class Generation(QObject):
         return running.wait if running else None
 
     def chat_of(self, answer_id: str) -> str | None:
-        """Return the chat of an answer that is being written, or waits for its turn."""
+        """Return the id of the chat of an answer that is being written or waits for its turn."""
         running = self._running(answer_id)
         return running.chat_id if running else None
 
     def is_answering(self, chat_id: str) -> bool:
+        """Return whether an answer of this chat is being written or waits for its turn."""
         return bool(self.answering(chat_id))
 
     def usual_mtp(self) -> MtpMode:
@@ -237,19 +257,19 @@ class Generation(QObject):
         return self._answers.usual_mtp(self._settings.current)
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
-        """Return the mode of the answer being written in this chat; None if there is none."""
+        """Return the MTP mode of the answer in progress in this chat; None if there is none."""
         running = (it.mtp for it in self._answered if it.chat_id == chat_id and not it.ended)
         return next(running, None)
 
     def doing(self, answer_id: str) -> str:
-        """Say what is done to load the model for an answer; "" where its engine does not say."""
+        """Return how the engine describes loading an answer's model, or ""."""
         running = self._running(answer_id)
         return self._answers.doing(running.writing.ticket.engine) if running else ""
 
     def so_far(self, answer: StoredMessage) -> StoredMessage:
-        """Return a stored answer with the text that has been told since it was last saved.
+        """Return a stored answer with the text reported since it was last saved.
 
-        One whose last save failed is kept here with its text, until it is saved.
+        An answer whose last save failed is kept here with its text until it is saved.
         """
         it = self._latest(answer.id)
         if it is None or (it.ended and it.unsaved is None):
@@ -257,17 +277,18 @@ class Generation(QObject):
         return it.told or it.writing.so_far(answer, it.heard)
 
     def _latest(self, answer_id: str) -> _Answer | None:
-        """Return the state of an answer, since it was asked for or continued."""
+        """Return the latest state of an answer since it was requested or continued."""
         return next((it for it in reversed(self._answered) if it.id == answer_id), None)
 
     def _running(self, answer_id: str) -> _Answer | None:
-        """Return an answer that is being written, or waits for its turn."""
+        """Return the state of an answer that is being written or waits for its turn."""
         it = self._latest(answer_id)
         return None if it is None or it.ended else it
 
     def _answer(self, answer: StoredMessage, options: AnswerOptions) -> None:
         settings = self._settings.current
-        # Its place is that of its asking, whatever thread is the first to begin.
+        # Join the queue now, so that the order is that of the requests, whichever thread starts
+        # first.
         writing = self._answers.begin(answer, lambda wait: self._waited.emit(answer.id, wait))
         task = self._tasks.stream(
             lambda cancel: self._answers.write(
@@ -292,7 +313,7 @@ class Generation(QObject):
         self.begun.emit(answer)
 
     def _pass_progress_on(self, answer_id: str, share: float) -> None:
-        """Pass a load's progress on, unless the answer has ended: its end may overtake it."""
+        """Report loading progress, unless the answer has ended: its end can arrive first."""
         if self._running(answer_id) is not None:
             self.loading.emit(answer_id, share)
 
@@ -336,7 +357,7 @@ class Generation(QObject):
 
     def _save(self, it: _Answer, answer: StoredMessage) -> None:
         def saved(_: None) -> None:
-            if it.unsaved is not None:  # or it was continued meanwhile
+            if it.unsaved is not None:  # otherwise it was continued meanwhile
                 it.unsaved = None
                 self._forget(it)
                 self.saved.emit(answer)
@@ -350,17 +371,17 @@ class Generation(QObject):
         self._tasks.run(lambda: self._store.save_answer(answer), saved, failed, on=STORE)
 
     def _close(self) -> None:
-        """Save what is still to be saved; who listens may be gone before anything else comes."""
+        """Save everything unsaved now, as listeners can be gone before anything else arrives."""
         self._retry.stop()
         answered = self._answered.copy()
         self._answered.clear()
         for it in answered:
             if it.unsaved is not None:
-                with contextlib.suppress(UserError):  # its user was told when it ended
+                with contextlib.suppress(UserError):  # the user was told when the answer ended
                     self._store.save_answer(it.unsaved)
 
     def _over(self, it: _Answer) -> None:
-        """Note that nothing is at work on an answer any more."""
+        """Note that nothing works on an answer any more."""
         it.at_work = False
         self._forget(it)
         self._tell_quiet()

@@ -1,4 +1,4 @@
-"""Tells whether a model thinks before it answers, by its file, before it is loaded."""
+"""Reads from a model's file, before it is loaded, whether it thinks before it answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THINKING = "thinking"
 
 @dataclass(frozen=True)
 class ThinkingFacts:
-    """The fields on thinking of `LoadedModel`, from a model's file."""
+    """The fields of `LoadedModel` about thinking, read from a model's file."""
 
     thinking: Thinking
     thinks: bool
@@ -28,10 +28,12 @@ class ThinkingFacts:
 
 
 class ModelThinking(QObject):
-    """Tells a model's thinking.
+    """Reports how a model thinks.
 
-    known(model, ThinkingFacts or None): by what the model is called; None for a file that cannot be
-    read. crashed(error): a bug of ours.
+    Signals:
+        known(model, ThinkingFacts or None): The facts for a model, under the name it was asked for
+            by; None if its file cannot be read.
+        crashed(error): A bug in Hearth.
     """
 
     known = Signal(str, object)
@@ -43,7 +45,7 @@ class ModelThinking(QObject):
         self._latest = Latest(tasks, THINKING)
 
     def look(self, called: str) -> None:
-        """Find it out; only what was asked for last is told."""
+        """Read a model's facts; only the last request is answered."""
 
         def failed(error: Exception) -> None:
             if isinstance(error, UserError):
@@ -59,7 +61,12 @@ class ModelThinking(QObject):
 
 
 def of_file(library: Library, called: str) -> ThinkingFacts:
-    """Read it from a model's file. Raises ModelUnknown or EngineError."""
+    """Read the facts from a model's file.
+
+    Raises:
+        ModelUnknown: The model is not on this computer.
+        EngineError: Its file cannot be read.
+    """
     entry = library.find(called)
     template = library.formats.of(entry).template(entry)
     if not may_reason(template):
@@ -70,4 +77,5 @@ def of_file(library: Library, called: str) -> ThinkingFacts:
 
 
 def of_loaded(loaded: LoadedModel) -> ThinkingFacts:
+    """Return the facts of a loaded model."""
     return ThinkingFacts(loaded.thinking, loaded.thinks, loaded.efforts, loaded.effort)

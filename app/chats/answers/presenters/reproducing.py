@@ -1,4 +1,4 @@
-"""Asks for an answer again in the same way, and compares the two."""
+"""Requests an answer again in the same way, and compares the two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from app.settings.values.models import valid
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan to ask for an answer again. doubt: why it may come out differently, if it may."""
+    """A plan for requesting an answer again.
+
+    Attributes:
+        doubt: Why the new answer might differ; None if nothing suggests that it will.
+    """
 
     answer: StoredMessage
     options: AnswerOptions
@@ -30,10 +34,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of an answer and the one that was written again.
+    """The comparison of an answer with the one written again.
 
-    same: word for word, as far as both go. words: how many are the same before the first that is
-    not. reasons: what was not as it had been, in a few words each.
+    Attributes:
+        same: Whether they match word for word, as far as both go.
+        words: How many words match before the first difference.
+        reasons: What differed in the requests, in a few words each.
     """
 
     same: bool
@@ -42,11 +48,11 @@ class Comparison:
 
 
 Compared = Callable[[StoredMessage, Comparison], object]
-"""Is given the answer of then, and how the one that was written again compares with it."""
+"""Called with the original answer and its comparison with the new one."""
 
 
 class Reproducing(QObject):
-    """Reproduces answers: `plan` says what stands in the way, `begin` has one written again."""
+    """Reproduces answers: `plan` checks whether that is possible, `begin` writes one again."""
 
     def __init__(
         self,
@@ -65,14 +71,15 @@ class Reproducing(QObject):
         generation.ended.connect(self._ended)
 
     def plan(self, answer: StoredMessage, done: Callable[[Plan], object], failed: Failed) -> None:
-        """Check, off this thread, whether all that the answer needed is still there."""
+        """Check on another thread whether everything the answer needed still exists."""
         self._tasks.run(lambda: plan(answer, self._library.find), done, failed, on=SYSTEM)
 
     def begin(self, planned: Plan, done: Compared, failed: Failed) -> None:
         """Write the answer again, beside the old one.
 
-        done: is told how the two compare, if it is written up to its end. failed: it was not
-        begun.
+        Args:
+            done: Called with the comparison if the new answer is completed.
+            failed: Called if the answer could not be begun.
         """
         original = planned.answer
 
@@ -90,7 +97,14 @@ class Reproducing(QObject):
 
 
 def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
-    """Plan to ask again. Raises NotReproducible with the reason."""
+    """Plan to request an answer again.
+
+    Args:
+        find: Finds a model by its id.
+
+    Raises:
+        NotReproducible: The error carries the reason.
+    """
     asked = from_json(answer.asked)
     if asked is not None and asked.edited:
         raise NotReproducible(
@@ -118,7 +132,7 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
 
 
 def options_of(asked: Asked) -> AnswerOptions:
-    """Return all that was set then, also where the settings differ now."""
+    """Return everything that was set then, including settings that differ now."""
     thinking = None if asked.thinking is None else "on" if asked.thinking else "off"
     return AnswerOptions(
         {
@@ -138,7 +152,7 @@ def options_of(asked: Asked) -> AnswerOptions:
 
 
 def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
-    """Compare two answers; one that was stopped, as far as it goes."""
+    """Compare two answers; compare a stopped one only as far as it goes."""
     old, new = original.text, again.text
     if old == new or (original.state != "complete" and new.startswith(old)):
         return Comparison(same=True)

@@ -1,4 +1,4 @@
-"""Makes titles for new chats by the model that answered, when it has nothing else to do."""
+"""Asks the model that answered for a title of a new chat, when it has nothing else to do."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from engines.errors import Cancelled
 from engines.types import Done, TextDelta
 
 _TRIES = 3
-"""Questions after which a chat keeps the title it has."""
+"""Number of questions after which a chat keeps the title it has."""
 
 _log = logging.getLogger(__name__)
 
 
 class Titles(QObject):
-    """Makes titles. titled(chat_id, title): the chat has a title by the model now.
+    """Gives chats titles written by the model.
 
-    The model that has answered is asked, in its turn and if it is still loaded then. It gives way
-    to an answer at once, and leaves a title by the user alone. A model that fails at it leaves the
-    title from the first question.
+    The model that answered is asked in its turn, if it is still loaded. The request gives way to
+    any answer at once, and never replaces a title set by the user. If the model fails, the title
+    from the first question stays.
+
+    Signals:
+        titled(chat_id, title): The chat now has a title written by the model.
     """
 
     titled = Signal(str, str)
@@ -60,11 +63,11 @@ class Titles(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a title is being made, or waits for its turn."""
+        """Whether a title is being made or waits for its turn."""
         return bool(self._running)
 
     def stop(self) -> None:
-        """Stop, as the engine is wanted; a later answer gives the next chance."""
+        """Stop because the engine is needed; a later answer gives another chance."""
         for task in self._running:
             task.cancel()
 
@@ -73,7 +76,7 @@ class Titles(QObject):
 
     def _ended(self, answer: StoredMessage) -> None:
         ready = self._ready.pop(answer.id, None)
-        # What comes with Hearth knows nothing but Hearth, and no task such as this one.
+        # The built-in guide only knows about Hearth, and cannot make titles.
         if ready is None or ready.entry.builtin or answer.state != "complete":
             return
         if self._settings.current.auto_titles:
@@ -107,7 +110,7 @@ class Titles(QObject):
             yield title
 
     def _question(self, answer: StoredMessage) -> str | None:
-        """Return the question that the chat began with; None if it needs no title any more."""
+        """Return the chat's first question; None if the chat needs no title any more."""
         try:
             chat = self._store.chat(answer.chat_id)
         except ChatNotFound:
@@ -117,7 +120,7 @@ class Titles(QObject):
 
 
 def _title(model: Lease, question: str, answer: StoredMessage, cancel: CancelToken) -> str | None:
-    """Ask the model for a title; None if it gives none. Raises EngineError."""
+    """Ask the model for a title; return None if it gives none. Raises EngineError."""
     facts = answer.facts
     mtp = facts.mtp.mode if facts is not None and facts.mtp is not None else "auto"
     said, finished = "", False

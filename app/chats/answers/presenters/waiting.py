@@ -1,4 +1,4 @@
-"""Messages that are written during an answer, and sent when it has ended."""
+"""Messages that are written during an answer and sent when it has ended."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from app.kit.tasks.tasks import STORE, Tasks
 from app.settings.values.fields import fields as settings_fields
 
 _KEPT = ("seed", "stop", "grammar", "depth", "thinking_budget", "collections")
-"""The options kept with a message besides settings; the rest is told when its answer begins."""
+"""The options stored with a message besides its settings; the others are not stored."""
 
 
 class WaitingMessages(QObject):
-    """The waiting messages; each stays in the database until it is a question there.
+    """The waiting messages; each is stored until it becomes a question in its chat.
 
-    One that was written in this run goes out by itself, as long as answers end well. After a stop,
-    a failure or a restart it waits for its user, who sends or removes it.
+    A message written in this run is sent automatically as long as answers end well. After a stop, a
+    failure or a restart it waits for the user to send or remove it.
 
-    changed(chat_id): other messages wait there now, or in another way. failed(error).
+    Signals:
+        changed(chat_id): The chat's waiting messages or their state changed.
+        failed(error): A change could not be saved.
     """
 
     changed = Signal(str)
@@ -51,15 +53,15 @@ class WaitingMessages(QObject):
         generation.crashed.connect(self._crashed)
 
     def of(self, chat_id: str) -> tuple[Waiting, ...]:
-        """Return the messages in the order in which they are sent."""
+        """Return a chat's waiting messages in the order in which they are sent."""
         return tuple(it for it in self._store.of(chat_id) if it.id not in self._leaving)
 
     def is_going(self, item: Waiting) -> bool:
-        """Whether it goes out by itself."""
+        """Return whether a message is sent automatically."""
         return item.id in self._going
 
     def is_sending(self, chat_id: str) -> bool:
-        """Whether a message is being sent there, or is going to be by itself."""
+        """Return whether a message of this chat is being sent or will be sent automatically."""
         return chat_id in self._leaving.values() or chat_id in self._going.values()
 
     def add(
@@ -70,15 +72,19 @@ class WaitingMessages(QObject):
         failed: Callable[[Exception], None],
         attachments: Sequence[Attachment] = (),
     ) -> None:
-        """Add a message, with its files. failed: called if it could not be saved."""
+        """Add a message with its files.
+
+        Args:
+            failed: Called if the message could not be saved.
+        """
 
         item_id = new_id()
-        self._going[item_id] = chat_id  # it may be read before its saving is told
+        self._going[item_id] = chat_id  # it can be read before its save is reported
 
         def added(_: Waiting) -> None:
             self.changed.emit(chat_id)
             if not self._generation.is_answering(chat_id):
-                self._next(chat_id)  # the answer has ended meanwhile
+                self._next(chat_id)  # the answer ended meanwhile
 
         def not_added(error: Exception) -> None:
             self._going.pop(item_id, None)
@@ -93,6 +99,7 @@ class WaitingMessages(QObject):
         )
 
     def change(self, item: Waiting, text: str) -> None:
+        """Change a message's text."""
         self._write(item.chat_id, lambda: self._store.change(item.id, text))
 
     def move(self, item: Waiting, step: int) -> None:
@@ -105,7 +112,7 @@ class WaitingMessages(QObject):
             self._write(item.chat_id, lambda: self._store.arrange(order))
 
     def remove(self, item: Waiting) -> Callable[[], None]:
-        """Remove a message; returns what undoes it."""
+        """Remove a message, and return a function that undoes it."""
         order = [it.id for it in self.of(item.chat_id)]
         chat_id = self._going.pop(item.id, None)
         if self._urgent.get(item.chat_id) == item:
@@ -120,7 +127,7 @@ class WaitingMessages(QObject):
         return put_back
 
     def send_now(self, item: Waiting) -> None:
-        """Send it before all others, on the branch that is shown; what is written stops."""
+        """Send a message before all others, on the shown branch; stop the answer being written."""
         if self._generation.is_answering(item.chat_id):
             self._urgent[item.chat_id] = item
             self._generation.stop(item.chat_id)
@@ -128,7 +135,7 @@ class WaitingMessages(QObject):
             self._send(item, on_shown_branch=True)
 
     def send_all(self, chat_id: str) -> None:
-        """Send all, one after the other, from the branch that is shown."""
+        """Send all waiting messages, one after the other, from the shown branch."""
         waiting = self.of(chat_id)
         self._going.update({item.id: chat_id for item in waiting})
         if waiting and not self._generation.is_answering(chat_id):
@@ -136,6 +143,7 @@ class WaitingMessages(QObject):
         self.changed.emit(chat_id)
 
     def options_of(self, item: Waiting) -> AnswerOptions:
+        """Return the options stored with a message."""
         return options_from_json(item.options)
 
     def _ended(self, answer: StoredMessage) -> None:
@@ -151,7 +159,7 @@ class WaitingMessages(QObject):
             self._hold(chat_id)
 
     def _crashed(self, _error: Exception) -> None:
-        # One that is just being sent, or answered, is another's.
+        # Where a message is being sent or answered, another answer is in progress.
         for chat_id in {*self._going.values(), *self._urgent} - {*self._leaving.values()}:
             if not self._generation.is_answering(chat_id):
                 self._hold(chat_id)
@@ -162,7 +170,7 @@ class WaitingMessages(QObject):
             self._send(going[0], on_shown_branch=False)
 
     def _hold(self, chat_id: str) -> None:
-        """Let what waits there wait for its user from now on."""
+        """Stop sending this chat's messages automatically; the user decides from now on."""
         self._urgent.pop(chat_id, None)
         self._going = {it: chat for it, chat in self._going.items() if chat != chat_id}
         self.changed.emit(chat_id)
@@ -193,7 +201,7 @@ class WaitingMessages(QObject):
 
 
 def options_as_json(options: AnswerOptions) -> str:
-    """Write what was chosen for a message, to be kept with it: settings and others, by name."""
+    """Write a message's options as JSON, to be stored with it: settings and others, by name."""
     usual = AnswerOptions()
     others = {name: getattr(options, name) for name in _KEPT}
     chosen = {name: value for name, value in others.items() if value != getattr(usual, name)}
@@ -202,7 +210,7 @@ def options_as_json(options: AnswerOptions) -> str:
 
 
 def options_from_json(text: str) -> AnswerOptions:
-    """Read what was chosen; what this Hearth does not know is left aside."""
+    """Read a message's options, ignoring names that this Hearth does not know."""
     known = {*_KEPT, *settings_fields()}
     values = {name: value for name, value in json.loads(text).items() if name in known}
     for name in {"stop", "collections"} & values.keys():

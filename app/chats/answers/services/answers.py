@@ -1,4 +1,4 @@
-"""Writes answers: from the stored question to the last token, saved as it comes."""
+"""Writes answers, from the stored question to the last token, and saves them as they grow."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ from engines.types import (
 class Prepared:
     """The model and settings for an answer, and its request without messages.
 
-    settings: all that hold for it; their `model` is what it was asked for as.
+    Attributes:
+        settings: Resolved settings; `model` is the name that was requested.
     """
 
     entry: ModelEntry
@@ -68,15 +69,18 @@ class Prepared:
 
 
 class Answers:
-    """Writes answers for window and terminal alike, each on the thread that asks. Qt-free.
+    """Writes answers for window and terminal alike, on the thread of the caller. Qt-free.
 
-    leaves_traces: the engine may keep on disk what it computed for a chat, and the list of models
-    says when one has answered last. prefer: of a model that nobody has chosen for a chat and that
-    is here for several engines, the one that is to answer, both by what they are called; it is
-    told how many answers are wanted now. why: the engine of a model was chosen, see `Ready`.
-    local_fallback: the model that answers in a stored chat for which nobody has chosen one, by what
-    the usual model is called: another one where that runs on a server. projector_of: a model that
-    lacks the one with which it would see.
+    Args:
+        leaves_traces: Whether the engine can keep on disk what it computed for a chat, and the list
+            of models records when each answered last.
+        prefer: Given a model that nobody chose for the chat, the settings and the number of answers
+            wanted now, returns the model to use; they differ if the same model is installed for
+            several engines. Models are given by name or id.
+        why: Returns why this engine was chosen for a model; see `Ready`.
+        local_fallback: Returns the model for a stored chat whose user has not chosen one, given the
+            usual model: a different one if the usual model runs on a server.
+        projector_of: Finds the projector for a model that lacks the one it needs to see.
     """
 
     def __init__(
@@ -118,12 +122,15 @@ class Answers:
         cancel: CancelToken,
         writing: AnswerInProgress | None = None,
     ) -> Generator[AnswerEvent, None, None]:
-        """Write the answer that the store holds in state "streaming"; ends with Ended.
+        """Write the answer that the store holds in state "streaming"; the last event is Ended.
 
-        An answer that already has text is continued. Where the options leave MTP open, it is as
-        the chat's switch stands. What can go wrong for a user is part of the ended message;
-        nothing is raised for it. writing: as `begin` gave it; its ticket is left at the end. None
-        joins the queue now.
+        An answer that already has text is continued. If the options leave MTP open, the chat's
+        switch decides. Errors that concern the user become part of the ended message and are not
+        raised.
+
+        Args:
+            writing: The result of `begin`; its ticket is released at the end. None joins the queue
+                now.
         """
         writing = writing or self.begin(answer)
         try:
@@ -181,9 +188,15 @@ class Answers:
         cancel: CancelToken,
         files: Sequence[AttachedFile] = (),
     ) -> Iterator[Event | Ready | Grounded]:
-        """Answer without the store. Raises EngineError, ModelUnknown or Cancelled.
+        """Answer without the store.
 
-        files: go with the last message.
+        Args:
+            files: Files that go with the last message.
+
+        Raises:
+            EngineError: The engine failed.
+            ModelUnknown: The model is not on this computer.
+            Cancelled: `cancel` was set.
         """
         prepared = self.prepare(settings, options)
         request = replace(prepared.request, messages=messages)
@@ -201,10 +214,16 @@ class Answers:
         collections: Sequence[str] = (),
         for_client: bool = False,
     ) -> Iterator[Event | Ready | Grounded]:
-        """Answer a whole request without the store. Raises EngineError or Cancelled.
+        """Answer a complete request without the store.
 
-        files: go with the last message. collections: ids of those it is grounded in. for_client:
-        it is asked by another program. Its request says whether that is a guest.
+        Args:
+            files: Files that go with the last message.
+            collections: Ids of the collections that ground the answer.
+            for_client: Whether another program asks; the request says whether that is a guest.
+
+        Raises:
+            EngineError: The engine failed.
+            Cancelled: `cancel` was set.
         """
         request = prepared.request
         attached = [file.attachment for file in files]
@@ -227,27 +246,34 @@ class Answers:
                     yield event
 
     def told(self, path: Sequence[StoredMessage]) -> tuple[StoredMessage, ...]:
-        """Return a path as a model sees it: questions with what stands there of their files."""
+        """Return a path as a model sees it: each question with the parts of files in its prompt."""
         return self._grounding.told(path)
 
     def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
-        """Return all files of a path, against which its answers can be held."""
+        """Return all files of a path, to check its answers against."""
         return self._grounding.files(path)
 
     def files_of(
         self, sources: Sequence[PromptSource], files: Sequence[AttachedFile]
     ) -> tuple[AttachedFile, ...]:
-        """Return all files that an answer was told of. files: those that were attached."""
+        """Return all files from which an answer's prompt had text.
+
+        Args:
+            files: The attached files.
+        """
         attached = {file.document.sha256 for file in files}
         names = {it.document: it.name for it in sources if it.document not in attached}
         found = self._grounding.documents(names)
         return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
 
     def begin(self, answer: StoredMessage, told: WaitListener = lambda _: None) -> AnswerInProgress:
-        """Join the queue for an answer that is asked for now; returns it, in progress.
+        """Join the queue for an answer requested now, and return the answer in progress.
 
-        From any thread; who has it gives it to `write` at once, or leaves its ticket. told: hears
-        why it waits.
+        Callable from any thread. The caller must pass the result to `write` at once, or release its
+        ticket.
+
+        Args:
+            told: Called with the reason the answer waits.
         """
         return AnswerInProgress(self._chats, answer, self._runtime.queue.join(told))
 
@@ -258,7 +284,7 @@ class Answers:
     def with_model(self, chat: NewChat, settings: Settings) -> NewChat:
         """Return a new chat's settings with the preferred engine's model, if none was chosen.
 
-        Where Hearth chooses the engine, it does so for each answer.
+        With the engine on automatic, Hearth chooses it for each answer, and nothing changes here.
         """
         if chat.model is None or not chat.usual or settings.engine == "auto":
             return chat
@@ -267,10 +293,13 @@ class Answers:
     def prepare(
         self, settings: Settings, options: AnswerOptions, chat_id: str | None = None
     ) -> Prepared:
-        """Find the model and all settings for an answer. From any thread.
+        """Find the model and all settings for an answer; callable from any thread.
 
-        chat_id: the stored chat that it belongs to, None for an answer without one.
-        Raises ModelUnknown, which says where a model that is gone was chosen.
+        Args:
+            chat_id: The stored chat that the answer belongs to; None without a chat.
+
+        Raises:
+            ModelUnknown: The model is missing; the error says where it was chosen.
         """
         layers = self._all_layers(options, chat_id)
         usual = self._usual(settings, chat_id)
@@ -305,13 +334,13 @@ class Answers:
         return Prepared(entry, chosen, load_options, request)
 
     def model_of(self, chat_id: str, settings: Settings) -> str:
-        """Name the model that answers in a chat, by what it was chosen as."""
+        """Return the model that answers in a chat, under the name it was chosen by."""
         return self._layers.of(chat_id).model or self._usual(settings, chat_id)
 
     def withheld_model(self, chat_id: str, settings: Settings) -> str | None:
-        """Name the usual model, where a chat's text is kept from it.
+        """Return the usual model if it is withheld from a chat's text, else None.
 
-        It runs on a server then, and nobody has chosen it for this chat.
+        It is withheld if it runs on a server and the user has not chosen it for this chat.
         """
         kept = self._layers.of(chat_id).model is None
         return settings.model if kept and self._usual(settings, chat_id) != settings.model else None
@@ -323,9 +352,10 @@ class Answers:
         options: AnswerOptions,
         chat_id: str | None,
     ) -> MediaUnsupported | None:
-        """Say why a picture or a sound could not be sent, as far as that is known without asking.
+        """Return why a picture or sound cannot be sent, as far as that is known before loading.
 
-        Raises ModelUnknown.
+        Raises:
+            ModelUnknown: The chat's model is missing.
         """
         prepared = self.prepare(settings, options, chat_id)
         try:
@@ -335,16 +365,16 @@ class Answers:
         return None
 
     def most_context(self, entry: ModelEntry) -> int:
-        """Return the tokens that a model was trained for; 0 where its file cannot be read."""
+        """Return the context a model was trained for, in tokens; 0 if its file cannot be read."""
         try:
             most = self._library.facts(entry).context_max
         except EngineError:
             return 0
-        self._library.keep_facts()  # the next start does without reading them
+        self._library.keep_facts()  # the next start need not read them again
         return most
 
     def doing(self, engine: EngineName | None) -> str:
-        """Say what an engine does to load a model, "" without words for it; from any thread."""
+        """Return how an engine describes loading a model, or "". Callable from any thread."""
         return self._runtime.status(engine).words.partition(":")[0] if engine else ""
 
     def usual_mtp(self, settings: Settings) -> MtpMode:
@@ -355,7 +385,7 @@ class Answers:
             return settings.mtp
 
     def _all_layers(self, options: AnswerOptions, chat_id: str | None) -> SettingLayers:
-        """Collect what the assistant, the chat with its switches, and these options have set."""
+        """Collect the layers of the assistant, the chat with its switches, and these options."""
         layers = options.under
         if chat_id is not None:
             layers = self._layers.of(chat_id)
@@ -367,7 +397,7 @@ class Answers:
         return replace(layers, message=options.settings)
 
     def _usual(self, settings: Settings, chat_id: str | None) -> str:
-        """Name the model that answers where nobody has chosen one."""
+        """Return the model for a chat whose user has not chosen one."""
         return settings.model if chat_id is None else self._local_fallback(settings.model)
 
     def _lease(
@@ -397,7 +427,7 @@ class Answers:
         model: Lease,
         cancel: CancelToken,
     ) -> Grounded:
-        """Choose what of files and passages goes into the prompt of a path's answer."""
+        """Choose which files and passages go into the prompt of a path's answer."""
 
         def measure(sources: Sequence[PromptSource]) -> Measured:
             asked = (*path[:-1], replace(path[-1], sources=tuple(sources)))
@@ -418,7 +448,7 @@ class Answers:
         model: Lease,
         cancel: CancelToken,
     ) -> tuple[ChatRequest, Grounded]:
-        """Put what fits of files and passages into a request's last message."""
+        """Put as much of the files and passages as fits into a request's last message."""
         documents = {file.document.sha256: file.document for file in files}
         documents |= self._grounding.documents({it.document for it in found} - documents.keys())
         *before, question = request.messages
@@ -440,13 +470,13 @@ class Answers:
     def _told_of(
         self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
     ) -> Grounded:
-        """Say what stands in a prompt: of attached files, and of those of collections."""
+        """Return the event for the sources in a prompt, from attached files and collections."""
         return Grounded(
             sources, tuple(share_of(it, sources) for it in self.files_of(sources, files))
         )
 
     def collections_of(self, options: AnswerOptions, chat_id: str) -> tuple[str, ...]:
-        """Return the ids of the collections in which an answer is grounded."""
+        """Return the ids of the collections that ground an answer."""
         chosen = options.collections
         return self._layers.collections(chat_id) if chosen is None else chosen
 
@@ -470,7 +500,7 @@ class Answers:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        """Count an answer as wanted, also while it waits for its turn."""
+        """Count an answer as wanted, including while it waits for its turn."""
         with self._lock:
             self._wanted += 1
         try:

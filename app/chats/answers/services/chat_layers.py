@@ -1,4 +1,4 @@
-"""Layers of settings: what a stored chat and its assistant have set for an answer."""
+"""Reads the layers of settings that a stored chat and its assistant set for an answer."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from app.settings.values.resolved import SettingLayers
 
 
 class ChatLayers:
-    """Reads the layers of stored chats. Qt-free; may be used from any thread."""
+    """Reads the setting layers of stored chats. Qt-free; usable from any thread."""
 
     def __init__(self, chats: ChatSettingsStore, assistants: AssistantStore) -> None:
         self._chats = chats
         self._assistants = assistants
 
     def of(self, chat_id: str) -> SettingLayers:
+        """Return what a chat and its assistant have set."""
         own = self._chats.get(chat_id)
         return layers_of(own, self._assistants.assistant(own.assistant_id))
 
     def collections(self, chat_id: str) -> tuple[str, ...]:
-        """Return the ids of the collections that a chat's answers are grounded in."""
+        """Return the ids of the collections that ground a chat's answers."""
         own = self._chats.get(chat_id)
         if own.collections is not None:
             return own.collections
@@ -30,7 +31,7 @@ class ChatLayers:
 
 
 def layers_of(own: NewChat, assistant: Assistant | None) -> SettingLayers:
-    """Make layers of the values that are still allowed: limits may have become narrower."""
+    """Build layers from the values that are still allowed; limits can have become narrower."""
     chat = {name: value for name, value in valid(own.settings).items() if name in OF_A_CHAT}
     return SettingLayers(
         assistant=assistant.allowed_values if assistant else {},

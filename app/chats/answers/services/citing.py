@@ -1,4 +1,4 @@
-"""Holds the quotes of answers against the files that their chat has."""
+"""Checks the quotes in answers against the files of their chat."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from app.chats.history.values.conversation import StoredMessage
 from app.documents.citations.values import CheckedAnswer, CitationCheck, CopyState
 
 _KEPT: Final = 2
-"""Sets of files that stay prepared in memory: a chat has one, or few."""
+"""How many prepared sets of files stay in memory; a chat has one or a few."""
 
 _Files = tuple[tuple[str, str], ...]
 
 
 class Citing:
-    """Checks answers against their files. Qt-free; from any thread.
+    """Checks answers against their files. Qt-free; usable from any thread.
 
-    state_of: tells of the copy of a file, by its hash.
+    Args:
+        state_of: Returns the state of the stored copy of a file, given the file's hash.
     """
 
     def __init__(self, grounding: Grounding, state_of: Callable[[str], CopyState]) -> None:
@@ -29,7 +30,11 @@ class Citing:
         self._checks: dict[_Files, tuple[CitationCheck, tuple[str, ...]]] = {}
 
     def check(self, path: Sequence[StoredMessage], text: str) -> CheckedAnswer:
-        """Check the answer at the end of a path. text: its words, as they are read."""
+        """Check the answer at the end of a path.
+
+        Args:
+            text: The answer's words as the user reads them.
+        """
         with self._lock:
             check, gone = self._prepared(path)
             citations = check.check(text)
@@ -37,7 +42,7 @@ class Citing:
         return CheckedAnswer(citations, {it: self._state_of(it) for it in hashes}, gone)
 
     def _prepared(self, path: Sequence[StoredMessage]) -> tuple[CitationCheck, tuple[str, ...]]:
-        """Return the check against a path's files, and the names of those that are gone."""
+        """Return the check against a path's files, and the names of missing files."""
         names = {it.document: it.name for message in path for it in message.sources}
         names |= {it.sha256: it.name for message in path for it in message.attachments}
         key = tuple(names.items())

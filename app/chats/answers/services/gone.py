@@ -1,4 +1,4 @@
-"""Says where a model was chosen that is no longer on this computer."""
+"""Explains where a missing model was chosen."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from app.settings.values.resolved import SettingLayers, Source
 
 @contextmanager
 def naming(layers: SettingLayers, called: str) -> Iterator[None]:
-    """Explain a ModelUnknown of the block by the place that names the model.
+    """Replace a ModelUnknown raised in the block by one that says where the model was chosen.
 
-    A model that was asked for with the message itself needs no such words.
+    The error stays as it is if the model was requested with the message itself.
     """
     try:
         yield
@@ -49,7 +49,11 @@ def naming(layers: SettingLayers, called: str) -> Iterator[None]:
 
 
 def require_here(entry: ModelEntry) -> None:
-    """Refuse a model that is on the list, but whose file is gone. Raises ModelUnknown."""
+    """Refuse a listed model whose file is missing.
+
+    Raises:
+        ModelUnknown: The model's file does not exist.
+    """
     if not entry.on_server and not entry.path.exists():
         raise ModelUnknown(
             f"“{entry.name}” was not found.",
@@ -59,7 +63,7 @@ def require_here(entry: ModelEntry) -> None:
 
 
 def _source(layers: SettingLayers) -> Source:
-    """Return the last of the layers that names a model."""
+    """Return the highest layer that names a model."""
     if layers.message.get("model") is not None:
         return "message"
     if layers.chat.get("model") is not None:

@@ -1,6 +1,6 @@
-"""Chooses what goes into a prompt of attached files, and of the collections of a chat.
+"""Chooses the parts of attached files and of a chat's collections that go into a prompt.
 
-Of attached files all, or the passages that suit; of collections the passages that suit.
+Attached files go in whole, or as the passages that suit the question; collections only as passages.
 """
 
 from __future__ import annotations
@@ -32,42 +32,48 @@ if TYPE_CHECKING:
     from engines.cancel import CancelToken
 
 MOST_TOKENS: Final = 8192
-"""Tokens of all passages, at most: what helps is among the first of them, and a processor takes
-minutes to read more."""
+"""Most tokens for all passages together.
+
+The useful passages are among the first, and a CPU takes minutes to read more.
+"""
 
 MOST_PASSAGES: Final = 40
-"""Passages of collections, at most; so many are hardly told."""
+"""Most passages from collections; so many hardly ever reach the prompt."""
 
 _SHARE: Final = 0.5
-"""What passages may take of the room that is left; the rest is for what is asked next."""
+"""Share of the free room that passages can take; the rest is for later questions."""
 
 _SAMPLE: Final = 4
-"""Passages by which it is reckoned what a character takes."""
+"""How many passages are measured to estimate the tokens per character."""
 
 _MOST_CHARACTERS: Final = 12
-"""A token has hardly more characters: a text that is longer by so much need not be counted."""
+"""Most characters per token: text that is longer than this for the room left is not measured."""
 
 Measure = Callable[[Sequence[PromptSource]], Measured]
-"""Measure the prompt of an answer with these sources. Raises EngineError, Cancelled."""
+"""Measures the prompt of an answer with these sources. Raises EngineError, Cancelled."""
 
 
 ByMeaning = Callable[[str, Sequence[tuple[AttachedFile, Passage]], Sequence[int]], list[int]]
-"""Order passages by what they mean for a question, by their numbers; nothing where that cannot be
-told. The last numbers are the likeliest by their words. Raises Cancelled."""
+"""Orders passages by how well their meaning suits a question, and returns their numbers.
+
+The last argument holds the numbers of the passages that match best by words. The result is empty if
+meanings cannot be compared. Raises Cancelled.
+"""
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A passage that suits a question, as it would stand in a prompt."""
+    """A passage that suits a question, as it would appear in a prompt."""
 
     source: PromptSource
     length: int
 
 
 class Grounding:
-    """Grounds answers in the files and collections of their chat. Qt-free; from any thread.
+    """Grounds answers in the files and collections of their chat. Qt-free; usable from any thread.
 
-    knowledge: the user's collections, where there can be some.
+    Args:
+        knowledge: The user's collections, if collections are available.
     """
 
     def __init__(self, documents: DocumentStore, knowledge: Knowledge | None = None) -> None:
@@ -80,10 +86,14 @@ class Grounding:
         known: Sequence[AttachedFile] = (),
         taken: Container[MediaKind] = ("image", "audio"),
     ) -> tuple[StoredMessage, ...]:
-        """Return a path whose questions hold what their answers were told and shown of files.
+        """Return a path whose questions contain what their answers received from files.
 
-        A question with a whole text stays in the prompt when others leave, as it is not told again.
-        known: files that need not be looked up. taken: what the model sees or hears.
+        A question with a whole text is pinned: it stays in the prompt when others are left out,
+        because its text is not sent again.
+
+        Args:
+            known: Files that need not be looked up.
+            taken: The media the model takes.
         """
         hashes = {source.document for message in path for source in message.sources}
         if not hashes:
@@ -105,11 +115,14 @@ class Grounding:
     def untold(
         self, path: Sequence[StoredMessage], taken: Container[MediaKind] = ()
     ) -> tuple[AttachedFile, ...]:
-        """Return the files of a path that no answer before its last one was told as a whole.
+        """Return the files of a path whose whole text no answer before the last one has received.
 
-        taken: what the model sees or hears. Pictures and sounds that it does not take are only
-        among them where they go with its last question: they would be nothing but in the way. What
-        a scan shows is untold to who has read that it shows something.
+        Pictures and sounds that the model does not take are included only if they go with the last
+        question; older ones would only be in the way. The pages of a scan count as not yet sent
+        even if its text was sent, provided the model takes pictures.
+
+        Args:
+            taken: The media the model takes.
         """
         before = [it for message in path[:-1] for it in message.sources]
         shown = {it.document for it in before if it.origin in SHOWN}
@@ -123,9 +136,9 @@ class Grounding:
         )
 
     def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
-        """Return all files of a path, against which its answers can be held.
+        """Return all files of a path, to check its answers against.
 
-        Those of collections are among them as far as an answer was told something of them.
+        Files of collections are included if an answer received something from them.
         """
         attached = self._files(path, set())
         known = {file.document.sha256 for file in attached}
@@ -143,7 +156,12 @@ class Grounding:
     ) -> list[FoundPassage]:
         """Find the passages of collections that suit a question, the best first.
 
-        collections: ids; those that are gone are left out. Raises SearchBroken and Cancelled.
+        Args:
+            collections: Ids; those that no longer exist are skipped.
+
+        Raises:
+            SearchBroken: The collections cannot be searched.
+            Cancelled: `cancel` was set.
         """
         if self._knowledge is None or not collections:
             return []
@@ -152,7 +170,7 @@ class Grounding:
         return self._knowledge.search(asked, question, MOST_PASSAGES, cancel)
 
     def by_meaning(self, cancel: CancelToken) -> ByMeaning:
-        """Return what orders the passages of attached files by their meaning."""
+        """Return a function that orders the passages of attached files by meaning."""
         knowledge = self._knowledge
         if knowledge is None:
             return lambda _question, _passages, _likely: []
@@ -161,7 +179,7 @@ class Grounding:
         )
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
-        """Return the text of files by their hashes, from chats or from collections."""
+        """Return documents by the hashes of their files, from chats or from collections."""
         wanted = set(hashes)
         found = self._documents.documents(wanted)
         if self._knowledge is not None and (left := wanted - found.keys()):
@@ -193,13 +211,15 @@ def choose(
     found: Sequence[FoundPassage] = (),
     by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
 ) -> tuple[PromptSource, ...]:
-    """Choose what goes into a question's prompt. Raises what `measure` and `by_meaning` raise.
+    """Choose the sources that go into a question's prompt.
 
-    All pictures and sounds; whole texts, if they fit with room for the answer, otherwise small ones
-    whole, and of the others the passages that suit the question by their words and their meaning,
-    or the beginnings where none does, which are marked as such; and to a model that sees, as many
-    pages of scans as there is room for. Behind them, as many as fit of what was found in
-    collections, the best first.
+    All pictures and sounds go in. Texts go in whole if they fit with room for the answer. Otherwise
+    small texts go in whole, and the others as the passages that suit the question by words and
+    meaning; if none suits, their beginnings go in and are marked as unmatched. A model that sees
+    also gets as many pages of scans as fit. After these come as many of the passages found in
+    collections as fit, the best first.
+
+    Raises whatever `measure` and `by_meaning` raise.
     """
     attached = _attached(question, files, measure, taken, by_meaning) if files else ()
     return (*attached, *_of_collections(attached, found, measure)) if found else attached
@@ -212,7 +232,7 @@ def _attached(
     taken: Container[MediaKind],
     by_meaning: ByMeaning,
 ) -> tuple[PromptSource, ...]:
-    """Choose what of attached files goes into a prompt."""
+    """Choose the parts of attached files that go into a prompt."""
     shown = tuple(source for file in files for source in _shown(file))
     scans = [file for file in files if "image" in taken and file.document.pages]
     read = [
@@ -232,13 +252,13 @@ def _attached(
             break
         del pages[len(pages) - max(1, len(pages) // 8) :]
     seen = {page.document for page in pages}
-    # Of one without room for a page at least it is told what it is.
+    # A scan without room for even one page goes in as a text that says it is a scan.
     unseen = [_whole(it) for it in scans if it.document.is_scan and _hash(it) not in seen]
     return (*words, *unseen, *pages, *shown)
 
 
 def _shown(file: AttachedFile) -> Iterator[PromptSource]:
-    """Yield the source of a picture or sound."""
+    """Yield the source if the file is a picture or a sound."""
     for origin, kind in SHOWN.items():
         if file.document.kind.medium == kind:
             yield PromptSource(origin, file.name, _hash(file))
@@ -253,7 +273,7 @@ def _pages(file: AttachedFile) -> Iterator[PromptSource]:
 def _of_collections(
     attached: tuple[PromptSource, ...], found: Sequence[FoundPassage], measure: Measure
 ) -> tuple[PromptSource, ...]:
-    """Choose passages of collections, of files that are not attached."""
+    """Choose passages of collections, skipping files that are attached anyway."""
     known = {it.document for it in attached}
     left = [it.source for it in found if it.document not in known]
     if not left:
@@ -286,7 +306,7 @@ def _length(source: PromptSource) -> int:
 def _of_files(
     question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
 ) -> tuple[PromptSource, ...]:
-    """Choose what of files with text goes into a prompt."""
+    """Choose the parts of files with text that go into a prompt."""
     whole = tuple(_whole(file) for file in files)
     empty = measure(())
     context = empty.context or DEFAULT_CONTEXT
@@ -312,7 +332,7 @@ def _whole(file: AttachedFile) -> PromptSource:
 
 
 def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
-    """Count what a character of these files takes, by some from the middle of the longest."""
+    """Return the tokens per character of these files, from a sample of the longest one's middle."""
     longest = max(files, key=lambda it: len(it.document.text))
     section = max(longest.document.sections, key=lambda it: len(it.text))
     start = max(0, len(section.text) // 2 - PASSAGE)
@@ -326,7 +346,7 @@ def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty
 def _small_ones(
     files: Sequence[AttachedFile], room: int, tokens_each: float
 ) -> tuple[tuple[PromptSource, ...], list[AttachedFile]]:
-    """Split the files into those that are small beside the room, and the others."""
+    """Split the files into those that are small compared with the room, and the others."""
     chosen, left = [], []
     share = room * _SHARE
     for file in sorted(files, key=lambda it: len(it.document.text)):
@@ -342,7 +362,11 @@ def _small_ones(
 def _suitable(
     question: str, files: Sequence[AttachedFile], budget: float, by_meaning: ByMeaning
 ) -> list[_Found]:
-    """Return passages that suit a question, the best first, of so many characters together."""
+    """Return passages that suit a question, the best first.
+
+    Args:
+        budget: Most characters of all passages together; the first one can exceed it.
+    """
     everything = [(file, passage) for file in files for passage in passages(file.document, PASSAGE)]
     if not everything:
         return []
@@ -366,7 +390,7 @@ def _suitable(
 
 
 def _beginnings(everything: Sequence[tuple[AttachedFile, Passage]]) -> list[int]:
-    """Return the numbers of all passages: the first of each file, then the second of each."""
+    """Return the numbers of all passages: the first of every file, then the second, and so on."""
     counts: dict[int, int] = {}
     ranks = []
     for number, (file, _) in enumerate(everything):
@@ -383,7 +407,7 @@ def _part(file: AttachedFile, passage: Passage) -> PromptSource:
 
 
 def _in_order(found: Iterable[PromptSource], order: Mapping[str, int]) -> tuple[PromptSource, ...]:
-    """Order passages as they stand in their files, those that follow each other as one."""
+    """Sort passages by file and position, and merge those that follow each other directly."""
     merged: list[PromptSource] = []
     for source in sorted(found, key=lambda it: (order[it.document], it.place, it.start)):
         last = merged[-1] if merged else None

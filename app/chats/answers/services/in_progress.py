@@ -1,4 +1,4 @@
-"""An answer in progress: its growing text, saved on the way and at its end."""
+"""An answer in progress: its growing text, saved at intervals and at its end."""
 
 from __future__ import annotations
 
@@ -35,16 +35,19 @@ E = TypeVar("E", bound=AnswerEvent)
 
 EVERY_S: Final = 0.25
 REST: Final = 10
-"""Times as long as a save has taken nothing is saved: with many answers at once a slow disk would
-have more to do than it can.
+"""Pause between saves, in multiples of the time that the last save took.
+
+Without it, many simultaneous answers would overload a slow disk.
 """
 
 
 class AnswerInProgress:
-    """A stored answer until it has ended: the one place that keeps its text.
+    """A stored answer until it ends; the only place that holds its text.
 
-    One thread writes it, with all but `so_far`, which is for any thread. ticket: its place in the
-    queue at the engines.
+    One thread writes it and calls everything except `so_far`, which any thread can call.
+
+    Attributes:
+        ticket: The answer's place in the queue for the engines.
     """
 
     def __init__(self, chats: ChatStore, answer: StoredMessage, ticket: Ticket) -> None:
@@ -57,11 +60,15 @@ class AnswerInProgress:
         self._ready: Ready | None = None
 
     def so_far(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
-        """Return the message with its text. heard: only so many characters of what came."""
+        """Return the message with the text written so far.
+
+        Args:
+            heard: Limit the text to this many of the characters that have arrived.
+        """
         return self._growing.onto(message, heard)
 
     def take(self, event: E) -> E:
-        """Keep what an event says of the answer; returns the event."""
+        """Record what an event says about the answer, and return the event."""
         if isinstance(event, TextDelta | ReasoningDelta | WasReasoning):
             self._growing.take(event)
         elif isinstance(event, Ready):
@@ -75,32 +82,35 @@ class AnswerInProgress:
         return event
 
     def save_if_due(self) -> None:
-        """Save now and then what has come so far."""
+        """Save the text so far if enough time has passed."""
         if self._written.state == "streaming" and self._saving.is_due:
             self._saving.on_the_way(self.so_far(self._written))
 
     def stop(self) -> None:
-        """Mark it as stopped by its user."""
+        """Mark the answer as stopped by the user."""
         self._written = replace(self._written, state="stopped")
 
     def fail(self, error: UserError) -> None:
-        """Mark it as failed, with the reason."""
+        """Mark the answer as failed, with the reason."""
         self._written = replace(self._written, state="failed", failure=Failure.of(error))
 
     def interrupt(self) -> None:
-        """Save what there is of an answer that nobody writes any more."""
+        """Save the text so far of an answer that will not be finished."""
         self._chats.save_answer(self.so_far(replace(self._written, state="interrupted")))
 
     def end(self) -> Ended:
-        """Save it; returns its last event."""
+        """Save the finished answer and return its last event."""
         self._growing.end()
         return self._saving.end(self.so_far(self._written))
 
 
 class GrowingAnswer:
-    """Collects an answer's text and reasoning, also of one that is continued.
+    """Collects the text and reasoning of an answer, new or continued.
 
-    One thread adds to it, any thread reads. now: seconds on a clock that only goes forward.
+    One thread adds to it; any thread reads.
+
+    Args:
+        now: Returns the seconds of a monotonic clock.
     """
 
     def __init__(self, answer: StoredMessage, now: Callable[[], float] = time.monotonic) -> None:
@@ -114,11 +124,12 @@ class GrowingAnswer:
 
     @property
     def reasoning_s(self) -> float:
-        """The seconds of reasoning, up to now while it lasts."""
+        """Seconds spent reasoning, including the time up to now if it is still reasoning."""
         running = 0.0 if self._began is None else self._now() - self._began
         return self._reasoned_s + running
 
     def take(self, event: TextDelta | ReasoningDelta | WasReasoning) -> None:
+        """Add a piece of text or reasoning, or move the text so far to the reasoning."""
         with self._lock:
             if not self._runs or self._runs[-1][0] is not type(event):
                 self._runs.append((type(event), []))
@@ -137,12 +148,12 @@ class GrowingAnswer:
                         self._reasoned_s += self._now() - self._text_began
 
     def end(self) -> None:
-        """Note that nothing more comes."""
+        """Note that nothing more will arrive."""
         with self._lock:
             self._end_reasoning()
 
     def onto(self, message: StoredMessage, heard: int = maxsize) -> StoredMessage:
-        """Return the message with the answer so far, or with so many characters of it."""
+        """Return the message with the answer so far, or with only `heard` characters of it."""
         text, reasoning = self._before.text, self._before.reasoning
         with self._lock:
             for kind, pieces in self._runs:
@@ -163,7 +174,11 @@ class GrowingAnswer:
 
 
 class Saving:
-    """Saves one answer, on its thread. now: as of a GrowingAnswer."""
+    """Saves one answer, on the thread that writes it.
+
+    Args:
+        now: Returns the seconds of a monotonic clock.
+    """
 
     def __init__(self, chats: ChatStore, now: Callable[[], float] = time.monotonic) -> None:
         self._chats = chats
@@ -172,10 +187,11 @@ class Saving:
 
     @property
     def is_due(self) -> bool:
+        """Whether the next save is due."""
         return self._now() > self._due
 
     def on_the_way(self, message: StoredMessage) -> None:
-        """Save what there is; it may fail: the next time, or the last, everything is saved."""
+        """Save the text so far; ignore failures, as the next or last save includes everything."""
         began = self._now()
         with contextlib.suppress(UserError):
             self._chats.save_answer(message)
@@ -183,7 +199,7 @@ class Saving:
         self._due = now + max(EVERY_S, REST * (now - began))
 
     def end(self, message: StoredMessage) -> Ended:
-        """Save the message, or have it say why that fails."""
+        """Save the message; if that fails, return an event whose message carries the reason."""
         try:
             self._chats.save_answer(message)
         except UserError as error:
@@ -195,7 +211,7 @@ class Saving:
 def asked_of(
     entry: ModelEntry, settings: Settings, request: ChatRequest, loaded: LoadedModel
 ) -> Asked:
-    """Record how an answer is asked for, without the seed. A file that is gone has no mark."""
+    """Record how an answer is requested, without the seed; without marks if a file is missing."""
     marks = []
     with contextlib.suppress(OSError):
         marks = [mark_of(path) for path in entry.files]
@@ -219,7 +235,7 @@ def asked_of(
 
 
 def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
-    """Return the message of an answer to be written, or continued: then it has one part more."""
+    """Return the message with the record of its request; a continued answer gains one part."""
     before = from_json(answer.asked)
     if before is None or not (answer.text or answer.reasoning):
         return replace(answer, asked=as_json(asked))
@@ -230,7 +246,11 @@ def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
 
 
 def ended(answer: StoredMessage, done: Done, ready: Ready) -> StoredMessage:
-    """Return the message of a finished answer, whose seed is known. ready: of its model."""
+    """Return the message of a finished answer, including its seed.
+
+    Args:
+        ready: The event with which the answer's model was loaded.
+    """
     ended_early = done.finish_reason in {"cancelled", "repetition"}
     state: MessageState = "stopped" if ended_early else "complete"
     facts = AnswerFacts(

@@ -1,4 +1,4 @@
-"""Keeps a chat on this computer as long as nobody has chosen a server for it."""
+"""Keeps a chat on this computer until the user chooses a server for it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from app.models.library.values.entry import STARTER
 
 
 class LocalFallback:
-    """Chooses the model of chats without one of their own; may be used from any thread.
+    """Chooses the model for chats without one of their own; usable from any thread.
 
-    leaves: as `app.chats.answers.values.local_fallback` has it.
+    Args:
+        leaves: See `app.chats.answers.values.local_fallback`.
     """
 
     def __init__(self, shelf: ModelIndex, leaves: Callable[[str], bool]) -> None:
@@ -20,11 +21,11 @@ class LocalFallback:
         self._leaves = leaves
 
     def model(self, usual: str) -> str:
-        """Choose what answers where nobody has chosen a model and this is the usual one."""
+        """Choose the model for a chat without a chosen model, given the usual model."""
         if usual == STARTER:
-            return usual  # nothing is looked for
+            return usual  # skip listing the models
         return local_fallback(usual, self._shelf.everything(), self._leaves)
 
     def at_once(self, usual: str) -> str:
-        """Do as `model`, by the models listed last: for a window, which cannot wait."""
+        """Do the same as `model` with the last list of models, for a window that cannot wait."""
         return local_fallback(usual, self._shelf.listed, self._leaves)

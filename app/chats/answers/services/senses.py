@@ -1,4 +1,4 @@
-"""Says what a model sees and hears, and why a picture or a sound cannot be sent to it."""
+"""Says which media a model takes, and why a picture or a sound cannot be sent to it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from engines.types import LoadedModel, MediaKind
 ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
 
 ProjectorOf = Callable[[ModelEntry], ProjectorOffer | None]
-"""Finds the projector that could be fetched for a model."""
+"""Finds the projector that can be downloaded for a model."""
 
 
 def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
-    """Return what a model may take, before it is loaded: llama.cpp's takes nothing without one."""
+    """Return the media a model might take, before it is loaded.
+
+    A llama.cpp model without a projector takes none.
+    """
     if entry.engine == "llamacpp" and entry.projector is None:
         return frozenset()
     return ALL
 
 
 def taken_by(loaded: LoadedModel) -> frozenset[MediaKind]:
-    """Return what a loaded model takes; a server that does not tell is tried."""
+    """Return the media a loaded model takes, counting those that its server does not mention."""
     senses: dict[MediaKind, bool | None] = {"image": loaded.sees, "audio": loaded.hears}
     return frozenset(kind for kind, has in senses.items() if has is not False)
 
@@ -37,9 +40,10 @@ def require_senses(
     entry: ModelEntry,
     projector_of: ProjectorOf,
 ) -> None:
-    """Refuse a question with a picture or a sound that its model does not take.
+    """Refuse a question with a picture or sound that its model does not take.
 
-    Raises MediaUnsupported, which says what is missing.
+    Raises:
+        MediaUnsupported: The error says what is missing.
     """
     for it in attachments:
         kind = it.kind.medium

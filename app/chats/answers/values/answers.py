@@ -1,4 +1,4 @@
-"""The values that an answer is asked for with, and that are told while it is written."""
+"""The options an answer is requested with and the events reported while it is written."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from engines.types import Event, LoadedModel, MtpMode
 
 @dataclass(frozen=True)
 class AnswerOptions:
-    """The options of one answer alone.
+    """The options of a single answer.
 
-    settings: by their names; what is not there, or None, is as the chat, its assistant, its model
-    and the settings say. thinking_budget: tokens of reasoning; here 0 is none at all. anyway: load
-    the model even if it does not seem to fit. begins: what a chat that begins with the question
-    has of its own. under: what an assistant has set, for an answer that belongs to no chat.
-    collections: ids of those in which the answer is grounded; None is those of its chat.
+    Attributes:
+        settings: Settings by name. A missing setting or None falls back to the chat, its assistant,
+            its model and the user's settings.
+        thinking_budget: Tokens of reasoning; 0 means no reasoning at all.
+        anyway: Load the model even if it does not seem to fit into memory.
+        begins: The new chat's own settings, if the question begins a chat.
+        under: The assistant's settings, for an answer that belongs to no chat.
+        collections: Ids of the collections that ground the answer; None means those of its chat.
     """
 
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -41,16 +44,20 @@ class AnswerOptions:
 
     @property
     def model(self) -> str | None:
-        """The model that is asked, by its id or name; None leaves it to the others."""
+        """The requested model, by id or name; None if the other layers decide."""
         return cast("str | None", self.settings.get("model"))
 
     @property
     def mtp(self) -> MtpMode | None:
-        """The mode of MTP that is asked for; None leaves it to the others."""
+        """The requested MTP mode; None if the other layers decide."""
         return cast("MtpMode | None", self.settings.get("mtp"))
 
     def changed(self, **values: Any) -> AnswerOptions:
-        """Replace what is named: other fields than `settings`, and all else among the settings."""
+        """Return a copy with these values changed.
+
+        A name that is a field of this class replaces that field; any other name goes into
+        `settings`.
+        """
         own = {it.name for it in fields(self)} & values.keys()
         settings = {name: value for name, value in values.items() if name not in own}
         return replace(
@@ -62,11 +69,13 @@ class AnswerOptions:
 
 @dataclass(frozen=True)
 class Ready:
-    """The model of an answer is loaded; comes before all that the engine says.
+    """The event that the answer's model is loaded; comes before every event of the engine.
 
-    called: the model as it was asked for, which may answer from its files for another engine.
-    engine: by its own name. load_options: how it was to be loaded. why: this engine answers, a
-    sentence where Hearth chose it.
+    Attributes:
+        called: The model as it was requested; it can answer from its files for another engine.
+        engine: The engine's own name.
+        load_options: The requested load options.
+        why: A sentence saying why this engine answers, if Hearth chose it.
     """
 
     entry: ModelEntry
@@ -79,7 +88,12 @@ class Ready:
 
 @dataclass(frozen=True)
 class Compaction:
-    """News of making room. messages: how many are summed up; why: of a failure, in a sentence."""
+    """A step in summarising older turns to make room in the context.
+
+    Attributes:
+        messages: How many messages are summarised.
+        why: A sentence with the reason for a failure.
+    """
 
     state: Literal["begun", "done", "failed"]
     messages: int
@@ -89,8 +103,11 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Grounded:
-    """What of the attached files stands in the prompt. shares: how much, of each that was not
-    told before."""
+    """The event that says which parts of files are in the prompt.
+
+    Attributes:
+        shares: For each file that was not in the prompt before, how much of it is in now.
+    """
 
     sources: tuple[PromptSource, ...]
     shares: tuple[FileShare, ...] = ()
@@ -98,9 +115,11 @@ class Grounded:
 
 @dataclass(frozen=True)
 class Ended:
-    """The last event of a stored answer: the message as it was saved.
+    """The last event of a stored answer, with the message as it was saved.
 
-    unsaved: the message as it has yet to be saved, where that failed; `message` says why, then.
+    Attributes:
+        unsaved: The message that still has to be saved, if saving failed; `message` then carries
+            the reason.
     """
 
     message: StoredMessage

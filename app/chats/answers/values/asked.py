@@ -1,7 +1,7 @@
-"""The record of how an answer was asked for, by which it can be asked for again: pure.
+"""The record of how an answer was requested, so that it can be requested again: pure.
 
-It is kept with the answer as JSON. What a later Hearth adds has a default, and what it does not
-know is left aside, so that old answers and new ones can be read by either.
+The record is stored with the answer as JSON. Fields that a later Hearth adds have defaults, and
+unknown fields are ignored, so that old and new versions of Hearth can read each other's records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engines.types import Message
 
 @dataclass(frozen=True)
 class FileMark:
-    """A file's size in bytes and time of last change in nanoseconds, by which it is known again."""
+    """A file's size in bytes and modification time in nanoseconds, to recognise the file later."""
 
     size: int
     mtime_ns: int
@@ -27,14 +27,18 @@ class FileMark:
 class Asked:
     """The request behind one answer: model, files, settings, seed and prompt.
 
-    settings: those of `app.settings.values.fields` that held, by name.
-
-    model: its id, and what it was called. files: of the model itself, in their order; sha256: of
-    the first of them, where it was known. seed: the one that was drawn; None while it is not known.
-    context: of the model as it was loaded, in tokens. prompt: a hash of all that was sent.
-    parts: in how many goes the answer was written; more than one if it was stopped and continued.
-    before: what the models were called that wrote the parts before the last, if others did.
-    edited: the text is the user's own.
+    Attributes:
+        model: The model's id.
+        name: The model's name at that time.
+        files: Marks of the model's own files, in order.
+        sha256: Hash of the first file, if known.
+        settings: The resolved settings, by their names in `app.settings.values.fields`.
+        seed: The seed that was drawn; None until it is known.
+        context: The context that the model was loaded with, in tokens.
+        prompt: A hash of all messages sent.
+        parts: How many runs wrote the answer; more than one if it was stopped and continued.
+        before: Names of the models that wrote earlier parts, if other models did.
+        edited: Whether the user wrote the text.
     """
 
     model: str = ""
@@ -62,11 +66,12 @@ EDITED = Asked(parts=0, edited=True)
 
 
 def as_json(asked: Asked) -> str:
+    """Write a record as JSON."""
     return json.dumps(asdict(asked), ensure_ascii=False)
 
 
 def from_json(text: str) -> Asked | None:
-    """Read a stored record; None where the answer is older than these records, or none was kept."""
+    """Read a stored record; return None for an empty text, as stored with older answers."""
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)
@@ -79,13 +84,17 @@ def from_json(text: str) -> Asked | None:
 
 
 def mark_of(path: Path) -> FileMark:
-    """Return the mark of the file at `path`. Raises OSError if the file is not there."""
+    """Return the mark of the file at `path`.
+
+    Raises:
+        OSError: The file does not exist.
+    """
     facts = path.stat()
     return FileMark(facts.st_size, facts.st_mtime_ns)
 
 
 def prompt_hash(messages: tuple[Message, ...]) -> str:
-    """Hash what a model was sent: equal only for the same words in the same turns."""
+    """Hash the messages sent to a model; equal only for the same words in the same turns."""
     from hashlib import sha256
 
     turns = [
@@ -96,7 +105,7 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
 
 
 def differences(then: Asked, now: Asked) -> tuple[str, ...]:
-    """Name what differed when an answer was asked for again, in a few words each."""
+    """List the differences between two requests for an answer, in a few words each."""
     found = {
         "the conversation before it": then.prompt != now.prompt,
         "the size of the context": then.context != now.context,

@@ -1,4 +1,4 @@
-"""The choice of the model that answers in a chat for which nobody has chosen one: pure."""
+"""Chooses the model for a chat whose user has not chosen one: pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from app.models.library.values.entry import STARTER, ModelEntry
 
 
 def local_fallback(usual: str, entries: Sequence[ModelEntry], leaves: Callable[[str], bool]) -> str:
-    """Choose what answers in place of the usual model where nobody has chosen one.
+    """Return the usual model, or a local one if the usual model would send text off this computer.
 
-    The usual model itself, as long as the text stays on this computer with it. Else the one of
-    this computer that answered last, or the guide: text leaves a chat only where somebody has
-    chosen that for it. usual: an id or a name. leaves: whether text for a server, by its profile's
-    id, leaves this computer. A model that is not among the entries answers nothing, so that is
-    left as it is.
+    The fallback is the local model that answered most recently, or else the built-in guide: a
+    chat's text leaves this computer only if the user chose that for the chat. A usual model that is
+    not among the entries cannot answer anything, so it is returned unchanged.
+
+    Args:
+        usual: Id or name of the usual model.
+        leaves: Returns, for the id of a server's profile, whether text for that server leaves this
+            computer.
     """
     found = next((it for it in entries if usual in (it.id, it.name)), None)
     if found is None or not found.on_server or not leaves(found.server):

@@ -1,4 +1,4 @@
-"""Cuts an answer into sentences while it is written, as a voice would read it: no markup."""
+"""Splits an answer into sentences for reading aloud while it is written, without markup."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ _END = re.compile(r"[.!?…]+[\"”’»)*_]*(?=\s)|[。！？]+|\n")  # noqa: R
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:[^\W\d_]|\d+|[A-Za-z]\.\s?[A-Za-z]|bzw|ca|etc|vs|Dr|Mr|Mrs|Nr)$"
 )
-"""Text before a full stop that ends no sentence: a single letter, a number, “e.g”."""
+"""Text before a full stop that does not end a sentence: a single letter, a number, “e.g”."""
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _LEAD = re.compile(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?)+")
 _MARKS = re.compile(r"[*`~|]+|(?<!\w)_+|_+(?!\w)")
 _LONGEST = 400
-"""Characters after which a text without an end is read up to its last blank."""
+"""Characters after which text without a sentence end is cut at its last space."""
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """A sentence, or a block of code, of which only the language is `text`; that may be empty."""
+    """A sentence to read aloud, or the language of a code block, which can be empty."""
 
     text: str
     is_code: bool = False
 
 
 class SentenceSplitter:
-    """Cuts text into sentences as it arrives; what is incomplete waits for more, or for `end`."""
+    """Splits text into sentences as it arrives; an incomplete one waits for more or for `end`."""
 
     def __init__(self) -> None:
         self._rest = ""
         self._fence = ""
 
     def feed(self, text: str) -> list[Spoken]:
-        """Take a piece of text; returns the sentences that are complete with it."""
+        """Add a piece of text and return the sentences that it completes."""
         self._rest += text
         found: list[Spoken] = []
         while (taken := self._take()) is not None:
@@ -42,12 +42,12 @@ class SentenceSplitter:
         return found
 
     def end(self) -> list[Spoken]:
-        """End the text; returns what is left of it."""
+        """End the text and return the rest of it."""
         rest, self._rest = self._rest, ""
         return [] if self._fence else _spoken(rest)
 
     def _take(self) -> list[Spoken] | None:
-        """Take the next line or sentence off the rest; None if it is not complete."""
+        """Remove and return the next line or sentence; return None if it is incomplete."""
         fence = _FENCE.match(self._rest)
         if self._fence or fence:
             line, newline, rest = self._rest.partition("\n")
@@ -56,7 +56,7 @@ class SentenceSplitter:
             self._rest = rest
             return self._cross(line)
         if re.match(r"\s{0,3}[`~]{1,2}$", self._rest):
-            return None  # perhaps a fence
+            return None  # perhaps the beginning of a code fence
         for end in _END.finditer(self._rest):
             if end[0] == "." and _SHORT.search(self._rest[: end.start()]):
                 continue
@@ -69,7 +69,7 @@ class SentenceSplitter:
         return None
 
     def _cross(self, line: str) -> list[Spoken]:
-        """Take a line of code, or one that begins or ends a block of it."""
+        """Handle a line inside a code block, or one that opens or closes a block."""
         fence = _FENCE.match(line)
         if not self._fence and fence:
             self._fence = fence[1]

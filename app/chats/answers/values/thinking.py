@@ -1,4 +1,4 @@
-"""Words for what can be chosen of a model's thinking."""
+"""Texts about whether a model's thinking can be switched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engines.types import Thinking
 
 
 def why_fixed(thinking: Thinking) -> str:
-    """Say in one sentence why thinking cannot be switched; empty where it can."""
+    """Return a sentence saying why thinking cannot be switched; empty if it can."""
     sentences = {
         "none": "This model answers without thinking first.",
         "always": "Thinking cannot be switched on or off for this model.",

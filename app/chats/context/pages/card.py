@@ -1,4 +1,4 @@
-"""The card of what is in a chat's context, with the choice of what happens when it is full."""
+"""The card of a chat's context: what is in it, and the choice of what happens when it is full."""
 
 from __future__ import annotations
 
@@ -59,9 +59,11 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ContextList(QListView):
-    """jump(id): a message was chosen, with Enter or the mouse. pin(id): its pin was, or P pressed.
+    """The messages in the context; only visible rows cost anything, so it holds thousands.
 
-    Holds thousands of rows at the cost of those that are seen.
+    Signals:
+        jump(id): The user chose a message, with Enter or the mouse.
+        pin(id): The user clicked a message's pin, or pressed P.
     """
 
     jump = Signal(str)
@@ -80,7 +82,7 @@ class ContextList(QListView):
         self.setItemDelegate(_Painter(self))
 
     def show_use(self, use: ContextUse) -> None:
-        """Keeps the place where the list was scrolled to, and the row."""
+        """Show the use; keep the scroll position and the current row."""
         row, top = self.currentIndex().row(), self.verticalScrollBar().value()
         system = [part for part in use.parts if part.place == "system"]
         summary = [part for part in use.parts if part.place == "summary"]
@@ -149,7 +151,7 @@ class _Rows(QAbstractListModel):
         return None
 
     def words(self, part: MeasuredMessage) -> str:
-        """Say how a message begins; one of files alone has no words."""
+        """Return the beginning of a message; one with only files has a text of its own."""
         return part.words or (self.tr("Files alone") if part.files else "")
 
     def who(self, part: MeasuredMessage) -> str:
@@ -170,7 +172,7 @@ class _Rows(QAbstractListModel):
 
 
 class _Painter(QStyledItemDelegate):
-    """Paints role and size above, the beginning below; what is left out is dimmed."""
+    """Paints role and size above, the beginning of the text below; dims what is left out."""
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(scaled(200), scaled(_ROW))
@@ -221,18 +223,21 @@ class _Painter(QStyledItemDelegate):
 
 
 def pin_place(row: QRect) -> QRect:
-    """Return the place of the pin in a row."""
+    """Return the rectangle of the pin in a row."""
     pin = scaled(_PIN)
     return QRect(row.right() - scaled(_INSET) - pin + 1, row.center().y() - pin // 2, pin, pin)
 
 
 _HEIGHT = 14
 _GAP = 2
-"""Pixels between two parts, so that they are told apart without their colours."""
+"""Pixels between two parts, so that they can be told apart without their colours."""
 
 
 class ContextBar(QWidget):
-    """Made anew for another use: its legend has other entries then."""
+    """A bar of the context's parts with a legend.
+
+    It is replaced when the use changes, because the legend's entries change too.
+    """
 
     def __init__(self, use: ContextUse, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -250,7 +255,7 @@ class ContextBar(QWidget):
         column.addWidget(Legend(list(zip(colours, words, strict=True))))
 
     def _parts(self, use: ContextUse) -> list[tuple[str, int, str]]:
-        """Words, tokens, and the colour of the theme."""
+        """Return the name, the tokens and the theme's colour of each part."""
         pinned = sum(
             it.tokens - it.files for it in use.parts if it.pinned and it.place == "message"
         )
@@ -270,7 +275,9 @@ class ContextBar(QWidget):
 class _Strip(QWidget):
     """A bar of the context's parts.
 
-    amounts: with the names of their colours; what is missing of `whole` is free.
+    Args:
+        amounts: Tokens and the name of a theme colour for each part.
+        whole: Tokens of the context; the part that no amount takes is drawn as free.
     """
 
     def __init__(self, amounts: list[tuple[int, str]], whole: int) -> None:
@@ -298,11 +305,17 @@ class _Strip(QWidget):
 
 _WIDTH = 440
 _LIST = (88, 220)
-"""Pixels; the list is as high as there is room, and scrolls."""
+"""Least and greatest height of the list in pixels; it scrolls."""
 
 
 class ContextCard(Panel):
-    """policy(key): another one was chosen. larger(): the user wants a larger context. closed()."""
+    """The card of the context.
+
+    Signals:
+        policy(key): The user chose another policy.
+        larger(): The user wants a larger context.
+        closed(): The card was closed.
+    """
 
     policy = Signal(str)
     larger = Signal()
@@ -363,6 +376,7 @@ class ContextCard(Panel):
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
+        """Show how a chat uses its context."""
         self._total.setText(taken(use))
         self._standing.setText(standing(use))
         self._larger.setVisible(use.context > 0 and (use.most == 0 or use.most > use.context))
@@ -379,7 +393,7 @@ class ContextCard(Panel):
         self.list.show_use(use)
 
     def _show_files(self, use: ContextUse) -> None:
-        """Say of each file how much of it is in."""
+        """Show for each file how much of it is in."""
         if self._files is not None:
             self._parts.removeWidget(self._files)
             self._files.hide()
@@ -403,12 +417,13 @@ class ContextCard(Panel):
 
     @property
     def widest(self) -> int:
-        """The width that it takes where there is room."""
+        """The card's width if there is room."""
         return scaled(_WIDTH)
 
     def place(self, right: int, bottom: int) -> None:
-        """Stand with the lower right corner there, in the coordinates of the parent; scroll where
-        there is too little room.
+        """Place the lower right corner here, in the parent's coordinates.
+
+        The card scrolls if there is too little room.
         """
         width = min(self.widest, right - GRID)
         self.setFixedWidth(width)
@@ -433,7 +448,7 @@ class ContextCard(Panel):
         self.closed.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Escape is for this alone as long as the focus is in here."""
+        """Handle Escape here, before any other widget, while the focus is inside."""
         if event.type() in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress}:
             key = cast(QKeyEvent, event)
             if key.key() == Qt.Key.Key_Escape:

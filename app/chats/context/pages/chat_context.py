@@ -29,16 +29,17 @@ if TYPE_CHECKING:
     from engines.errors import UserError
 
 _LEAST = 320
-"""Pixels that the card takes at least before it covers the files at the message."""
+"""Least pixels of height for the card; with less, it covers the files at the message."""
 
 _PAUSE_MS = 250
-"""How long nobody types before the message is counted; until then its length is estimated."""
+"""Milliseconds without typing before the message is counted; until then it is estimated."""
 
 
 class ChatContext(QObject):
-    """Stands between the widgets of one chat page and the presenters, for the chat that is open.
+    """Connects the widgets of one chat page with the presenters, for the chat that is open.
 
-    fix(Failure): what would mend that a file cannot be sent is to be done.
+    Signals:
+        fix(Failure): The user wants to remove the reason why a file cannot be sent.
     """
 
     fix = Signal(object)
@@ -87,7 +88,7 @@ class ChatContext(QObject):
 
     @property
     def card(self) -> ContextCard:
-        """Made when it is first wanted."""
+        """The card, created on first use."""
         from app.chats.context.pages.card import ContextCard
 
         if self._card is None:
@@ -101,16 +102,19 @@ class ChatContext(QObject):
 
     @property
     def use(self) -> ContextUse | None:
-        """The use of the context by the next message, as it is written now."""
+        """The use of the context by the next message as it is written now."""
         return self._use.with_draft(self._composer.text.strip()) if self._use else None
 
     def overflow(self) -> OverflowPolicy | None:
-        """Return the policy of the next message, where the chat has none; asked once."""
+        """Return the policy for the next message if the chat has none of its own.
+
+        A policy for a single message ("send anyway") is returned only once.
+        """
         once, self._once = self._once, None
         return once or (self._new if self._chat_id is None else None)
 
     def show_chat(self, chat_id: str | None) -> None:
-        """Another chat is shown, or this one was read again; None is one without messages."""
+        """Show the context of a chat, or refresh it; None is a chat without messages."""
         if chat_id != self._chat_id:
             self._chat_id, self._use = chat_id, None
             self._files.show_use(None)
@@ -119,14 +123,14 @@ class ChatContext(QObject):
             self.meter.show_use(None)
             if self._card is not None:
                 self._card.hide()
-            # Counting a long chat takes a processor, which the painting of its end comes before.
+            # Counting a long chat takes CPU time, and painting its end comes first.
             self._looking = True
             self._pause.start()
         else:
             self.look()
 
     def adopt(self, chat_id: str) -> None:
-        """The empty chat has been stored."""
+        """Take over the id of the new chat now that it is stored."""
         self._chat_id = chat_id
         if self._new is not None:
             self._uses.set_policy(chat_id, self._new)
@@ -135,12 +139,12 @@ class ChatContext(QObject):
             self._told = self._told - {None} | {chat_id}
 
     def look(self) -> None:
-        """Count again; what comes of it is shown when it is known."""
+        """Count again; the result is shown when it is known."""
         self._looking = True
         self._find_out(None)
 
     def _count_draft(self) -> None:
-        """Measure the draft once nobody types any more; the chat itself is known."""
+        """Measure the draft after a pause in typing; the chat itself need not be measured again."""
         if not self._pause.isActive():
             self._find_out(None if self._looking else self._use)
 
@@ -152,16 +156,17 @@ class ChatContext(QObject):
         self._uses.look(self._chat_id, draft, options, known, files)
 
     def may_send(self, text: str) -> bool:
-        """Whether this fits, or the user knows that it does not; else the warning is shown.
+        """Return whether to send the message; show the warning or the hindrance if not.
 
-        Nothing is sent as long as one of its files could not be.
+        It is sent if it fits or the user knows that it does not, but never while one of its files
+        cannot be sent.
         """
         if self.hindrance is not None and self.hindrance.failure is not None:
             self.hindrance.point_out()
             return False
         use = None
         if self._use is not None:
-            # What was typed in the last moment is estimated, but that is little.
+            # The latest typing is only estimated, but that is little.
             use = replace(self._use.with_draft(text), exact=self._use.exact)
         if self._sure or use is None or not use.asks_first(told=self._is_told):
             self.warning.hide()
@@ -199,7 +204,7 @@ class ChatContext(QObject):
 
     @property
     def _is_told(self) -> bool:
-        """Whether it was said, or shows in the last answer."""
+        """Whether the user knows of messages left out, from the warning or the last answer."""
         if self._chat_id in self._told:
             return True
         last = next((it for it in reversed(self._transcript.messages) if it.facts), None)
@@ -239,7 +244,7 @@ class ChatContext(QObject):
             self.hindrance.show_error(error)
 
     def pin(self, message: StoredMessage) -> None:
-        """Keep a message in the context, or let it leave again when its turn comes."""
+        """Pin a message, or unpin it if it is pinned."""
         pinned = replace(message, pinned=not message.pinned)
         self._transcript.renew(pinned)
         self._uses.pin(message, pinned.pinned)
@@ -258,7 +263,7 @@ class ChatContext(QObject):
         self.warning.hide()
 
     def _enlarge(self) -> None:
-        """Twice as much, up to what the model was trained for; it is loaded anew for that."""
+        """Double the context, up to the model's maximum; the model is reloaded for that."""
         use = self._use
         if use is not None:
             tokens = 2 * use.context
@@ -286,7 +291,7 @@ class ChatContext(QObject):
             self._sure = False
 
     def _place(self) -> None:
-        """Place the card over the meter, above the message, within the page."""
+        """Place the card over the meter and above the message, within the page."""
         meter = self.meter.mapTo(self._page, self.meter.rect().topRight()).x()
         above = self._top_of(self._composer.edit)
         attached = self._composer.attached

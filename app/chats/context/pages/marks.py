@@ -1,4 +1,4 @@
-"""Marks in the transcript: what is left out, summed up or pinned, and the summary itself."""
+"""Marks in the transcript: messages left out, summarised or pinned, and the summary itself."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 class ContextMarks(QObject):
-    """Puts them on messages as they come live, and changes only what has changed.
+    """Puts marks on messages when their views are created, and updates only those that changed.
 
-    forget(message_id): the summary that hangs on this message is to go.
+    Signals:
+        forget(message_id): The user wants to remove the summary attached to this message.
     """
 
     forget = Signal(str)
@@ -40,6 +41,7 @@ class ContextMarks(QObject):
         generation.compacting.connect(self._compacting)
 
     def show_use(self, use: ContextUse | None) -> None:
+        """Update the marks and the summary to a new use of the context."""
         before, self._marks = self._marks, marks_of(use)
         for message_id in before.keys() | self._marks.keys():
             if before.get(message_id) != self._marks.get(message_id):
@@ -92,7 +94,7 @@ class ContextMarks(QObject):
             self._say_failure(view)
 
     def _ended(self, answer: StoredMessage) -> None:
-        """Show the marks again: the answer's view was filled anew."""
+        """Show the marks again, as the answer's view was filled anew."""
         view = self._transcript.view_of(answer.id)
         if view is not None:
             self._showing(view)

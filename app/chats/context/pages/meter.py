@@ -1,4 +1,4 @@
-"""The meter at the message box: how full the context is, as a ring; its tip has the numbers."""
+"""The meter at the message box: a ring that shows how full the context is."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.kit.look.theme import Theme, theme_of
 
 _SIZE = 18
 _NEARLY = 0.85
-"""The share of the room from which on the ring warns by its colour, too."""
+"""Share of the room above which the ring also warns by its colour."""
 
 
 class ContextMeter(QToolButton):
-    """A button: what fills the context opens with it."""
+    """A button that opens the card of what fills the context."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,10 +30,11 @@ class ContextMeter(QToolButton):
 
     @property
     def use(self) -> ContextUse | None:
+        """The use that is shown; None if unknown."""
         return self._use
 
     def show_use(self, use: ContextUse | None) -> None:
-        """Show the use; None where nothing is known."""
+        """Show the use; None hides the meter."""
         self._use = use
         self.setVisible(use is not None)
         if use is None:
@@ -60,7 +61,7 @@ class ContextMeter(QToolButton):
 
 
 def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
-    """A circle that closes as a share of 1 is reached; a full one has a mark in its middle."""
+    """Draw a circle that closes as the share reaches 1; above 1 it has a mark in its middle."""
     size = scaled(_SIZE)
     picture = QPixmap(QSize(size, size) * ratio)
     picture.setDevicePixelRatio(ratio)
@@ -75,7 +76,7 @@ def ring(theme: Theme, share: float, ratio: float) -> QPixmap:
     pen = QPen(QColor(colour), 3)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
-    # Qt counts in sixteenths of a degree, from three o'clock, against the clock.
+    # Qt counts in sixteenths of a degree, anticlockwise from three o'clock.
     painter.drawArc(where, 90 * 16, -round(min(1.0, share) * 360 * 16))
     if share > 1:
         painter.setPen(QPen(QColor(colour), 1.8, c=Qt.PenCapStyle.RoundCap))

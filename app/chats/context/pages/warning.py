@@ -1,4 +1,4 @@
-"""Above the message box: a message does not fit, and what can be done about it."""
+"""The banner above the message box for a message that does not fit, with possible remedies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 _BESIDE = 9 * GRID
-"""Pixels of margins and the picture, left and right of the buttons."""
+"""Pixels of the margins and the picture beside the buttons."""
 
 
 class ContextWarning(Panel):
-    """chosen(key): "send", "shorten", "larger", "compact" or "leave_out"."""
+    """The banner for a message that does not fit.
+
+    Signals:
+        chosen(key): The user chose "send", "shorten", "larger", "compact" or "leave_out".
+    """
 
     chosen = Signal(str)
 
@@ -54,12 +58,12 @@ class ContextWarning(Panel):
             self._buttons[key] = button
         texts.addLayout(self._grid)
         self.box.addLayout(texts, 1)
-        # Its buttons find their places in whatever width there is.
+        # The buttons are arranged for whatever width there is.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.hide()
 
     def show_use(self, use: ContextUse) -> None:
-        """Show the problem, and offer only what helps."""
+        """Show the problem, and offer only remedies that help."""
         what, why = problem(use)
         self._what.setText(what)
         self._why.setText(why)
@@ -86,7 +90,7 @@ class ContextWarning(Panel):
         self._arrange(event.size().width())
 
     def _arrange(self, width: int) -> None:
-        """Put as many buttons in a row as there is room for."""
+        """Put as many buttons in a row as fit."""
         widest = max((button.sizeHint().width() for button in self._shown), default=1)
         columns = min(len(self._shown), max(1, (width - _BESIDE) // (widest + GRID)))
         if columns == self._columns:
@@ -100,7 +104,7 @@ class ContextWarning(Panel):
         self._columns = columns
 
     def event(self, event: QEvent) -> bool:
-        """Escape is for this alone as long as the focus is in here."""
+        """Handle Escape here, before any other widget, while the focus is inside."""
         if event.type() in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress}:
             key = cast(QKeyEvent, event)
             if key.key() == Qt.Key.Key_Escape:

@@ -1,4 +1,4 @@
-"""Words for a chat's context: numbers, sentences, and the texts of a warning."""
+"""Texts about a chat's context: numbers, sentences, and the texts of a warning."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LARGE = 10_000
 
 
 def short(tokens: int) -> str:
-    """A number of tokens in few characters: 8,192 and 32k."""
+    """Format a number of tokens in few characters, such as 8,192 and 32k."""
     return figure(tokens) if tokens < _LARGE else f"{figure(tokens / 1000)}k"
 
 
 def meter(use: ContextUse) -> str:
-    """Return the words beside the message box."""
+    """Return how much of the context is used, in short numbers."""
     if not use.context:
         words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
         return words.format(short(use.total))
@@ -31,14 +31,14 @@ def meter(use: ContextUse) -> str:
 
 
 def percent(use: ContextUse) -> str:
-    """Say how full the context is; "" where its size is not known."""
+    """Return how full the context is, in per cent; "" if its size is not known."""
     if not use.context:
         return ""
     return _tr("context", "{0} % full.").format(round(100 * use.total / max(1, use.room)))
 
 
 def spoken(use: ContextUse) -> str:
-    """Say all of it in a sentence."""
+    """Return the use in full sentences."""
     if not use.context:
         words = _tr("context", "The next message takes {0}.").format(taken(use))
         return f"{words} {standing(use)}"
@@ -51,7 +51,7 @@ def spoken(use: ContextUse) -> str:
 
 
 def taken(use: ContextUse) -> str:
-    """Say how much is taken, and of how much, as far as known."""
+    """Return the tokens used, and the context's size if known, in full numbers."""
     if not use.context:
         return meter(use)
     words = (
@@ -63,7 +63,7 @@ def taken(use: ContextUse) -> str:
 
 
 def standing(use: ContextUse) -> str:
-    """Say in a sentence what happens with the next message."""
+    """Return a sentence about what happens to the next message."""
     if use.fits:
         words = (
             _tr("context", "Everything fits, with room for about {0} more tokens.")
@@ -84,7 +84,7 @@ def standing(use: ContextUse) -> str:
 
 
 def problem(use: ContextUse) -> tuple[str, str]:
-    """The headline of a warning before a message is sent, and why it is one."""
+    """Return the headline and the reason of a warning before a message is sent."""
     total, room = figure(use.total), figure(use.room)
     if use.prompt >= use.context and use.pinned and use.prompt - use.pinned < use.context:
         return (
@@ -120,7 +120,7 @@ def problem(use: ContextUse) -> tuple[str, str]:
 
 
 def policies() -> tuple[tuple[OverflowPolicy, str, str], ...]:
-    """Key, short name, and what it means in a sentence."""
+    """Return the policies for a full context: key, short name and explanation of each."""
     return (
         (
             "leave_out",

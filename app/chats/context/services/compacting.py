@@ -1,4 +1,4 @@
-"""Makes room in a full chat: the model sums up the turns that would have to leave."""
+"""Makes room in a full chat: the model summarises the turns that would be left out."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from engines.errors import UserError
 from engines.types import ChatRequest, Done, Measured, Message, Sampling, TextDelta
 
 _LONGEST: Final = 512
-"""Tokens of a summary, at most; in a small context an eighth of it."""
+"""Most tokens of a summary; in a small context, an eighth of the context."""
 _SHORTEST: Final = 48
 _WORDS_PER_TOKEN: Final = 0.6
 _MARGIN: Final = 32
-"""Tokens; lengths of single messages are not exact to the last one."""
+"""Safety margin in tokens, because lengths of single messages are not exact."""
 
 
 class _NoSummary(Exception):
-    """The model has written no usable summary; the message is a sentence that says why."""
+    """The model wrote no usable summary; the message is a sentence with the reason."""
 
 
 class Compacting:
-    """Makes room for an answer, on its thread. Qt-free."""
+    """Makes room for an answer, on the thread that writes it. Qt-free."""
 
     def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
 
     def policy(self, chat_id: str) -> OverflowPolicy | None:
-        """Return the chat's own policy for a full context; None where the settings apply."""
+        """Return the chat's own policy for a full context; None if the settings apply."""
         return self._summaries.overflow(chat_id)
 
     def make_room(
@@ -54,11 +54,17 @@ class Compacting:
         request: ChatRequest,
         cancel: CancelToken,
     ) -> Generator[Compaction, None, ChatPrompt]:
-        """Return the prompt for an answer, with summaries for what does not fit.
+        """Return the prompt for an answer, with summaries in place of turns that do not fit.
 
-        model: the one that answers. request: how that is asked for; its messages do not count.
-        What cannot be summed up is left for the engine to leave out; then the last event says so.
-        Raises EngineError.
+        Turns that cannot be summarised are left to the engine to leave out; the last event then
+        says so.
+
+        Args:
+            model: The model that answers.
+            request: The answer's request; its messages are ignored.
+
+        Raises:
+            EngineError: The prompt could not be measured.
         """
         known = in_effect(path, self._summaries.of_chat(path[-1].chat_id)) if path else None
         prompt = prompt_of(path, system_prompt, known)
@@ -91,10 +97,17 @@ class Compacting:
         request: ChatRequest,
         cancel: CancelToken,
     ) -> tuple[Summary, int]:
-        """Summarise as many of the turns that must leave as fit the context at once.
+        """Summarise as many of the turns that must go as fit the context at once.
 
-        Asked behind those turns as they stand in the prompt, so that the KV cache holds them
-        already. Raises _NoSummary, EngineError.
+        The request follows those turns as they are in the prompt, so that the KV cache already
+        holds them.
+
+        Returns:
+            The summary, and the number of messages that it replaces.
+
+        Raises:
+            _NoSummary: No usable summary was written.
+            EngineError: The engine failed.
         """
         longest = max(_SHORTEST, min(_LONGEST, measured.context // 8))
         wish = Message("user", REQUEST.format(round(longest * _WORDS_PER_TOKEN)))
@@ -125,7 +138,7 @@ class Compacting:
 
 
 def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[str, int]:
-    """Return the model's answer, and its tokens. Raises EngineError."""
+    """Return the model's answer and its number of tokens. Raises EngineError."""
     text, tokens = "", 0
     for event in model.chat(request, cancel):
         if isinstance(event, TextDelta):
@@ -136,7 +149,7 @@ def _written(model: Lease, request: ChatRequest, cancel: CancelToken) -> tuple[s
 
 
 def _end(messages: Sequence[Message], measured: Measured, room: int) -> int | None:
-    """Find the last message of the turns that must leave and, with all before, fit the room."""
+    """Return the index of the last message that must go and, with all before it, fits the room."""
     sums = list(accumulate(measured.lengths))
     ends = [at for at in measured.left if messages[at + 1].role == "user" and sums[at] <= room]
     return max(ends, default=None)

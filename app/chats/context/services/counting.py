@@ -1,4 +1,4 @@
-"""Counts what a chat takes of its model's context, or estimates it without the model."""
+"""Counts, or estimates without the model, how much of its model's context a chat takes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from engines.memory.load_options import DEFAULT_CONTEXT
 from engines.types import ChatRequest, Measured, MediaKind, Message
 
 Path = Sequence[StoredMessage]
-"""The messages of a chat that lead to one, oldest first."""
+"""The messages of a chat from the first to one message, oldest first."""
 
 Counted = tuple[Measured, bool]
-"""A measured prompt, and whether the model itself has counted it."""
+"""A measured prompt, and whether the model itself counted its tokens."""
 
 
 class Counting:
-    """Measures the context of chats. Qt-free; from any thread, and waits for no answer."""
+    """Measures the context of chats. Qt-free; usable from any thread, and waits for no answer."""
 
     def __init__(
         self,
@@ -64,10 +64,17 @@ class Counting:
         options: AnswerOptions,
         attachments: Sequence[Attachment] = (),
     ) -> ContextUse:
-        """Measure a chat's next question with this text; a chat of None has not begun.
+        """Measure a chat's next question.
 
-        attachments: the files that go with it. Raises ChatNotFound, ModelUnknown, and what a
-        database may raise.
+        Args:
+            chat_id: None for a chat that has not begun.
+            draft: The question's text.
+            attachments: The files that go with it.
+
+        Raises:
+            ChatNotFound: The chat is deleted.
+            ModelUnknown: The chat's model is missing.
+            AppError: The database cannot be read.
         """
         before = self._chats.path(chat_id) if chat_id is not None else ()
         path: Path = _asking(before, draft, attachments)
@@ -108,7 +115,7 @@ class Counting:
         options: AnswerOptions,
         attachments: Sequence[Attachment],
     ) -> UserError | None:
-        """Say why one of these files could not be sent; raises what `use` raises."""
+        """Return why one of these files cannot be sent, else None. Raises the same as `use`."""
         if all(it.kind.medium is None for it in attachments):
             return None
         return self._answers.hindrance(attachments, settings, options, chat_id)
@@ -122,10 +129,10 @@ class Counting:
         options: AnswerOptions,
         attachments: Sequence[Attachment] = (),
     ) -> ContextUse:
-        """Measure again what `use` measured, where nothing but the draft has changed.
+        """Measure again after only the draft has changed.
 
-        The chat is not read and measured again, so that it may be as long as it likes; which
-        passages of files suit the draft is not asked again either. Raises what `use` raises.
+        The chat is not read and measured again, so its length does not matter; passages of files
+        are not chosen again for the new draft either. Raises the same as `use`.
         """
         prepared = self._answers.prepare(settings, options, chat_id)
         counted = [
@@ -142,7 +149,7 @@ class Counting:
     def _grounded(
         self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
     ) -> Path:
-        """Return a path whose last answer has what it would be told of files."""
+        """Return a path whose last answer has the sources that it would get from files."""
         untold = self._grounding.untold(path, taken)
         if not untold:
             return path
@@ -163,9 +170,12 @@ class Counting:
         own: Measured,
         taken: frozenset[MediaKind],
     ) -> tuple[FileUse, ...]:
-        """Say how much of each file is in, but for what the model does not see or hear.
+        """Return how much of each file is in the prompt.
 
-        own: the prompt measured without their text.
+        Media that the model does not take are left out of the result.
+
+        Args:
+            own: The prompt measured without the text of files.
         """
         found = {
             it.document.sha256: _InPrompt(it)
@@ -189,9 +199,10 @@ class Counting:
         return tuple(it.use(it.file.document.sha256 in new) for it in found.values())
 
     def _measuring(self, prepared: Prepared, path: Path) -> Callable[[ChatPrompt], Counted]:
-        """Return what measures prompts: by the model, or by estimate where it is not loaded.
+        """Return a function that measures prompts.
 
-        Estimated with the context that is set, that the chat had last, or that it would have.
+        It counts with the model or, if that is not loaded, estimates. An estimate uses the context
+        that is set, that the chat had last, or that it would get.
         """
 
         @cache
@@ -219,7 +230,7 @@ class Counting:
         return measure
 
     def _counted(self, prepared: Prepared, request: ChatRequest) -> Measured | None:
-        """Count by the model; None where it is not loaded, or its template refuses the messages."""
+        """Count with the model; None if it is not loaded or its template refuses the messages."""
         try:
             return self._runtime.measure_for(prepared.entry, prepared.load_options, request)
         except EngineError:
@@ -228,7 +239,12 @@ class Counting:
 
 @dataclass
 class _InPrompt:
-    """A file, and what of it is in a prompt. each: tokens of a character."""
+    """A file and the parts of it in a prompt.
+
+    Attributes:
+        tokens: Tokens of these parts.
+        each: Tokens per character.
+    """
 
     file: AttachedFile
     sources: list[PromptSource] = field(default_factory=list)
@@ -236,13 +252,18 @@ class _InPrompt:
     each: float = 1 / BYTES_PER_TOKEN
 
     def length(self, source: PromptSource) -> int:
-        """Return the characters of a part of it, or as many as a picture or sound stands for."""
+        """Return a part's length in characters; a medium counts as text of as many tokens."""
         if source.origin in SHOWN:
             medium = self.file.document.medium
             return round((medium_tokens(medium) if medium else OF_A_PICTURE) * BYTES_PER_TOKEN)
         return source.end - source.start if source.place else len(self.file.document.text)
 
     def use(self, new: bool) -> FileUse:
+        """Return the value for the window.
+
+        Args:
+            new: Whether the file goes with the next question.
+        """
         document = self.file.document
         share = share_of(self.file, self.sources)
         tokens = round(self.tokens)
@@ -253,7 +274,12 @@ class _InPrompt:
 def _without_files(
     path: Path, told: Path, system_prompt: str, summary: Summary | None
 ) -> ChatPrompt:
-    """Return the prompt of a told path with the users' own words, and their own pins, alone."""
+    """Return the prompt of a path with only the user's own words and pins.
+
+    Args:
+        path: The stored messages, with the user's own pins.
+        told: The same messages with what they contain from files.
+    """
     bare = [replace(message, pinned=it.pinned) for it, message in zip(told, path, strict=True)]
     prompt = prompt_of(bare, system_prompt, summary)
     pinned = {message.id for message in path if message.pinned}
@@ -264,9 +290,9 @@ def _without_files(
 
 
 def _asking(path: Path, draft: str, attachments: Sequence[Attachment]) -> tuple[StoredMessage, ...]:
-    """Return a path with the draft as its question, and the empty answer to that.
+    """Return a path with the draft as its question and an empty answer.
 
-    A question without an answer gives way to it.
+    The draft replaces a question that has no answer.
     """
     answer = StoredMessage("", "", None, "assistant", "", 0.0, "streaming")
     if path and path[-1].role == "user":

@@ -1,6 +1,6 @@
-"""The share of a model's context that a chat takes, and which messages the model still sees: pure.
+"""The share of a model's context that a chat takes, and the messages the model still sees: pure.
 
-All lengths are tokens. Where no model is loaded that could count them, they are estimated.
+All lengths are in tokens. They are estimated if no loaded model can count them.
 """
 
 from __future__ import annotations
@@ -20,34 +20,38 @@ from engines.types import Measured, Medium, Message, Role
 Place = Literal["system", "summary", "message", "draft"]
 
 BYTES_PER_TOKEN = 4.0
-"""Bytes of English text in a token, about; other languages take more tokens for their bytes."""
+"""Approximate bytes per token of English text; other languages have fewer bytes per token."""
 
 _FEWEST, _MOST = 1.5, 6.0
-"""Bounds for what a chat's own answers say of that: short ones can be far off."""
+"""Bounds for the bytes per token computed from a chat's own answers, as short ones mislead."""
 
 _DOUBT = 1.15
 _ENOUGH = 50
-"""Tokens from which on a chat says how many bytes each of its own has."""
+"""Tokens that a chat must have for its own bytes per token to be used."""
 
 _WORDS = 120
-"""Characters by which a message is known again."""
+"""How many characters of a message are shown to recognise it."""
 
 OF_A_PICTURE = 1000
-"""Tokens, between the 256 of Gemma and the 4,000 of Qwen for a large photo."""
+"""Tokens of a picture, between the 256 of Gemma and the 4,000 of Qwen for a large photo."""
 
 _OF_A_SECOND = 25
-"""Tokens of a second of sound: that many in Gemma, a few less in Qwen."""
+"""Tokens per second of sound: exact for Gemma, a few too many for Qwen."""
 
 _MARKUP = 5
-"""Tokens that a chat template writes around a message, about."""
+"""Approximate tokens that a chat template adds around a message."""
 
 
 @dataclass(frozen=True)
 class MeasuredMessage:
-    """One message of the prompt, with its length in tokens.
+    """One message of the prompt with its length in tokens.
 
-    left: it would be left out. id: of the stored message, or "". words: how it begins. pinned: by
-    the user; others of its turn stay with it. files: the tokens among them that come from files.
+    Attributes:
+        id: The id of the stored message, or "".
+        words: The beginning of its text.
+        left: Whether it would be left out.
+        pinned: Whether the user pinned it; the other messages of its turn stay with it.
+        files: How many of its tokens come from files.
     """
 
     place: Place
@@ -64,8 +68,11 @@ class MeasuredMessage:
 class FileUse:
     """An attached file in the prompt.
 
-    tokens: of what is in. whole: of all of it, estimated where not all is in. share: how much of
-    its places is in. new: it goes with the next question.
+    Attributes:
+        share: How much of the file is in.
+        tokens: Tokens of the parts that are in.
+        whole: Tokens of the whole file, estimated if only parts are in.
+        new: Whether it goes with the next question.
     """
 
     sha256: str
@@ -79,11 +86,16 @@ class FileUse:
 class ContextUse:
     """The part of the context that a chat's next question takes, with the draft as its text.
 
-    total: of the prompt with all its parts. prompt: of what would really be asked. kept: room for
-    the answer. context: of the model as it is loaded, 0 where a server does not tell; most: as it
-    was trained. exact: counted by the loaded model, not estimated. summary: stands for `summed`,
-    messages that are not among the parts. bytes_per_token: of this chat's text. files: attached to
-    any of the messages.
+    Attributes:
+        total: Tokens of the prompt with all its parts.
+        prompt: Tokens of the prompt that would really be sent.
+        kept: Tokens reserved for the answer.
+        context: The loaded model's context in tokens; 0 if a server does not report it.
+        exact: Whether the loaded model counted, as opposed to an estimate.
+        most: The context that the model was trained for, in tokens.
+        summary: Replaces the messages in `summed`, which are not among the parts.
+        bytes_per_token: Measured from this chat's text.
+        files: The files attached to any of the messages.
     """
 
     parts: tuple[MeasuredMessage, ...]
@@ -102,12 +114,12 @@ class ContextUse:
 
     @property
     def room(self) -> int:
-        """The tokens of the context that are left for the prompt."""
+        """Tokens of the context that are left for the prompt."""
         return self.context - self.kept
 
     @property
     def fits(self) -> bool:
-        """Whether nothing has to be left out, as far as is known."""
+        """Whether everything fits, as far as is known."""
         return not self.context or self.total <= self.room
 
     @property
@@ -117,30 +129,33 @@ class ContextUse:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The stored messages that would not be in the prompt, oldest first."""
+        """Ids of the stored messages that would be left out, oldest first."""
         return tuple(part.id for part in self.parts if part.left and part.id)
 
     def tokens_of(self, place: Place) -> int:
-        """Count the tokens of the parts in a place that stay in the prompt."""
+        """Count the tokens of all parts of this kind that stay in the prompt."""
         return sum(it.tokens for it in self.parts if it.place == place and not it.left)
 
     def tokens_of_files(self, place: Place | None = None) -> int:
-        """Count the tokens of files that are in; of all parts, or of those in a place."""
+        """Count the tokens from files that stay in the prompt, in all parts or in one kind."""
         return sum(it.files for it in self.parts if not it.left and place in (None, it.place))
 
     def file(self, sha256: str) -> FileUse | None:
-        """Return what is in of a file; None where it goes with no message."""
+        """Return the use of a file; None if it is attached to no message."""
         return next((it for it in self.files if it.sha256 == sha256), None)
 
     @property
     def pinned(self) -> int:
-        """The tokens of the pinned parts."""
+        """Tokens of the pinned parts."""
         return sum(part.tokens for part in self.parts if part.pinned)
 
     def asks_first(self, *, told: bool) -> bool:
-        """Whether to warn before this is sent. told: the user knows that messages are left out.
+        """Return whether to warn before this is sent.
 
-        What is estimated has to be clearly too much.
+        An estimate has to be clearly too large.
+
+        Args:
+            told: Whether the user knows that messages are left out.
         """
         if not self.context:
             return False
@@ -150,7 +165,7 @@ class ContextUse:
         return over and (self.policy == "stop" or (self.policy == "leave_out" and not told))
 
     def with_draft(self, draft: str) -> ContextUse:
-        """Return the use with another text for the next question, by its length in bytes."""
+        """Return the use with another draft, estimated from its length in bytes."""
         if draft == self.draft:
             return self
         more = estimated_tokens(draft, self.bytes_per_token) - estimated_tokens(
@@ -165,9 +180,12 @@ class ContextUse:
         )
 
     def recounted(self, draft: str, more: int) -> ContextUse | None:
-        """Return the use with another draft, which takes so many tokens more (or fewer).
+        """Return the use with another draft, or None if everything has to be measured again.
 
-        None where that may change what has to leave: then all is to be measured again.
+        It must be measured again if the new length can change which messages are left out.
+
+        Args:
+            more: How many tokens the new draft adds; negative if it is shorter.
         """
         if not self.parts or self.parts[-1].place != "draft" or self.prompt + more > self.room:
             return None
@@ -195,9 +213,10 @@ def use_of(
     own: tuple[ChatPrompt, Measured] | None = None,
     files: Sequence[FileUse] = (),
 ) -> ContextUse:
-    """Lay out the parts of a measured prompt; its last message may be the draft, not yet stored.
+    """Divide a measured prompt into its parts; its last message can be the unsaved draft.
 
-    own: the same prompt without the text of files, and measured, where some is in.
+    Args:
+        own: The same prompt without the text of files, and its measure; None if no file is in.
     """
     left = set(measured.left) if policy == "leave_out" else set()
     words, lengths = (own[0], own[1].lengths) if own else (prompt, measured.lengths)
@@ -246,7 +265,7 @@ def use_of(
 def estimate(
     messages: Sequence[Message], context: int, max_tokens: int | None, bytes_per_token: float
 ) -> Measured:
-    """Estimate what `Engine.measure` would count, without a loaded model."""
+    """Estimate the result of `Engine.measure` without a loaded model."""
     lengths = [
         estimated_tokens(it.text, bytes_per_token) + _MARKUP + sum(map(medium_tokens, it.media))
         for it in messages
@@ -260,18 +279,19 @@ def estimate(
 
 
 def medium_tokens(medium: Medium) -> int:
-    """Estimate what a picture or a sound takes; each model has a number of its own."""
+    """Estimate the tokens of a picture or a sound; the real number depends on the model."""
     if medium.kind == "image":
         return OF_A_PICTURE
     return math.ceil((sound_seconds(medium.data) or 0.0) * _OF_A_SECOND)
 
 
 def estimated_tokens(text: str, bytes_per_token: float) -> int:
+    """Estimate the number of tokens of a text."""
     return math.ceil(len(text.encode(errors="replace")) / bytes_per_token)
 
 
 def bytes_per_token(path: Iterable[StoredMessage]) -> float:
-    """Return how many bytes of text a token takes, as models counted this chat's answers."""
+    """Return the bytes of text per token, as models counted this chat's answers."""
     counted = [it for it in path if it.facts and it.facts.completion_tokens]
     tokens = sum(it.facts.completion_tokens for it in counted if it.facts)
     written = sum(len((it.reasoning + it.text).encode(errors="replace")) for it in counted)

@@ -1,7 +1,7 @@
-"""Summaries that stand in the prompt for the older part of a chat: pure.
+"""Summaries that replace the older part of a chat in the prompt: pure.
 
-A summary hangs on the last message that it covers, so all branches behind that message share it.
-It holds as long as what it covers is what it was made of.
+A summary is attached to the last message that it covers, so all branches after that message share
+it. It is valid as long as the messages it was made from are unchanged.
 """
 
 from __future__ import annotations
@@ -23,10 +23,13 @@ REQUEST = (
 
 @dataclass(frozen=True)
 class Summary:
-    """A text that stands for all messages of a path up to `message_id`.
+    """A text that replaces all messages of a path up to `message_id`.
 
-    model: that wrote it. tokens: that it took to write. created: seconds since 1970, UTC. covers: a
-    hash of the messages that it was made from, see `covered`.
+    Attributes:
+        model: The model that wrote it.
+        tokens: The tokens that the model wrote for it.
+        created: Seconds since 1970, UTC.
+        covers: A hash of the messages it was made from; see `covered`.
     """
 
     message_id: str
@@ -39,19 +42,19 @@ class Summary:
 
 @dataclass(frozen=True)
 class ChatPrompt:
-    """The messages of a prompt, with the id of the stored message that each is; "" for others."""
+    """The messages of a prompt, and for each the id of its stored message, or "" if it has none."""
 
     messages: tuple[Message, ...]
     ids: tuple[str, ...]
 
 
 def covered(path: Sequence[StoredMessage], message_id: str) -> str:
-    """Hash all that was said up to a message of the path."""
+    """Hash all messages up to this one that an engine receives; "" if it is not among them."""
     return dict(_hashes(path)).get(message_id, "")
 
 
 def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Summary | None:
-    """Find the summary that stands for most of a path and still applies."""
+    """Return the valid summary that covers the most of a path."""
     by_message = {summary.message_id: summary for summary in summaries}
     found = None
     for message_id, covers in _hashes(path):
@@ -62,7 +65,7 @@ def in_effect(path: Sequence[StoredMessage], summaries: Iterable[Summary]) -> Su
 
 
 def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[StoredMessage, ...]:
-    """Return the messages that a summary stands for: turns with a pinned message are not."""
+    """Return the messages that a summary replaces; turns with a pinned message are not replaced."""
     old, _ = _split(path, summary)
     return tuple(it for turn in _turns(old) if not _is_pinned(turn) for it in turn)
 
@@ -70,9 +73,10 @@ def summed_up(path: Sequence[StoredMessage], summary: Summary | None) -> tuple[S
 def prompt_of(
     path: Sequence[StoredMessage], system_prompt: str, summary: Summary | None = None
 ) -> ChatPrompt:
-    """Build the prompt of a path: system prompt, summary, pinned messages before it, and the rest.
+    """Build the prompt of a path: system prompt, summary, pinned turns before it, and the rest.
 
-    The summary is a message of the system's: templates take it wherever they take a system prompt.
+    The summary is a system message, because templates accept it wherever they accept a system
+    prompt.
     """
     heads = [system_prompt.strip()]
     if summary is not None:
@@ -90,7 +94,7 @@ def prompt_of(
 def _split(
     path: Sequence[StoredMessage], summary: Summary | None
 ) -> tuple[tuple[StoredMessage, ...], tuple[StoredMessage, ...]]:
-    """Split what was said into the messages that a summary covers, and those behind them."""
+    """Split the messages an engine receives into those that a summary covers and those after."""
     everything = said(path)
     ends = (at for at, it in enumerate(everything, 1) if summary and it.id == summary.message_id)
     end = next(ends, 0)
@@ -98,7 +102,7 @@ def _split(
 
 
 def _turns(messages: Iterable[StoredMessage]) -> list[list[StoredMessage]]:
-    """Group messages into turns: each question with its answers."""
+    """Group messages into turns, each a question with its answers."""
     turns: list[list[StoredMessage]] = []
     for message in messages:
         if message.role == "user" or not turns:
@@ -112,7 +116,7 @@ def _is_pinned(turn: Iterable[StoredMessage]) -> bool:
 
 
 def _hashes(path: Sequence[StoredMessage]) -> Iterable[tuple[str, str]]:
-    """Yield the id of each message that was said, with a hash of everything up to it."""
+    """Yield the id of each message that an engine receives, with a hash of everything up to it."""
     from hashlib import sha256
 
     so_far = sha256()

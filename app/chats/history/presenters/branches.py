@@ -1,4 +1,4 @@
-"""The branches of chats in the window: going to another one, and making new ones."""
+"""Shows other branches of chats in the window, and creates new ones."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ T = TypeVar("T")
 
 
 class Branches(QObject):
-    """Changes branches. An answer to what is replaced or removed is stopped; others go on.
+    """Changes branches.
 
-    switched(chat_id, message_id): the chat shows another path, for the sake of that message.
-    removed(Removed): messages were taken out; `put_back` undoes it.
-    edited(answer): an answer has the user's own words beside it now.
-    failed(error): nothing has changed.
+    Answers to a replaced or removed message are stopped; others continue.
+
+    Signals:
+        switched(chat_id, message_id): The chat shows another path, chosen for this message.
+        removed(RemovedMessage): Messages were removed; `put_back` undoes it.
+        edited(answer): The user's own text was added beside an answer.
+        failed(error): Nothing has changed.
     """
 
     switched = Signal(str, str)
@@ -52,15 +55,15 @@ class Branches(QObject):
         return {it: Fork(beside[it], beside[it].index(it)) for it in path if it in beside}
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
-        """Return all branches with how their messages begin, and the end of the shown path."""
+        """Return all branches with the beginnings of their messages, and the shown leaf."""
         return self._store.told(chat_id), self._store.leaf(chat_id)
 
     def is_shown(self, message: StoredMessage) -> bool:
-        """Tell whether a message, just written, is on the path that its chat shows."""
+        """Return whether a message that was just written is on the path that its chat shows."""
         return message.id in self._store.last_two(message.chat_id)
 
     def go(self, chat_id: str, message_id: str) -> None:
-        """Show the path through a message, to where it ended when it was shown last."""
+        """Show the path through a message, up to where it ended when it was last shown."""
 
         def change() -> None:
             tree = self._store.tree(chat_id)
@@ -79,10 +82,12 @@ class Branches(QObject):
         failed: Failed,
         without: str = "",
     ) -> None:
-        """Answer another wording of a question, beside the old one.
+        """Ask a question in other words, beside the old one, and have it answered.
 
-        done: with the new question. failed: it was not saved; the text is where it was written.
-        without: the hash of a file that does not go with it any more.
+        Args:
+            done: Called with the new question.
+            failed: Called if it was not saved; the text then stays where the user wrote it.
+            without: Hash of an attached file to leave out.
         """
         self._stop_below(question)
         left = tuple(it for it in question.attachments if it.sha256 != without)
@@ -94,7 +99,7 @@ class Branches(QObject):
     def say_instead(
         self, answer: StoredMessage, text: str, failed: Callable[[Exception], None]
     ) -> None:
-        """Put the user's own words beside an answer; how its text came about is kept."""
+        """Add the user's own text beside an answer, with a record that the user wrote it."""
         self._stop_below(answer)
         asked = as_json(replace(EDITED, name=answer.facts.model if answer.facts else ""))
         self._tasks.run(
@@ -113,24 +118,27 @@ class Branches(QObject):
             self._generation.answer_by(lambda: self._store.answer_to(message), options, failed)
 
     def edits(self, chat_id: str) -> dict[str, str]:
-        """Return the edits that were being written in place of messages, by id."""
+        """Return the unfinished edits in place of messages, by message id."""
         return self._store.edits(chat_id)
 
     def keep_edit(self, message_id: str, text: str | None) -> None:
-        """Keep an edit for another run; None once it was sent or dropped."""
+        """Save an unfinished edit for the next run; None once it was sent or dropped."""
         self._run(lambda: self._store.keep_edit(message_id, text), lambda _: None)
 
     def rate(self, message: StoredMessage, rating: int) -> None:
-        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        """Rate an answer: 1 is good, -1 bad, 0 removes the rating."""
         self._run(lambda: self._store.rate(message.id, rating), lambda _: None)
 
     def remove(self, message: StoredMessage) -> None:
-        """Remove a message with all that follows it; `removed` brings what undoes it."""
+        """Remove a message and everything that follows it.
+
+        The signal `removed` carries the value that `put_back` needs.
+        """
         self._stop_below(message)
         self._run(lambda: self._store.remove(message, dict(self._seen)), self.removed.emit)
 
     def put_back(self, removed: RemovedMessage) -> None:
-        """Undo `remove`, and show what was shown before."""
+        """Undo `remove`, and show the same path as before."""
         self._run(
             lambda: self._store.put_back(removed),
             lambda _: self.switched.emit(removed.chat_id, removed.message_id),

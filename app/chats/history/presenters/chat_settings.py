@@ -1,7 +1,7 @@
-"""The settings of chats, for the window: read at once, saved on the store's queue.
+"""The settings of chats for the window: read at once, saved on the store's queue.
 
-A chat of None is the one that begins with the next question: what it is given is kept here, and
-goes into the store with that question.
+A chat id of None stands for the chat that begins with the next question: its settings are kept here
+and stored with that question.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from app.settings.values.resolved import ResolvedSettings, resolve
 class ChatSettings(QObject):
     """Reads and changes the settings of chats.
 
-    changed(chat_id or None): other settings apply in this chat. failed(error): not saved.
+    Signals:
+        changed(chat_id or None): The chat's settings changed.
+        failed(error): Settings could not be saved.
     """
 
     changed = Signal(object)
@@ -43,9 +45,11 @@ class ChatSettings(QObject):
         *,
         begins_here: bool = False,
     ) -> None:
-        """Begin. local_fallback: as of `app.chats.answers.services.answers.Answers`.
+        """Create the presenter.
 
-        begins_here: a chat that begins is kept from a server, too, until one is chosen for it.
+        Args:
+            local_fallback: See `app.chats.answers.services.answers.Answers`.
+            begins_here: Whether a new chat also avoids a server until the user chooses one for it.
         """
         super().__init__(parent)
         self._local_fallback = local_fallback
@@ -59,12 +63,13 @@ class ChatSettings(QObject):
         self._unsaved: dict[str, NewChat] = {}
 
     def own(self, chat_id: str | None) -> NewChat:
-        """Return the chat's own settings, also before they are saved."""
+        """Return the chat's own settings, including unsaved ones."""
         if chat_id is None:
             return self._next
         return self._unsaved.get(chat_id) or self._store.get(chat_id)
 
     def assistant(self, chat_id: str | None) -> Assistant | None:
+        """Return the chat's assistant; None if it has none."""
         return self._assistants.get(self.own(chat_id).assistant_id)
 
     def resolve(self, chat_id: str | None) -> ResolvedSettings:
@@ -84,22 +89,23 @@ class ChatSettings(QObject):
         return resolve(self._settings.current, self._library.own_at_once, layers).settings
 
     def model(self, chat_id: str | None) -> str:
-        """Return the id, name or path of the model that answers in it."""
+        """Return the id, name or path of the model that answers in the chat."""
         return self.resolve(chat_id).settings.model
 
     def withheld_model(self, chat_id: str | None) -> str | None:
-        """Name the usual model, where a chat's text is kept from it.
+        """Return the usual model if it is withheld from the chat's text, else None.
 
-        It runs on a server then, and nobody has chosen it for this chat.
+        It is withheld if it runs on a server and the user has not chosen it for this chat.
         """
         resolved, usual = self.resolve(chat_id), self._settings.current.model
         nobody = resolved.source("model") == "settings"
         return usual if nobody and resolved.settings.model != usual else None
 
     def set(self, chat_id: str | None, name: str, value: object) -> None:
-        """Give the chat a setting of its own; None takes it back.
+        """Set one of the chat's own settings; None removes it.
 
-        Raises SettingsInvalid.
+        Raises:
+            SettingsInvalid: The value is not allowed.
         """
         if value is not None:
             value = getattr(Settings().changed(name, value), name)
@@ -110,13 +116,13 @@ class ChatSettings(QObject):
         self._merge(chat_id, preset.settings)
 
     def set_model(self, chat_id: str | None, model: str | None) -> None:
-        """Give the chat a model; None leaves it to the assistant and the settings."""
+        """Set the chat's model; None leaves it to the assistant and the settings."""
         self._change(chat_id, replace(self.own(chat_id), model=model, usual=False))
 
     def set_assistant(self, chat_id: str | None, assistant_id: str | None) -> None:
-        """Give the chat an assistant, whose greeting goes into a chat that has not begun.
+        """Set the chat's assistant; its greeting goes into a chat that has not begun.
 
-        A model of the assistant's own takes the place of the one that the chat had.
+        If the assistant has a model, that replaces the chat's own.
         """
         assistant = self._assistants.get(assistant_id)
         own = replace(self.own(chat_id), assistant_id=assistant_id)
@@ -125,8 +131,7 @@ class ChatSettings(QObject):
         self._change(chat_id, own)
 
     def collections(self, chat_id: str | None) -> tuple[str, ...]:
-        """Return the ids of the collections that the chat is asked about: its own, or else those of
-        its assistant."""
+        """Return the ids of the chat's own collections, or else those of its assistant."""
         own = self.own(chat_id)
         if own.collections is not None:
             return own.collections
@@ -134,18 +139,18 @@ class ChatSettings(QObject):
         return assistant.collections if assistant is not None else ()
 
     def set_collections(self, chat_id: str | None, collections: tuple[str, ...] | None) -> None:
-        """Give the chat collections of its own; None leaves them to its assistant."""
+        """Set the chat's own collections; None leaves them to its assistant."""
         self._change(chat_id, replace(self.own(chat_id), collections=collections))
 
     def begins(self) -> NewChat:
-        """Return the settings of a chat that begins now; it keeps the model it begins with."""
+        """Return the settings of a chat that begins now, which include the model it will keep."""
         own, assistant = self._next, self._assistants.get(self._next.assistant_id)
         if own.model is None and not (assistant and assistant.model):
             own = replace(own, model=self.model(None), usual=True)
         return replace(own, greeting=assistant.greeting.strip() if assistant else "")
 
     def fresh(self) -> None:
-        """Let the next chat begin without settings of its own."""
+        """Reset the settings of the next new chat."""
         self._next = NewChat()
         self.changed.emit(None)
 

@@ -1,4 +1,4 @@
-"""The lists of chats, for the window: read at once, written on the store's queue."""
+"""The lists of chats for the window: read at once, written on the store's queue."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 class Chats(QObject):
     """The chats. Reading takes milliseconds, however many there are, and waits for no writer.
 
-    changed(): titles, order or places are different now. failed(error). drafts: what was written
-    and not sent.
+    Attributes:
+        drafts: The drafts of chats.
 
-    forget_states: removes what an engine has kept of a chat. forget_files: removes the copies of
-    files that no chat has any more.
+    Args:
+        forget_states: Removes the KV cache that an engine has saved for a chat.
+        forget_files: Removes the copies of files that no chat uses any more.
+
+    Signals:
+        changed(): Titles, order or places have changed.
+        failed(error): A change could not be saved.
     """
 
     changed = Signal()
@@ -58,14 +63,14 @@ class Chats(QObject):
         self._removed: dict[str, RemovedFolder] = {}
 
     def page(self, place: Place, offset: int, limit: int) -> list[ListedChat]:
-        """Return chats of a place, the last used first; of the trash, the last deleted first."""
+        """Return a page of chats, the newest first, as `ChatLists.page` sorts them."""
         return self._lists.page(place, offset, limit)
 
     def count(self, place: Place) -> int:
         return self._lists.count(place)
 
     def count_since(self, place: Place, when: float) -> int:
-        """Count those that were used at `when` or later; in seconds since 1970."""
+        """Count the chats used at `when` or later, in seconds since 1970."""
         return self._lists.count_since(place, when)
 
     def marks(self, place: Place) -> Mapping[ChatMark, int]:
@@ -73,7 +78,7 @@ class Chats(QObject):
         return self._lists.marks(place)
 
     def chat(self, chat_id: str) -> ListedChat | None:
-        """Return a chat wherever it lies, the trash too; None if it is gone for good."""
+        """Return a chat from any place, even the trash; None if it was removed for good."""
         return self._lists.find(chat_id)
 
     def path(self, chat_id: str) -> tuple[StoredMessage, ...]:
@@ -81,11 +86,11 @@ class Chats(QObject):
         return self._store.path(chat_id)
 
     def mtp(self, chat_id: str) -> MtpMode | None:
-        """Return the chat's MTP mode, also before it is saved; None if it was never set."""
+        """Return the chat's MTP mode, including an unsaved one; None if it was never set."""
         return self._chosen.get(chat_id) or self._store.mtp(chat_id)
 
     def set_mtp(self, chat_id: str, mtp: MtpMode) -> None:
-        """Set the chat's MTP mode; what could not be saved still applies in this window."""
+        """Set the chat's MTP mode; it applies in this window even if saving fails."""
         self._chosen[chat_id] = mtp
 
         def saved(_: None) -> None:
@@ -97,11 +102,15 @@ class Chats(QObject):
         )
 
     def rename(self, chat_id: str, title: str) -> None:
-        """Give a chat the user's title, after which the model makes none any more."""
+        """Set the user's title, which the model does not replace any more."""
         self._write(lambda: self._store.rename(chat_id, title))
 
     def duplicate(self, chat_id: str, title: str, done: Callable[[str], object]) -> None:
-        """Copy a chat with all its messages. done: called with the id of the copy."""
+        """Copy a chat with all its messages.
+
+        Args:
+            done: Called with the id of the copy.
+        """
 
         def copied(copy_id: str) -> None:
             self.changed.emit()
@@ -115,7 +124,7 @@ class Chats(QObject):
         self._write(lambda: self._lists.set_pinned(chat_ids, pinned))
 
     def set_unread(self, chat_id: str, unread: bool) -> None:
-        """Note whether its newest answer was seen; that this could not be saved is no news."""
+        """Record whether the newest answer is unread; a failure to save this is ignored."""
         self._tasks.run(
             lambda: self._lists.set_unread(chat_id, unread),
             lambda _: self.changed.emit(),
@@ -130,19 +139,19 @@ class Chats(QObject):
         self._write(lambda: self._lists.set_archived(chat_ids, False))
 
     def move(self, folder_id: str | None, *chat_ids: str) -> None:
-        """Move chats into a folder or out. To undo it, move each back to its `Chat.folder_id`."""
+        """Move chats into a folder or out of it; to undo, move each to its old `Chat.folder_id`."""
         self._write(lambda: self._lists.move(chat_ids, folder_id))
 
     def delete(self, *chat_ids: str) -> None:
-        """Move chats into the trash, for 30 days."""
+        """Move chats to the trash, where they stay for 30 days."""
         self._write(lambda: self._store.delete(*chat_ids))
 
     def undelete(self, *chat_ids: str) -> None:
-        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        """Restore chats to where they were: pinned, in their folder, or archived."""
         self._write(lambda: self._store.undelete(*chat_ids))
 
     def delete_for_good(self, *chat_ids: str) -> None:
-        """Remove chats that are in the trash; this has no way back."""
+        """Remove chats that are in the trash; this cannot be undone."""
         self._write(lambda: self._remove(chat_ids))
 
     def empty_trash(self) -> None:
@@ -152,11 +161,11 @@ class Chats(QObject):
         remove_for_good(self._store, self._forget_states, self._forget_files, chat_ids)
 
     def folders(self) -> list[Folder]:
-        """Return the folders by their position."""
+        """Return the folders, ordered by position."""
         return self._folders.folders()
 
     def make_folder(self, name: str, *chat_ids: str) -> str:
-        """Make a folder, and move chats into it; returns its id at once."""
+        """Create a folder, move chats into it, and return its id at once."""
         folder = new_folder(name)
 
         def write() -> None:
@@ -167,14 +176,14 @@ class Chats(QObject):
         return folder.id
 
     def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
-        """Return the ids of a folder's chats, pinned ones too, the last used first."""
+        """Return the ids of a folder's chats, including pinned ones, the last used first."""
         return self._lists.ids_in_folder(folder_id)
 
     def rename_folder(self, folder_id: str, name: str) -> None:
         self._write(lambda: self._folders.rename(folder_id, name))
 
     def remove_folder(self, folder_id: str) -> None:
-        """Remove a folder, not its chats; `put_back_folder` undoes it in this window."""
+        """Remove a folder but not its chats; `put_back_folder` undoes it in this window."""
 
         def write() -> None:
             removed = self._folders.remove(folder_id)
@@ -184,6 +193,8 @@ class Chats(QObject):
         self._write(write)
 
     def put_back_folder(self, folder_id: str) -> None:
+        """Restore a removed folder with its chats, if it was removed in this window."""
+
         def write() -> None:
             removed = self._removed.pop(folder_id, None)
             if removed is not None:

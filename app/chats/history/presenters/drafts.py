@@ -1,4 +1,4 @@
-"""Drafts, saved while they are written."""
+"""Keeps drafts, and saves them while they are written."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from app.kit.tasks.tasks import STORE, Tasks
 from engines.errors import UserError
 
 _SAVE_MS = 400
-"""The time that a power cut may cost of a draft."""
+"""How many milliseconds of writing a power cut can lose."""
 
 
 class Drafts(QObject):
-    """The drafts by chat; None is the chat that is not begun yet.
+    """The drafts by chat; None stands for the chat that has not begun yet.
 
-    save_ms: how long after the first new words they are saved, with those that have come since.
+    Args:
+        save_ms: Milliseconds from the first new words until they are saved, with all that followed.
 
-    failed(error): a draft could not be saved; it still stands while the window is open, and is
-    tried again with the next words, and at the end.
+    Signals:
+        failed(error): A draft could not be saved. It lasts as long as the window is open; the next
+            words, and closing, try again.
     """
 
     failed = Signal(Exception)
@@ -49,7 +51,7 @@ class Drafts(QObject):
         return self._texts[chat_id]
 
     def keep(self, chat_id: str | None, text: str) -> None:
-        """Save this text soon; until then it is known here."""
+        """Save this text soon; until then it is kept here."""
         if text != self.of(chat_id):
             self._texts[chat_id] = self._unsaved[chat_id] = text
             if not self._closed and not self._pause.isActive():
@@ -61,7 +63,7 @@ class Drafts(QObject):
         self.keep(None, "")
 
     def forget(self) -> None:
-        """Drop what is not saved; nothing is written any more."""
+        """Discard unsaved drafts; nothing more is written."""
         self._pause.stop()
         self._unsaved.clear()
 
@@ -69,7 +71,7 @@ class Drafts(QObject):
         self._tasks.run(self._save, lambda _: None, self.failed.emit, on=STORE)
 
     def _save(self) -> None:
-        """Save what is newest when it is its turn, so that no older text comes after it."""
+        """Save the newest texts when their turn comes, so that no older text is saved last."""
         while self._unsaved:
             chat_id, text = self._unsaved.popitem()
             try:
@@ -79,7 +81,7 @@ class Drafts(QObject):
                 raise
 
     def _close(self) -> None:
-        """Save the last; there is nobody left to tell."""
+        """Save the last drafts, and only log a failure, as no window is left to show it."""
         self._closed = True
         self._pause.stop()
         try:

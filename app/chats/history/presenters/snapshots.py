@@ -15,15 +15,21 @@ from app.settings.presenters import SettingsService
 from engines.cancel import CancelToken
 
 SNAPSHOTS = "snapshots"
-"""A queue of its own: copying a long history takes a while."""
+"""A separate task queue, because copying a long history takes a while."""
 
 _FIRST_MS = 60_000
 
 
 class DailySnapshots(QObject):
-    """Makes the daily copy. taken(path). failed(error): told once, not each hour.
+    """Takes the daily snapshot.
 
-    see_today: counts the day for what lies in the trash. again_ms: from one look to the next.
+    Args:
+        see_today: Counts the day for everything in the trash.
+        again_ms: Milliseconds between checks.
+
+    Signals:
+        taken(path): A snapshot was written.
+        failed(error): Taking it failed; reported once, not every hour.
     """
 
     taken = Signal(Path)
@@ -51,9 +57,9 @@ class DailySnapshots(QObject):
         tasks.closing.connect(self._clock.stop)
 
     def look(self) -> None:
-        """Make the copy of today, if there is none and one is wanted."""
+        """Take today's snapshot, if there is none yet and the settings want one."""
         self._clock.start(self._again_ms)
-        # Where that fails, the day does not count: what was deleted stays a little longer.
+        # If this fails, the day does not count, and deleted chats stay a little longer.
         self._tasks.run(self._see_today, lambda _: None, _log_uncounted, on=STORE)
         keep = self._settings.current.snapshots
         if keep == 0 or self._running is not None:

@@ -1,4 +1,4 @@
-"""The branches of chats in the database: alternative messages, ratings, and messages taken out."""
+"""The branches of chats in the database: siblings, ratings, edits and removed messages."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _ABOVE = """WITH RECURSIVE above(id) AS (
 class BranchStore:
     """Changes to trees of messages. Each method is one transaction, safe from any thread.
 
-    Nothing that was written is ever overwritten: what is changed gets a message beside it, and
-    what is deleted stays until `purge`.
+    Nothing that was written is ever overwritten: a changed message gets a sibling, and a removed
+    one stays until `purge`.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def tree(self, chat_id: str) -> Tree:
-        """Return all branches without words: a fraction of what reading the messages takes."""
+        """Return all branches without text, which is much faster than reading the messages."""
         with self._database.read() as db:
             return _tree(db, chat_id)
 
     def beside(self, chat_id: str) -> dict[str, tuple[str, ...]]:
-        """Return the siblings of each message that has some, itself among them, as written.
+        """Return the siblings of each message that has some, including itself, in written order.
 
-        The database finds them: to read a whole long chat takes longer than a frame.
+        The database finds them: reading a long chat completely takes longer than a frame.
         """
         with self._database.read() as db:
             rows = db.execute(
@@ -56,7 +56,7 @@ class BranchStore:
         return {it: tuple(ids) for ids in families.values() for it in ids}
 
     def last_two(self, chat_id: str) -> tuple[str, ...]:
-        """Return the end of the path that a chat shows, and the message before it."""
+        """Return the ids of the last two messages of the shown path, the older one first."""
         with self._database.read() as db:
             leaf = leaf_of(db, chat_id)
             row = db.execute(
@@ -65,7 +65,7 @@ class BranchStore:
         return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
 
     def told(self, chat_id: str) -> Tree:
-        """Return all branches, with how their messages begin."""
+        """Return all branches with the beginnings of their messages."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT id, parent_id, role, substr(text, 1, 400) AS text, created FROM messages"
@@ -83,12 +83,16 @@ class BranchStore:
         )  # fmt: skip
 
     def leaf(self, chat_id: str) -> str | None:
-        """Return the end of the path that a chat shows. Raises ChatNotFound."""
+        """Return the id of the last message of the path that a chat shows.
+
+        Raises:
+            ChatNotFound: The chat is deleted or does not exist.
+        """
         with self._database.read() as db:
             return leaf_of(db, chat_id)
 
     def show(self, chat_id: str, leaf_id: str) -> None:
-        """Show another path. That is no use of the chat: its place in the list stays."""
+        """Show another path, which does not count as use: the chat keeps its place in the list."""
         with self._database.write() as db:
             leaf_of(db, chat_id)
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf_id, chat_id))
@@ -96,7 +100,7 @@ class BranchStore:
     def ask_instead(
         self, question: StoredMessage, text: str
     ) -> tuple[StoredMessage, StoredMessage]:
-        """Add another question beside one, with an empty answer; both are shown from now on."""
+        """Add another question beside one, with an empty answer, and show both."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, question.chat_id)
@@ -107,7 +111,7 @@ class BranchStore:
         return pair
 
     def answer_to(self, question: StoredMessage) -> StoredMessage:
-        """Add an empty answer to a question, beside those that it has."""
+        """Add an empty answer to a question, beside its other answers, and show it."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, question.chat_id)
@@ -118,7 +122,7 @@ class BranchStore:
         return answer
 
     def say_instead(self, answer: StoredMessage, text: str, asked: str) -> StoredMessage:
-        """Add the user's own words beside an answer; they are shown from now on."""
+        """Add the user's own text beside an answer, and show it."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, answer.chat_id)
@@ -129,7 +133,7 @@ class BranchStore:
         return edited
 
     def edits(self, chat_id: str) -> dict[str, str]:
-        """Return the edits that are being written in place of messages, by message id."""
+        """Return the edits in progress in place of messages, by message id."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT message_id, edits.text AS text FROM edits"
@@ -139,7 +143,7 @@ class BranchStore:
         return {row["message_id"]: row["text"] for row in rows}
 
     def keep_edit(self, message_id: str, text: str | None) -> None:
-        """Keep the text being written in place of a message; None once it was sent or dropped."""
+        """Save the text of an edit in progress; None once it was sent or dropped."""
         with self._database.write() as db:
             if text is None:
                 db.execute("DELETE FROM edits WHERE message_id = ?", (message_id,))
@@ -147,14 +151,16 @@ class BranchStore:
                 db.execute("REPLACE INTO edits VALUES (?, ?)", (message_id, text))
 
     def rate(self, message_id: str, rating: int) -> None:
-        """Rate an answer: 1 is good, -1 bad, 0 takes the rating back."""
+        """Rate an answer: 1 is good, -1 bad, 0 removes the rating."""
         with self._database.write() as db:
             db.execute("UPDATE messages SET rating = ? WHERE id = ?", (rating, message_id))
 
     def remove(self, message: StoredMessage, seen: Mapping[str, str]) -> RemovedMessage:
-        """Take out a message and all that follows it, on every branch.
+        """Remove a message and everything that follows it, on every branch.
 
-        seen: by message, the end of the path that was last shown with it, for what is shown then.
+        Args:
+            seen: By message, the leaf of the path that was last shown with it, to choose the next
+                path.
         """
         now = time.time()
         with self._database.write() as db:
@@ -172,9 +178,9 @@ class BranchStore:
         return RemovedMessage(message.chat_id, message.id, ids, leaf)
 
     def put_back(self, removed: RemovedMessage) -> None:
-        """Bring back what was taken out, and show what was shown then.
+        """Restore removed messages and the path that was shown then.
 
-        What it follows comes back, too, if that was taken out since.
+        The messages above them are restored too, if they were removed since.
         """
         with self._database.write() as db:
             leaf_of(db, removed.chat_id)
@@ -190,7 +196,7 @@ class BranchStore:
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
     def purge(self, days: int) -> None:
-        """Remove for good what was taken out at least so many days ago; see `ChatStore.see_day`."""
+        """Remove for good messages removed at least `days` days ago; see `ChatStore.see_day`."""
         with self._database.write() as db:
             db.execute(f"DELETE FROM messages WHERE {LAIN}", lain(days))  # noqa: S608  our own words
             remove_unused_documents(db)

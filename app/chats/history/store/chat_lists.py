@@ -1,4 +1,4 @@
-"""The chats of each place in the sidebar, a page at a time, and how they are moved."""
+"""Reads the chats of each sidebar place page by page, and moves chats between places."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ _ORDER: dict[PlaceKind, str] = {"archive": "archived", "trash": "deleted"}
 class ChatLists:
     """Lists of chats. Each method is one transaction, safe from any thread.
 
-    A page and a count are read from an index of their own, see the migration that makes them.
+    Pages and counts are read from an index of their own; see the migration that creates it.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def page(self, place: Place, offset: int, limit: int) -> list[ListedChat]:
-        """Return chats, the last used first; of archive and trash, the last put there."""
+        """Return a page of chats, the newest first.
+
+        They are sorted by last use; in the archive and the trash, by when they were moved there.
+        """
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
             rows = db.execute(
@@ -51,7 +54,7 @@ class ChatLists:
         return int(found[0])
 
     def count_since(self, place: Place, when: float) -> int:
-        """Count the chats that come before any last used before `when`, as `page` orders them."""
+        """Count the chats at or after the time `when`, by the date that `page` sorts by."""
         order = _ORDER.get(place.kind, "updated")
         with self._database.read() as db:
             found = db.execute(
@@ -62,7 +65,7 @@ class ChatLists:
         return int(found[0])
 
     def marks(self, place: Place) -> dict[ChatMark, int]:
-        """Count the chats of a place by their marks; the strongest comes first, "" is left out."""
+        """Count the chats of a place by their marks, the strongest first, without the mark ""."""
         with self._database.read() as db:
             found = dict(
                 db.execute(
@@ -74,7 +77,7 @@ class ChatLists:
         return {mark: found[mark] for mark in MARKS if mark in found}
 
     def ids_in_folder(self, folder_id: str) -> tuple[str, ...]:
-        """Return the ids of a folder's chats, pinned ones too, the last used first."""
+        """Return the ids of a folder's chats, including pinned ones, the last used first."""
         with self._database.read() as db:
             rows = db.execute(
                 f"SELECT id FROM chats WHERE {_HERE} AND folder_id = ?"  # noqa: S608  as above
@@ -84,7 +87,7 @@ class ChatLists:
         return tuple(row["id"] for row in rows)
 
     def find(self, chat_id: str) -> ListedChat | None:
-        """Find a chat wherever it lies; None if it is gone for good."""
+        """Find a chat in any place; return None if it was removed for good."""
         with self._database.read() as db:
             row = db.execute(f"{LISTED} WHERE id = ?", (chat_id,)).fetchone()
         return listed_chat(row) if row else None
@@ -100,7 +103,7 @@ class ChatLists:
         self._each("UPDATE chats SET unread = ? WHERE id = ?", int(unread), [chat_id])
 
     def move(self, chat_ids: Sequence[str], folder_id: str | None) -> None:
-        """Move chats into a folder, or out of any."""
+        """Move chats into a folder, or out of their folder with None."""
         self._each("UPDATE chats SET folder_id = ? WHERE id = ?", folder_id, chat_ids)
 
     def _each(self, change: str, value: object, chat_ids: Sequence[str]) -> None:

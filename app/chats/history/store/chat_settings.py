@@ -9,7 +9,7 @@ from app.assistants.values.assistants import NewChat
 from app.base.db import Database
 
 _USUAL = "usual"
-"""Stands among the settings where nobody has chosen the chat's model."""
+"""Key among the settings that is present if the user did not choose the chat's model."""
 
 
 class ChatSettingsStore:
@@ -19,7 +19,10 @@ class ChatSettingsStore:
         self._database = database
 
     def get(self, chat_id: str) -> NewChat:
-        """Return a chat's own settings, but not its greeting, a message; none if it is gone."""
+        """Return a chat's own settings; empty if the chat is gone.
+
+        The greeting is not included, because it is stored as a message.
+        """
         with self._database.read() as db:
             row = db.execute(
                 "SELECT model, assistant_id, settings, collections FROM chats WHERE id = ?",
@@ -44,7 +47,7 @@ class ChatSettingsStore:
 
 
 def save_own(db: sqlite3.Connection, chat_id: str, own: NewChat) -> None:
-    """Save a chat's own settings, within a transaction."""
+    """Save a chat's own settings, within a transaction of the caller."""
     settings = {**own.settings, **({_USUAL: True} if own.usual else {})}
     db.execute(
         "UPDATE chats SET model = ?, assistant_id = ?, settings = ?, collections = ? WHERE id = ?",

@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from engines.types import MtpMode
 
 _BEHIND_ALL = "\U0010ffff"
-"""Comes after every character that an id may go on with."""
+"""Sorts after every character that can occur in an id."""
 
 LAIN = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
-"""What has lain in the trash for so many days: that were seen, and by the clock. A clock that was
-ahead when something was deleted, and is not any more, does not keep it for ever."""
+"""Condition for rows that have been in the trash for some days; see `lain`.
+
+They count by days that Hearth has seen and by the clock. If the clock was ahead when a row was
+deleted and has been corrected since, the row is still removed in time.
+"""
 _DAY_S = 24 * 3600.0
 
 
@@ -51,7 +54,7 @@ class ChatStore:
         self._database = database
 
     def chats(self) -> list[Chat]:
-        """Return the chats that are not deleted, the last used first."""
+        """Return the chats that are not deleted, the most recently used first."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM chats WHERE deleted IS NULL ORDER BY updated DESC, rowid DESC"
@@ -59,7 +62,11 @@ class ChatStore:
         return [chat_of(row) for row in rows]
 
     def chat(self, chat_id: str) -> Chat:
-        """Find a chat by its id or a unique beginning of it. Raises ChatNotFound."""
+        """Find a chat by its id or a unique beginning of the id.
+
+        Raises:
+            ChatNotFound: No chat, or more than one, matches.
+        """
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM chats WHERE id >= ? AND id < ? AND deleted IS NULL LIMIT 2",
@@ -75,7 +82,7 @@ class ChatStore:
         return chat_of(rows[0])
 
     def messages(self, chat_id: str) -> list[StoredMessage]:
-        """Return the messages of a chat, on every branch, in the order of their writing."""
+        """Return the messages of a chat, on every branch, in the order they were written."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT * FROM messages WHERE chat_id = ? AND deleted IS NULL"
@@ -91,7 +98,7 @@ class ChatStore:
         return path_to(self.messages(chat_id), self.chat(chat_id).leaf_id)
 
     def documents(self, chat_id: str) -> list[Document]:
-        """Return the text of all files that are attached in a chat."""
+        """Return the text of all files attached in a chat."""
         hashes = {it.sha256 for message in self.messages(chat_id) for it in message.attachments}
         return list(DocumentStore(self._database).documents(hashes).values()) if hashes else []
 
@@ -104,11 +111,14 @@ class ChatStore:
         files: Sequence[AttachedFile] = (),
         attachments: Sequence[Attachment] = (),
     ) -> tuple[StoredMessage, StoredMessage]:
-        """Save a question and the empty answer to it; a chat of None begins a new one.
+        """Save a question and the empty answer to it.
 
-        mtp: how the switch of a new chat stands; that of a chat that is there is left alone.
-        begins: what a new chat has of its own. files: go with the question; their text is saved.
-        attachments: go with it, too; their text is here already.
+        Args:
+            chat_id: None begins a new chat.
+            mtp: The switch of a new chat; an existing chat keeps its own.
+            begins: A new chat's own settings.
+            files: Files that go with the question; their text is saved too.
+            attachments: More files that go with it, whose text is already stored.
         """
         now = time.time()
         attachments = [*attachments, *(file.attachment for file in files)]
@@ -142,7 +152,7 @@ class ChatStore:
         return question, answer
 
     def answer_again(self, chat_id: str, message_id: str) -> StoredMessage:
-        """Begin another answer beside the given one; the old one stays as a branch."""
+        """Begin another answer beside the given one, which stays as a branch."""
         now = time.time()
         with self._database.write() as db:
             leaf_of(db, chat_id)
@@ -156,11 +166,14 @@ class ChatStore:
         return answer
 
     def reopen(self, message: StoredMessage) -> StoredMessage:
-        """Go on writing an answer that had ended.
+        """Continue writing an answer that had ended.
 
-        From what the store holds or from `message`, whichever is longer: another window or
-        terminal may have continued it, or its last save may have failed.
-        Raises ChatNotFound, or AnswerInUse while another process writes it.
+        The longer of the stored text and that of `message` is continued: another window or terminal
+        can have continued the answer, or its last save can have failed.
+
+        Raises:
+            ChatNotFound: The chat is deleted.
+            AnswerInUse: Another process is writing the answer.
         """
         with self._database.write() as db:
             leaf_of(db, message.chat_id)
@@ -205,7 +218,7 @@ class ChatStore:
             )
 
     def mark_interrupted(self) -> int:
-        """Mark answers whose writer is gone; returns how many there were."""
+        """Mark answers whose writing process is gone as interrupted, and return their number."""
         with self._database.read() as db:
             rows = db.execute("SELECT id, writer FROM messages WHERE state = 'streaming'")
             lost = [(row["id"],) for row in rows if not is_alive(row["writer"])]
@@ -217,14 +230,14 @@ class ChatStore:
         return len(lost)
 
     def rename(self, chat_id: str, title: str) -> None:
-        """Give a chat the title that its user wants; no model changes it after that."""
+        """Set the user's title, which no model replaces any more."""
         with self._database.write() as db:
             db.execute(
                 "UPDATE chats SET title = ?, titled_by = 'user' WHERE id = ?", (title, chat_id)
             )
 
     def entitle(self, chat_id: str, title: str) -> bool:
-        """Set a title by the model in place of the first question; returns whether it was taken."""
+        """Replace a title taken from the first question; return False if the title is another."""
         with self._database.write() as db:
             done = db.execute(
                 "UPDATE chats SET title = ?, titled_by = 'model'"
@@ -234,15 +247,18 @@ class ChatStore:
         return done.rowcount > 0
 
     def duplicate(self, chat_id: str, title: str) -> str:
-        """Copy a chat with all its messages and summaries; returns the id of the copy.
+        """Copy a chat with all its messages and summaries, and return the id of the copy.
 
-        Drafts and messages that wait stay with the chat alone, as does where it was put: its
-        folder holds the copy, too. Raises ChatNotFound.
+        The copy goes into the same folder. It gets no draft and no waiting messages, and is neither
+        pinned nor archived.
+
+        Raises:
+            ChatNotFound: The chat is deleted or does not exist.
         """
         now, copy_id = time.time(), new_id()
         with self._database.write() as db:
             leaf = leaf_of(db, chat_id)
-            # A message may be stored before the one that it follows.
+            # A message can be stored before the message that it follows.
             db.execute("PRAGMA defer_foreign_keys = ON")
             chat = dict(db.execute("SELECT * FROM chats WHERE id = ?", (chat_id,)).fetchone())
             rows = db.execute(
@@ -283,17 +299,17 @@ class ChatStore:
             db.execute("UPDATE chats SET mtp = ? WHERE id = ?", (mtp, chat_id))
 
     def mtp(self, chat_id: str) -> MtpMode | None:
-        """Return the MTP mode of a chat, also of a deleted one; None if it was never set."""
+        """Return the MTP mode of a chat, even a deleted one; None if it was never set."""
         with self._database.read() as db:
             row = db.execute("SELECT mtp FROM chats WHERE id = ?", (chat_id,)).fetchone()
         return row["mtp"] if row else None
 
     def delete(self, *chat_ids: str) -> None:
-        """Move chats into the trash; `undelete` brings them back until `purge`."""
+        """Move chats to the trash; `undelete` restores them until `purge`."""
         self._set_deleted(time.time(), chat_ids)
 
     def undelete(self, *chat_ids: str) -> None:
-        """Bring chats back to where they were: pinned, in their folder, or archived."""
+        """Restore chats to where they were: pinned, in their folder, or archived."""
         self._set_deleted(None, chat_ids)
 
     def _set_deleted(self, when: float | None, chat_ids: Sequence[str]) -> None:
@@ -302,16 +318,19 @@ class ChatStore:
             db.executemany("UPDATE chats SET deleted = ? WHERE id = ?", changes)
 
     def deleted(self, days: int = 0) -> list[str]:
-        """Return the ids of chats in the trash, for at least so many days; see `see_day`."""
+        """Return the ids of chats that were in the trash for at least `days`; see `see_day`."""
         with self._database.read() as db:
             rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
         return [row["id"] for row in rows]
 
     def see_day(self, day: str) -> None:
-        """Count a day for all that lies in the trash, once for each date.
+        """Count a day for everything in the trash, once for each date.
 
-        What goes by these days outlives a clock that jumps: it is not the clock alone that says
-        how long something has been there. day: a local date, as 2026-03-01.
+        Counted days survive a clock that jumps, because the clock alone does not decide how long
+        something has been in the trash.
+
+        Args:
+            day: A local date such as 2026-03-01.
         """
         with self._database.read() as db:
             if db.execute("SELECT 1 FROM days WHERE day = ?", (day,)).fetchone():

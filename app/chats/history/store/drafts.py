@@ -1,4 +1,4 @@
-"""Drafts: what was written and not sent, of each chat and of the one that is not begun yet."""
+"""Drafts: unsent text and files of each chat and of the next new chat."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DraftStore:
         self._database = database
 
     def of(self, chat_id: str | None) -> str:
-        """Return the draft of a chat, or of the next new one for None; empty if there is none."""
+        """Return the draft of a chat, or of the next new chat for None; empty if there is none."""
         return self._value(chat_id, "draft", _OF_NEW_CHAT)
 
     def save(self, chat_id: str | None, text: str) -> None:
@@ -37,7 +37,7 @@ class DraftStore:
                 db.execute("UPDATE chats SET draft = ? WHERE id = ?", (text, chat_id))
 
     def files(self, chat_id: str | None) -> tuple[Attachment, ...]:
-        """Return the files that stand at a draft."""
+        """Return the files attached to a draft."""
         return attachments_of(self._value(chat_id, "draft_files", FILES_OF_NEW_CHAT))
 
     def save_files(
@@ -46,7 +46,11 @@ class DraftStore:
         files: Sequence[Attachment],
         new: AttachedFile | None = None,
     ) -> None:
-        """Save which files stand at a draft. new: one of them, whose text is saved with it."""
+        """Save which files are attached to a draft.
+
+        Args:
+            new: One of the files, whose text is saved with it.
+        """
         with self._database.write() as db:
             if new is not None:
                 insert_document(db, new.document, time.time(), was_read=True)

@@ -17,13 +17,13 @@ class FolderStore:
         self._database = database
 
     def folders(self) -> list[Folder]:
-        """Return the folders by their position."""
+        """Return the folders, ordered by position."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM folders ORDER BY position, created").fetchall()
         return [_folder_of(row) for row in rows]
 
     def add(self, folder: Folder) -> None:
-        """Add a folder at the end, whatever its position says."""
+        """Add a folder at the end, ignoring its `position`."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO folders (id, name, position, created) VALUES"
@@ -36,7 +36,7 @@ class FolderStore:
             db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
 
     def remove(self, folder_id: str) -> RemovedFolder | None:
-        """Take a folder away; its chats are in none then. None if it has gone already."""
+        """Remove a folder but not its chats; return None if it was removed already."""
         with self._database.write() as db:
             row = db.execute("SELECT * FROM folders WHERE id = ?", (folder_id,)).fetchone()
             if row is None:
@@ -47,7 +47,7 @@ class FolderStore:
         return removed
 
     def put_back(self, removed: RemovedFolder) -> None:
-        """Bring a removed folder back, with those of its chats that are in no folder since."""
+        """Restore a removed folder, with those of its chats that are still in no folder."""
         folder = removed.folder
         with self._database.write() as db:
             db.execute(
@@ -61,7 +61,7 @@ class FolderStore:
 
 
 def new_folder(name: str) -> Folder:
-    """Make a folder that is not stored yet."""
+    """Create a folder value that is not stored yet."""
     return Folder(new_id(), name.strip(), 0, time.time())
 
 

@@ -1,4 +1,4 @@
-"""Writes single rows of messages, inside a transaction of the caller's."""
+"""Writes rows of messages, inside a transaction of the caller."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def insert_message(
     asked: str = "",
     attachments: Sequence[Attachment] = (),
 ) -> StoredMessage:
+    """Insert a message with a new id, and return it."""
     from app.chats.history.values.conversation import StoredMessage
 
     message = StoredMessage(
@@ -52,7 +53,7 @@ def insert_message(
 
 
 def listed(values: Sequence[Attachment] | Sequence[PromptSource]) -> str:
-    """Write attachments or sources as JSON; "" where there are none."""
+    """Write attachments or sources as JSON; "" if there are none."""
     if not values:
         return ""
     import json
@@ -69,7 +70,7 @@ def insert_turn(
     now: float,
     attachments: Sequence[Attachment] = (),
 ) -> tuple[StoredMessage, StoredMessage]:
-    """Insert a question after a message, with its files, and the empty answer to it."""
+    """Insert a question with its files after a message, and an empty answer to it."""
     question = insert_message(
         db, chat_id, parent_id, "user", text, "complete", now, attachments=attachments
     )
@@ -77,13 +78,17 @@ def insert_turn(
 
 
 def insert_row(db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> None:
-    """Insert a row by the names of its columns."""
+    """Insert a row, given its values by column name."""
     names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
     db.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608  our own words
 
 
 def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
-    """Return the newest message of the shown path. Raises ChatNotFound for a deleted chat."""
+    """Return the id of the newest message of the shown path.
+
+    Raises:
+        ChatNotFound: The chat is deleted or does not exist.
+    """
     row = db.execute(
         "SELECT leaf_id FROM chats WHERE id = ? AND deleted IS NULL", (chat_id,)
     ).fetchone()
@@ -98,5 +103,5 @@ def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
 
 
 def show_leaf(db: sqlite3.Connection, chat_id: str, leaf_id: str | None, now: float) -> None:
-    """Let the chat show the path to this message; it counts as used now."""
+    """Show the path to this message, and set the chat's time of last use."""
     db.execute("UPDATE chats SET leaf_id = ?, updated = ? WHERE id = ?", (leaf_id, now, chat_id))

@@ -20,10 +20,10 @@ MARK = """coalesce(
     CASE WHEN unread THEN 'unread' END,
     (SELECT 'waiting' FROM waiting WHERE chat_id = chats.id),
     '')"""
-"""The mark of a row of `chats`: the strongest, as `MARKS` orders them."""
+"""SQL for the strongest mark of a row of `chats`, in the order of `MARKS`."""
 
 LISTED = f"SELECT chats.*, {MARK} AS mark FROM chats"  # noqa: S608  our own words
-"""Reads the rows for `listed_chat`."""
+"""Query for the rows that `listed_chat` reads."""
 
 if TYPE_CHECKING:
     from app.chats.history.values.conversation import AnswerFacts, StoredMessage
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
-    """Make a chat from a whole row of `chats`."""
+    """Build a chat from a full row of `chats`."""
     return Chat(
         id=row["id"],
         title=row["title"],
@@ -54,12 +54,12 @@ def chat_of(row: sqlite3.Row) -> Chat:
 
 
 def listed_chat(row: sqlite3.Row) -> ListedChat:
-    """Make a chat with its mark from a row of `LISTED`."""
+    """Build a chat with its mark from a row of `LISTED`."""
     return ListedChat(**vars(chat_of(row)), unread=bool(row["unread"]), mark=row["mark"])
 
 
 def message_of(row: sqlite3.Row) -> StoredMessage:
-    """Make a message from a whole row of `messages`."""
+    """Build a message from a full row of `messages`."""
     from app.chats.history.values.conversation import Failure, StoredMessage
     from app.documents.values.documents import source_from
 
@@ -84,7 +84,7 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
 
 
 def attachments_of(text: str) -> tuple[Attachment, ...]:
-    """Read a list of attachments as `message_rows.listed` writes it."""
+    """Read a list of attachments written by `message_rows.listed`."""
     if not text:
         return ()
     from app.documents.values.documents import attachment_from

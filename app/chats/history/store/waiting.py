@@ -1,4 +1,4 @@
-"""Messages that wait for their turn, in the database, so that none is lost with a crash."""
+"""Messages that wait to be sent, stored so that no crash loses one."""
 
 from __future__ import annotations
 
@@ -52,9 +52,14 @@ class WaitingStore:
         item_id: str | None = None,
         attachments: Sequence[Attachment] = (),
     ) -> Waiting:
-        """Add a message behind all that wait, for the branch that is shown. Raises ChatNotFound.
+        """Add a message after all waiting ones, for the shown branch.
 
-        item_id: as it is to be called; None makes one up. attachments: files whose text is here.
+        Args:
+            item_id: The id to use; None creates one.
+            attachments: Files whose text is already stored.
+
+        Raises:
+            ChatNotFound: The chat is deleted or does not exist.
         """
         with self._database.write() as db:
             item_id = item_id or new_id()
@@ -74,7 +79,11 @@ class WaitingStore:
         return item
 
     def put_back(self, item: Waiting, order: Sequence[str]) -> None:
-        """Bring a removed message back to its place. order: all ids of its chat, with it."""
+        """Restore a removed message to its place.
+
+        Args:
+            order: All waiting ids of its chat, including this one, the next one first.
+        """
         with self._database.write() as db:
             _insert(db, item, 0)
             db.executemany(
@@ -87,7 +96,11 @@ class WaitingStore:
             db.execute("UPDATE waiting SET text = ? WHERE id = ?", (text, item_id))
 
     def arrange(self, order: Sequence[str]) -> None:
-        """Reorder the waiting messages. order: all ids that wait in a chat, the next one first."""
+        """Reorder the waiting messages.
+
+        Args:
+            order: All waiting ids of a chat, the next one first.
+        """
         with self._database.write() as db:
             db.executemany(
                 "UPDATE waiting SET position = ? WHERE id = ?",
@@ -101,9 +114,16 @@ class WaitingStore:
     def send(self, item_id: str, *, on_shown_branch: bool) -> tuple[StoredMessage, StoredMessage]:
         """Turn a waiting message into a question with an empty answer.
 
-        on_shown_branch: put it there; else after what it waits for, unless that was deleted. What
-        is shown changes only if that is where the question is put. In one step: a crash leaves the
-        message either waiting or asked. Raises ChatNotFound or NotWaiting.
+        This is a single transaction: after a crash the message is either waiting or asked. The
+        shown path changes only if the question is added at its end.
+
+        Args:
+            on_shown_branch: Add the question to the shown branch. Otherwise it goes after the
+                message that it waits for or, if that was deleted, to the shown branch too.
+
+        Raises:
+            ChatNotFound: The chat is deleted.
+            NotWaiting: The message was sent or removed elsewhere.
         """
         now = time.time()
         with self._database.write() as db:
@@ -125,7 +145,7 @@ class WaitingStore:
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
-            # The others wait for this answer now.
+            # The other messages now wait for this answer.
             db.execute(
                 "UPDATE waiting SET [after] = ? WHERE chat_id = ? AND ([after] = ? OR ?)",
                 (pair[1].id, chat_id, after, on_shown_branch),

@@ -1,4 +1,4 @@
-"""A chat as lists show it: without its messages."""
+"""A chat without its messages, as lists show it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from engines.types import MtpMode
 
 TitledBy = Literal["text", "model", "user"]
-"""The source of a title: the first question, the model, or the user, whose word is final."""
+"""Who wrote the title: the first question, the model, or the user, whose title is final."""
 
 ChatMark = Literal["", "writing", "failed", "interrupted", "unread", "waiting"]
-"""What a list shows of a chat besides its title: what goes on there, or how its answer ended."""
+"""The mark that a list shows beside a title: activity in the chat, or how its answer ended."""
 
 MARKS: tuple[ChatMark, ...] = ("writing", "failed", "interrupted", "unread", "waiting")
-"""Those that can be seen, the strongest first."""
+"""The visible marks, the strongest first."""
 
 UNTITLED = "New chat"
 _TITLE_LENGTH = 48
@@ -25,12 +25,17 @@ _TITLE_LENGTH = 48
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat without its messages. leaf_id: the newest message of the path that is shown.
+    """A chat without its messages.
 
-    mtp: how its switch stands; None in a chat from before there was one. folder_id: the folder it
-    lies in. archived, deleted: when it was put away, in seconds since 1970. model, assistant_id,
-    overflow: what holds in this chat; None as the settings say. draft: what was written and not
-    sent. settings: the chat's own, by name.
+    Attributes:
+        created, updated: Seconds since 1970.
+        leaf_id: The newest message of the path that is shown.
+        mtp: The chat's MTP switch; None for a chat older than the switch.
+        folder_id: The folder that contains the chat.
+        archived, deleted: When the chat was put away, in seconds since 1970.
+        model, assistant_id, overflow: The chat's own choice; None follows the settings.
+        draft: Text that was written but not sent.
+        settings: The chat's own settings, by name.
     """
 
     id: str
@@ -53,14 +58,18 @@ class Chat:
 
 @dataclass(frozen=True)
 class ListedChat(Chat):
-    """A chat in a list. unread: an answer has ended while its user was elsewhere."""
+    """A chat in a list.
+
+    Attributes:
+        unread: Whether an answer has ended while the user was elsewhere.
+    """
 
     unread: bool = False
     mark: ChatMark = ""
 
 
 def title_from(text: str) -> str:
-    """A chat's first title: the first line of its first message, cut at a word."""
+    """Return a chat's first title: the first line of its first message, cut at a word."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = line.strip("#>*-` ")
     if len(line) <= _TITLE_LENGTH:

@@ -1,4 +1,4 @@
-"""A conversation is a tree of messages; a chat shows the path from its root to one leaf.
+"""A conversation as a tree of messages; a chat shows the path from the root to one leaf.
 
 Regenerating or editing adds a sibling, so nothing that was written is ever overwritten.
 """
@@ -16,21 +16,28 @@ if TYPE_CHECKING:
     from engines.types import Medium, Message, MtpReport, Role
 
 MessageState = Literal["complete", "streaming", "stopped", "interrupted", "failed"]
-"""streaming: being written now. stopped: by the user, or as it repeated itself. interrupted: by a
-crash or a power cut."""
+"""The state of a message.
+
+"streaming" means that it is being written now; "stopped", that the user stopped it or that it
+repeated itself; "interrupted", that Hearth crashed or the power failed.
+"""
 
 OverflowPolicy = Literal["leave_out", "compact", "stop"]
-"""When a chat outgrows the context: leave out the oldest, sum them up, or ask nothing."""
+"""What to do when a chat outgrows the context.
+
+Leave out the oldest messages, summarise them, or refuse the question.
+"""
 
 
 @dataclass(frozen=True)
 class AnswerFacts:
     """The figures of one answer; times in seconds, speeds in tokens per second.
 
-    mtp: what multi-token prediction did for it; None for answers from before it was there.
-    notes: what of the plan the engine did otherwise, one sentence each.
-    guessed: nobody counted the answer's tokens. why: this engine answered, a sentence where
-    Hearth chose it.
+    Attributes:
+        mtp: The report of multi-token prediction; None for answers older than that.
+        notes: How the engine deviated from the plan, one sentence each.
+        guessed: Whether the token count is an estimate, because nobody counted the answer's tokens.
+        why: A sentence saying why this engine answered, if Hearth chose it.
     """
 
     model: str
@@ -52,10 +59,12 @@ class AnswerFacts:
 
 @dataclass(frozen=True)
 class Failure:
-    """The three parts of the error that ended an answer, and its code.
+    """The error that ended an answer: its code and its three parts.
 
-    action: what a button can do about it, by the kinds of `engines.errors.Action`, with its value.
-    terminal: what to do for those who type commands, where that is another sentence.
+    Attributes:
+        action: The kind of button that can help, as in `engines.errors.Action`.
+        value: The button's value.
+        terminal: The advice for the terminal, if it differs from `do`.
     """
 
     code: str
@@ -68,6 +77,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: UserError) -> Failure:
+        """Return the record of an error."""
         action = error.action if isinstance(error, EngineError) else None
         kind, value = (action.kind, action.value) if action else ("", "")
         terminal = error.terminal if error.terminal != error.do else ""
@@ -76,13 +86,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class StoredMessage:
-    """A message as it lies in the store. created is in seconds since 1970, UTC.
+    """A message as it is stored.
 
-    reasoning_s: how long the model reasoned, in seconds. rating: 1 good, -1 bad, 0 not rated.
-    pinned: it stays in the prompt when others leave. asked: how the answer was asked for, so that
-    it can be asked for again in just that way; JSON, as `app.chats.answers.values.asked` has it.
-    attachments: the files that go with a question. sources: what an answer was told besides the
-    words of its question, by where it comes from.
+    Attributes:
+        created: Seconds since 1970, UTC.
+        reasoning_s: How long the model reasoned, in seconds.
+        rating: 1 good, -1 bad, 0 not rated.
+        pinned: Whether it stays in the prompt when others are left out.
+        asked: How the answer was requested, so that it can be requested again in the same way;
+            JSON, see `app.chats.answers.values.asked`.
+        attachments: The files that go with a question.
+        sources: The sources of the text that an answer's prompt had besides the question.
     """
 
     id: str
@@ -104,14 +118,14 @@ class StoredMessage:
 
     @property
     def repeats(self) -> bool:
-        """Whether it was ended as it repeated itself."""
+        """Whether the answer was stopped because it repeated itself."""
         reason = self.facts.finish_reason if self.facts else ""
         return self.state == "stopped" and reason == "repetition"
 
 
 @dataclass(frozen=True)
 class ToldMessage(StoredMessage):
-    """A message as a model is told it, in memory alone: with what its files show or play."""
+    """A message as it is sent to a model, with the media of its files; never stored."""
 
     media: tuple[Medium, ...] = ()
 
@@ -130,11 +144,11 @@ def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[Sto
 
 
 def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
-    """Pick the messages of a path that an engine is sent: all but failed and empty answers.
+    """Select the messages of a path that an engine receives, without failed and empty answers.
 
-    Reasoning without an answer counts at the end of a path: there it is gone on with.
-    A question whose answer is missing keeps its place only if it is the last one: a chat
-    template wants user and assistant to take turns.
+    Reasoning without an answer counts at the end of a path, because it will be continued there. A
+    question without an answer is kept only if it is the last one: a chat template wants user and
+    assistant to take turns.
     """
     turns: list[StoredMessage] = []
     messages = list(path)

@@ -1,4 +1,4 @@
-"""Decides which questions suit a model to begin a chat with: pure."""
+"""Chooses the kind of first questions that suit a model: pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ _CODE = re.compile(r"code|coding|codestral|devstral", re.IGNORECASE)
 
 
 def kind_for(name: str, *, builtin: bool, thinks: bool, documents: bool = False) -> QuestionKind:
-    """Choose by a model's name, whether it is the guide, and whether it can think first.
+    """Choose the kind of first questions for a model.
 
-    documents: the chat is asked about some.
+    Args:
+        name: The model's name.
+        builtin: Whether the model is the built-in guide.
+        thinks: Whether the model can think first.
+        documents: Whether the chat is about documents.
     """
     if builtin:
         return "guide"

@@ -1,4 +1,4 @@
-"""The places of the sidebar: every chat lies in exactly one."""
+"""The places of the sidebar; every chat is in exactly one, apart from "all"."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Place(NamedTuple):
 
 
 ALL = Place("all")
-"""The chats that are neither archived nor deleted; the one place that overlaps with others."""
+"""The chats that are neither archived nor deleted; the only place that overlaps with others."""
 
 PINNED = Place("pinned")
-"""The chats that the user wants on top, whichever folder they belong to."""
+"""The chats that the user pinned to the top, from any folder."""
 
 CHATS = Place("chats")
 """The chats that are not pinned and in no folder."""
@@ -33,7 +33,12 @@ def folder_place(folder_id: str) -> Place:
 
 
 class Folder(NamedTuple):
-    """A folder of chats. position: its place among the folders, from 0; created: as of a chat."""
+    """A folder of chats.
+
+    Attributes:
+        position: Its place among the folders, from 0.
+        created: Seconds since 1970.
+    """
 
     id: str
     name: str
@@ -42,7 +47,7 @@ class Folder(NamedTuple):
 
 
 class RemovedFolder(NamedTuple):
-    """A removed folder and the ids of the chats that were in it, so that it can come back."""
+    """A removed folder and the ids of its chats, so that it can be restored."""
 
     folder: Folder
     chat_ids: tuple[str, ...]

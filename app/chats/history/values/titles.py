@@ -1,4 +1,4 @@
-"""A chat's title by the model: the request for one, and how a title is read from the answer."""
+"""The request for a chat's title, and the reading of a title from the model's answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TASK = (
     "User: {question}\n\nAssistant: {answer}"
 )
 _READ = 600
-"""Characters of the question, and of the answer, that the title is made from."""
+"""How many characters of the question, and of the answer, the title is made from."""
 
 _MOST_TOKENS = 32
 _LONGEST = 60
@@ -25,9 +25,10 @@ _BAD = re.compile(r"[<>{}|\\\x00-\x1f]|https?:|<\|")
 
 
 def title_request(question: str, answer: str, mtp: MtpMode) -> ChatRequest:
-    """Build the request for a title, to be asked outside of any chat so that no chat keeps it.
+    """Build the request for a title; it belongs to no chat, so no chat's state is changed.
 
-    mtp: as in the answer before; a change of it would rebuild the model's context.
+    Args:
+        mtp: The mode of the previous answer; another mode would rebuild the model's context.
     """
     text = _TASK.format(question=_beginning(question), answer=_beginning(answer))
     return ChatRequest(
@@ -41,9 +42,10 @@ def title_request(question: str, answer: str, mtp: MtpMode) -> ChatRequest:
 
 
 def title_in(text: str, finished: bool) -> str | None:
-    """Read the title from a model's answer; None where it holds none.
+    """Read the title from a model's answer; return None if it contains none.
 
-    finished: the model ended by itself, or went on after the line.
+    Args:
+        finished: Whether the model ended by itself, as opposed to being cut off.
     """
     lines = [line for line in text.strip().splitlines() if line.strip()]
     if not lines or not (finished or len(lines) > 1):

@@ -1,4 +1,4 @@
-"""The branches of a conversation: which message stands beside which, and where each leads: pure."""
+"""The branches of a conversation: which messages are siblings, and where each leads: pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ _WORDS = 80
 
 @dataclass(frozen=True)
 class Node:
-    """A message without its text. words: how it begins. created: seconds since 1970."""
+    """A message without its full text.
+
+    Attributes:
+        words: The beginning of its text.
+        created: Seconds since 1970.
+    """
 
     id: str
     parent_id: str | None
@@ -24,13 +29,18 @@ class Node:
 
 @dataclass(frozen=True)
 class Fork:
-    """Messages that follow the same one, and the place of one among them: `at` of `ids`, from 0."""
+    """Messages that follow the same message, and one of them.
+
+    Attributes:
+        ids: The siblings, in the order in which they were written.
+        at: Index of the one in question.
+    """
 
     ids: tuple[str, ...]
     at: int
 
     def beside(self, step: int) -> str | None:
-        """Return the message so many places on; None where there is none."""
+        """Return the sibling `step` places further on; None if there is none."""
         place = self.at + step
         return self.ids[place] if 0 <= place < len(self.ids) else None
 
@@ -39,8 +49,11 @@ class Fork:
 class Stretch:
     """Messages that follow each other without a choice, up to a fork or the end.
 
-    first: the one it begins with. count: of its messages. after: the stretches to choose from
-    where it ends. last: the message that it ends with.
+    Attributes:
+        first: The first message.
+        count: The number of messages.
+        last: The id of the last message.
+        after: The stretches to choose from at its end.
     """
 
     first: Node
@@ -51,9 +64,11 @@ class Stretch:
 
 @dataclass(frozen=True)
 class RemovedMessage:
-    """A message taken out of a chat with all that followed it, by their ids.
+    """A message removed from a chat together with everything that followed it.
 
-    leaf_id: the end of the path that was shown before.
+    Attributes:
+        ids: Ids of all removed messages.
+        leaf_id: The end of the path that was shown before.
     """
 
     chat_id: str
@@ -70,10 +85,12 @@ class Tree:
 
     @cached_property
     def by_id(self) -> Mapping[str, Node]:
+        """The messages by id."""
         return {node.id: node for node in self.nodes}
 
     @cached_property
     def children(self) -> Mapping[str | None, tuple[str, ...]]:
+        """The ids of the messages that follow each message, and of the first ones under None."""
         found: dict[str | None, list[str]] = {}
         for node in self.nodes:
             found.setdefault(node.parent_id, []).append(node.id)
@@ -89,15 +106,17 @@ class Tree:
         return tuple(reversed(path))
 
     def fork(self, message_id: str) -> Fork | None:
-        """Return the siblings of a message; None where there is only one."""
+        """Return the siblings of a message; None if it has none."""
         node = self.by_id.get(message_id)
         ids = self.children.get(node.parent_id, ()) if node else ()
         return Fork(ids, ids.index(message_id)) if len(ids) > 1 else None
 
     def leaf_of(self, message_id: str, seen: Mapping[str, str]) -> str:
-        """Return the end of the path to show for a message: the last one shown, else the newest.
+        """Return the leaf of the path to show for a message: the last one shown, else the newest.
 
-        seen: by message, the leaf that was shown with it; one that has gone does not count.
+        Args:
+            seen: By message, the leaf that was shown with it; a leaf that no longer exists is
+                ignored.
         """
         leaf = seen.get(message_id, message_id)
         step = leaf if leaf in self.by_id and message_id in self.path(leaf) else message_id
@@ -106,7 +125,11 @@ class Tree:
         return step
 
     def without(self, message_id: str, seen: Mapping[str, str]) -> str | None:
-        """Return the leaf to show once a message is gone: of its sibling, else its parent."""
+        """Return the leaf to show once a message is removed: that of a sibling, else its parent.
+
+        Args:
+            seen: By message, the leaf that was shown with it.
+        """
         fork = self.fork(message_id)
         beside = (fork.beside(-1) or fork.beside(1)) if fork else None
         if beside is not None:
@@ -115,16 +138,17 @@ class Tree:
         return node.parent_id if node else None
 
     def below(self, message_id: str) -> tuple[str, ...]:
-        """Return the ids of a message and all that follow it, on every branch."""
+        """Return the ids of a message and of all that follow it, on every branch."""
         found = [message_id]
         for step in found:
             found += self.children.get(step, ())
         return tuple(found)
 
     def stretches(self) -> tuple[Stretch, ...]:
-        """Fold the conversation into stretches, which end where there is a choice.
+        """Group the conversation into stretches, each ending at a fork.
 
-        Built from its ends, as a chat may have more forks in a row than Python has room to recurse.
+        This builds from the ends, because a chat can have more forks in a row than Python can
+        recurse.
         """
         begins = [ids for ids in self.children.values() if len(ids) > 1]
         roots = self.children.get(None, ())
@@ -143,6 +167,6 @@ class Tree:
 
 
 def first_words(text: str) -> str:
-    """The beginning of a message, on one line."""
+    """Return the beginning of a message, on one line."""
     line = " ".join(text[: 4 * _WORDS].split()).strip("#>*-` ")
     return line if len(line) <= _WORDS else line[:_WORDS].rstrip() + "…"

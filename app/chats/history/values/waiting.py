@@ -1,4 +1,4 @@
-"""A message that waits for its turn."""
+"""A message that waits to be sent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Waiting:
-    """A message of the user's that is sent after the answer that is being written.
+    """A message of the user that is sent after the answer being written.
 
-    options: how it is to be answered, as JSON. created: seconds since 1970. after: the message that
-    it is to be sent after, on whichever branch that stands. attachments: the files that go with it.
+    Attributes:
+        options: The options for its answer, as JSON.
+        created: Seconds since 1970.
+        after: The message to send it after, on whatever branch that message is.
+        attachments: The files that go with it.
     """
 
     id: str

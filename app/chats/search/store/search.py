@@ -16,9 +16,9 @@ from app.search.words import Term, match_of, parse
 
 _AT_ONCE = 200
 _TITLES = 10
-"""Most hits by title; what stands in messages is to be seen as well."""
+"""Most hits by title, so that hits in messages are visible too."""
 _A_CHAT = 3
-"""Most hits in one chat; the rest of them are found in the chat itself."""
+"""Most hits in one chat; the others are found in the chat itself."""
 
 _FOUND = "FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC"
 _IN_CHATS = """SELECT * FROM chats WHERE deleted IS NULL AND rowid IN ({marks})
@@ -31,21 +31,24 @@ _IN_MESSAGES = """SELECT m.id AS message_id, m.text AS message_text, m.parent_id
 _ONE_BEGINNING = """SELECT chat_id FROM messages
     WHERE chat_id IN ({marks}) AND +parent_id IS NULL AND deleted IS NULL
     GROUP BY chat_id HAVING count(*) = 1"""
-"""The plus keeps SQLite from reading the beginnings of all chats."""
+"""Finds the chats in a list whose first message was not edited.
+
+The plus keeps SQLite from reading the first messages of all chats.
+"""
 
 
 class Search:
-    """Finds titles, then messages, the newest first; not in the trash."""
+    """Finds titles, then messages, the newest first; never in the trash."""
 
     def __init__(self, index: SearchIndex, database: Database) -> None:
         self._index = index
         self._database = database
 
     def find(self, words: str, limit: int) -> list[Hit]:
-        """Find titles and messages that hold all the words; any text is allowed.
+        """Find titles and messages that contain all the words; any text is allowed.
 
-        `app.search.words` says how words are read. Texts that hold them only as parts
-        of longer words come last.
+        See `app.search.words` for how words are read. Texts that contain them only as parts of
+        longer words come last.
         """
         terms = parse(words)
         if not terms:
@@ -83,9 +86,10 @@ class Search:
         return sorted(hits, key=lambda hit: hit.chat.updated, reverse=True)
 
     def _told(self, hits: list[Hit]) -> set[str]:
-        """Return the chats whose title is the beginning of their first message: one hit will do.
+        """Return the chats whose title repeats their first message, so that one hit is enough.
 
-        Not where that message was edited: the title may be of the one that is not shown.
+        Chats whose first message was edited are excluded: their title can be of a version that is
+        not shown.
         """
         ids = [hit.chat.id for hit in hits if hit.chat.titled_by == "text"]
         marks = ", ".join("?" * len(ids))
@@ -96,7 +100,7 @@ class Search:
     def _rows(
         self, db: sqlite3.Connection, table: str, select: str, match: str
     ) -> Iterator[sqlite3.Row]:
-        """Yield rows of the index, a few at a time, as long as they are asked for."""
+        """Yield rows found in the index, fetching a few at a time as they are needed."""
         found = db.execute(f"SELECT rowid {_FOUND.format(table=table)}", (match,))
         while rowids := [row[0] for row in found.fetchmany(_AT_ONCE)]:
             marks = ", ".join("?" * len(rowids))
@@ -105,7 +109,7 @@ class Search:
 
 
 def _wider(db: sqlite3.Connection, terms: tuple[Term, ...]) -> str | None:
-    """Widen a query to longer words that hold its terms; None where there are none."""
+    """Widen a query to longer words that contain its terms; return None if there are none."""
     longer = [terms_with(db, term) for term in terms]
     if not any(longer):
         return None

@@ -1,4 +1,4 @@
-"""The search index: kept in step with the chats, a piece at a time."""
+"""The search index, which follows the changes of the chats in small steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.chats.search.store.search_terms import TABLES, drop_terms, note_terms
 from app.search.words import words_of
 
 LAYOUT = 3
-"""Counts up when the tables, or the words that go into them, are made in another way."""
+"""Version of the index; increase it when the tables or the words in them change."""
 
 _WORDS = "USING fts5(words, parts, tokenize='ascii', prefix='2 3', columnsize=0)"
 
@@ -59,8 +59,10 @@ _CHANGE = {
 class Behind:
     """The progress of the index.
 
-    changes: how many wait to be read. share: of the older texts that are read, 0.0 to 1.0. Older
-    texts are those from before there was an index; the newest of them are read first.
+    Attributes:
+        changes: Number of changes still to be indexed.
+        share: How much of the older texts is indexed, 0.0 to 1.0. Older texts are those from before
+            the index existed; the newest of them are indexed first.
     """
 
     changes: int
@@ -68,20 +70,25 @@ class Behind:
 
 
 class SearchIndex:
-    """The index of all chats. May be used from any thread. `step` until nothing is left to read.
+    """The index of all chats, usable from any thread; call `step` until nothing is left.
 
-    What changes in the chats is logged there by triggers, also what another process changes; what
-    was there before the index is read from its newest end on.
+    Triggers in the database log every change of the chats, including those by other processes.
+    Texts from before the index existed are indexed from the newest on.
     """
 
     def __init__(self, path: Path, database: Database, *, only_read: bool = False) -> None:
-        """Open or make the index. only_read: nothing can be written, so it is kept in memory."""
+        """Open or create the index.
+
+        Args:
+            only_read: Keep the index in memory because nothing can be written to disk.
+        """
         self.file = IndexFile(MEMORY if only_read else path, _KIND)
         self._database = database
         self._only_read = only_read
         self._check()
 
     def behind(self) -> Behind:
+        """Return how far the index is behind the chats."""
         state = self._check()
         with self._database.read() as chats:
             last = chats.execute("SELECT max(number) FROM changes").fetchone()[0] or 0
@@ -91,7 +98,7 @@ class SearchIndex:
         return Behind(max(0, last - state["changes"]), share)
 
     def step(self) -> bool:
-        """Read a few hundred more texts; returns whether there was anything to read."""
+        """Index a few hundred more texts; return whether there was anything to do."""
         self._check()
         return (
             self._take_changes()
@@ -104,12 +111,12 @@ class SearchIndex:
         self.file.close()
 
     def forget(self) -> None:
-        """Begin anew: other chats are there now, or what is gone shall leave no word behind."""
+        """Start the index anew: the chats were replaced, or deleted text must leave no trace."""
         with self.file.write() as db:
             self._begin(db)
 
     def _check(self) -> dict[str, int]:
-        """Return the index's state, after beginning it anew if it is not of these chats."""
+        """Return the index's state, after starting it anew if it is not of these chats."""
         with self.file.read() as db:
             state = _state(db)
         if (self._only_read and state) or _belongs(state, self._database):
@@ -120,7 +127,7 @@ class SearchIndex:
             return _state(db)
 
     def _begin(self, db: sqlite3.Connection) -> None:
-        """Forget all, and note from where on older texts are to be read."""
+        """Empty the index, and record from where on older texts are to be indexed."""
         import secrets
 
         history = secrets.randbits(62)
@@ -171,10 +178,9 @@ class SearchIndex:
         return True
 
     def _take_older(self, table: str) -> bool:
-        """Index the next texts below those that were read.
+        """Index the next older texts.
 
-        They are put in from the lowest rowid up: the index takes them in that order without a merge
-        for each.
+        They are inserted by ascending rowid, because the index then needs no merge for each.
         """
         with self.file.write() as db:
             top = _state(db)[table]
@@ -191,7 +197,7 @@ class SearchIndex:
         return True
 
     def _forget_words(self) -> bool:
-        """Have removed words leave the file, a part at a time; returns whether more is to do."""
+        """Erase removed words from the file, a part at a time; return whether any are left."""
         with self.file.read() as db:
             if not _state(db).get("removed"):
                 return False
@@ -203,7 +209,7 @@ class SearchIndex:
 
 
 def _belongs(state: dict[str, int], database: Database) -> bool:
-    """Tell whether the index was made of these chats: not if a copy was put in their place."""
+    """Return whether the index was made of these chats; False if a copy has replaced them."""
     with database.read() as chats:
         row = chats.execute("SELECT value FROM kept WHERE name = 'history'").fetchone()
         return (
@@ -214,7 +220,7 @@ def _belongs(state: dict[str, int], database: Database) -> bool:
 
 
 def _last_change(chats: sqlite3.Connection) -> int:
-    """Return the number of the last change that was ever logged."""
+    """Return the number of the last change ever logged."""
     row = chats.execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
     return int(row[0]) if row else 0
 
@@ -236,7 +242,12 @@ def _at(chats: sqlite3.Connection, select: str, rowids: Sequence[int]) -> list[R
 def _replace(
     db: sqlite3.Connection, table: str, rowids: Sequence[int], texts: Iterable[Row]
 ) -> None:
-    """Replace indexed texts. rowids: of what was changed or removed; texts: what is there now."""
+    """Replace indexed texts.
+
+    Args:
+        rowids: Rows that were changed or removed.
+        texts: The current texts of those that still exist.
+    """
     look, remove, insert = _CHANGE[table]
     old = [row[0] for rowid in rowids for row in db.execute(look, (rowid,))]
     new = [(rowid, *words_of(text)) for rowid, text in texts]

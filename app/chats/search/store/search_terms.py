@@ -1,7 +1,7 @@
-"""The terms of the index, by which a message is found by a part of a word: "bahn" in "Autobahn".
+"""The words of the index, which find a message by a part of a word: "bahn" in "Autobahn".
 
-An index of the parts of all messages would be several times their size; that of the words is small,
-as each stands in it once.
+An index of the parts of all messages would be several times their size. This one is small, as it
+contains each word once.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ TABLES = (
 )
 
 _TERM = re.compile(r"(?<!\w)[^\W\d_]{4,40}(?!\w)")
-"""A word with parts worth looking for: neither numbers nor pairs of letters."""
+"""A word whose parts are worth searching: no number, and no pair of letters."""
 _SHORTEST = 3
-"""Letters that the index needs to find a part."""
+"""Least number of letters that the index can search for."""
 _MOST = 40
 
 
 def note_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
-    """Add the words of texts, folded as the index has them."""
+    """Add the words of texts that are folded as in the index."""
     db.executemany(
         "INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in _terms(texts)]
     )
 
 
 def drop_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
-    """Drop the words that stood only in these texts, which have left the index."""
+    """Remove the words that were only in these texts, which have left the index."""
     held = (
         "SELECT EXISTS (SELECT 1 FROM messages WHERE messages MATCH ?1)"
         " OR EXISTS (SELECT 1 FROM chats WHERE chats MATCH ?1)"
@@ -48,7 +48,7 @@ def drop_terms(db: sqlite3.Connection, texts: Iterable[str]) -> None:
 
 
 def terms_with(db: sqlite3.Connection, term: Term) -> list[str]:
-    """Find the words that hold the term in them or at their end; none for several words."""
+    """Find the longer words that contain the term after their beginning; none for several words."""
     if len(term.words) != 1 or term.unspaced or len(term.words[0]) < _SHORTEST:
         return []
     part = term.words[0]

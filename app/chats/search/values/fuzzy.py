@@ -1,4 +1,4 @@
-"""Finding a title by a few letters: a score of how well it fits what was typed."""
+"""Finds titles by a few letters, with a score of how well they match the typed text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ _WITHIN = 20
 
 
 def folded(text: str) -> str:
-    """Fold a text as people type when they search: lower case, without accents."""
+    """Fold a text to the form people type in a search: lower case, without accents."""
     apart = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def fit(typed: str, title: str) -> float | None:
-    """Score how well every word that was typed is found in a title; None if one is not.
+    """Score how well the typed words match a title; return None if one of them does not.
 
-    A word counts most as the whole title, then at its beginning, at the beginning of a word, as a
-    part of one, and least as letters that come one after the other with gaps between them. Among
-    equals the shorter title fits better. Both are `folded` already; nothing typed fits anything.
+    A word scores most as the whole title, then at its beginning, at the beginning of a word, inside
+    a word, and least as letters in order with gaps between them. Among equals the shorter title
+    scores higher. Empty input matches every title.
+
+    Args:
+        typed: The typed words, already `folded`.
+        title: The title, already `folded`.
     """
     words = typed.split()
     total = 0.0
@@ -46,7 +50,7 @@ def _fit_of_word(word: str, title: str) -> float | None:
 
 
 def _scattered(word: str, title: str) -> float | None:
-    """Score letters found in order, more for those that begin a word; None if too far apart."""
+    """Score letters found in order, higher if they begin words; None if they are too far apart."""
     score, at, began = 0.0, -1, -1
     for letter in word:
         at = title.find(letter, at + 1)

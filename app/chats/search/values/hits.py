@@ -9,11 +9,12 @@ from app.chats.history.values.chat import Chat
 
 @dataclass(frozen=True)
 class Hit:
-    """One place in a chat where the words of a search stand.
+    """One place in a chat that contains the words of a search.
 
-    message_id: the message to open the chat at; None where the words stand in the title. snippet:
-    the text around the words, on one line. marks: where the words begin and end in it, in
-    characters.
+    Attributes:
+        message_id: The message to open the chat at; None if the words are in the title.
+        snippet: The text around the words, on one line.
+        marks: Where the words begin and end in the snippet, in characters.
     """
 
     chat: Chat

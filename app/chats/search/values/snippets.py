@@ -1,4 +1,4 @@
-"""The place in a text where the words of a search stand, cut out for a list."""
+"""Cuts out the part of a text that contains the words of a search, for a list."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from app.search.words import Term
 _BEFORE = 40
 _LENGTH = 160
 _LOOKED_AT = 200_000
-"""Characters of a text that are looked at for the place to cut out."""
+"""How many characters of a text are searched for the part to cut out."""
 
 _SIGNS = re.compile(r"(?<![\w*])\*{1,3}(?=\w)|(?<=[\w.,:;!?)])\*{1,3}(?![\w*])|(?<!\S)#{1,6} |`+")
-"""Signs of markdown that would only be in the way: of emphasis, headings and code."""
+"""Markdown signs that would be in the way: of emphasis, headings and code."""
 
 Marks = tuple[tuple[int, int], ...]
 
 
 def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
-    """Cut about 160 characters around the first term onto one line, with the terms' places."""
+    """Cut about 160 characters around the first term, on one line, with the terms' positions."""
     text = text[:_LOOKED_AT]
     first = min((start for start, _ in marks_in(text, terms)), default=0)
     start = max(0, first - _BEFORE)
     if start:
-        # Begin at a word, where there is one not far on.
+        # Begin at a word, if one begins soon after.
         start = next((m.end() for m in re.finditer(r"\s", text[:first]) if m.end() >= start), start)
     cut = _SIGNS.sub("", " ".join(text[start : start + 2 * _LENGTH].split()))
     ends = len(cut) <= _LENGTH and start + 2 * _LENGTH >= len(text)
@@ -34,13 +34,13 @@ def snippet(text: str, terms: tuple[Term, ...]) -> tuple[str, Marks]:
 
 
 def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
-    """Find where the terms stand in a text, in characters; sorted, without overlaps."""
+    """Return where the terms are in a text, in characters; sorted, without overlaps."""
     folded, places = fold_each(text)
     places.append(len(text))
     found = sorted(span for term in terms for span in _spans(folded, term))
     marks: list[tuple[int, int]] = []
     for first, behind in found:
-        # What was folded away behind a letter, such as its accent, is marked with it.
+        # Characters that folding removes after a letter, such as its accent, are marked with it.
         start, end = places[first], max(places[behind - 1] + 1, places[behind])
         if marks and start <= marks[-1][1]:
             marks[-1] = (marks[-1][0], max(end, marks[-1][1]))
@@ -50,7 +50,7 @@ def marks_in(text: str, terms: tuple[Term, ...]) -> Marks:
 
 
 def _spans(folded: str, term: Term) -> Iterator[tuple[int, int]]:
-    """Yield where a term stands: as whole words or their beginnings, else inside of names."""
+    """Yield the positions of a term: as whole words or their beginnings, else inside names."""
     if term.unspaced:
         pattern = re.escape(_joined(term.words))
         yield from (match.span() for match in re.finditer(pattern, folded))
@@ -66,5 +66,5 @@ def _spans(folded: str, term: Term) -> Iterator[tuple[int, int]]:
 
 
 def _joined(pairs: tuple[str, ...]) -> str:
-    """Return the run that was cut into pairs."""
+    """Return the run of characters that was cut into pairs."""
     return pairs[0] + "".join(pair[-1] for pair in pairs[1:])
