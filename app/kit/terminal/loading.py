@@ -1,4 +1,4 @@
-"""Loads the library that it is told to, in a process of its own, which that may end."""
+"""A process that imports the library named on its command line, as the import may crash it."""
 
 from __future__ import annotations
 
