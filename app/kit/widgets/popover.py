@@ -25,7 +25,8 @@ class Popover(QWidget):
         self.setWindowTitle(title)
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
-        # The popover's corners are square: without compositing, cut corners would be black.
+        # The popover stays opaque around the card's round corners: a desktop without compositing
+        # would draw transparent corners black.
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
