@@ -227,7 +227,7 @@ class ChatAnswers(QObject):
             self.act(name, message)
 
     def step(self, by: int) -> None:
-        """Show the previous (-1) or next (1) branch at the focused message, or at the last fork."""
+        """Show the previous (-1) or next (1) branch at the focused message, else the last fork."""
         focused = self._focused()
         forked = [it for it in self._transcript.messages if it.id in self._forks]
         if focused is not None and focused.id in self._forks:
@@ -349,7 +349,7 @@ class ChatAnswers(QObject):
         menu.popup(self._beside(message, "moreActions"))
 
     def _beside(self, message: StoredMessage, name: str) -> QPoint:
-        """Return where to open a menu: below its button, at the focused text, or at the pointer.
+        """Return where to open a menu: at its button, the focused text or the pointer.
 
         Args:
             message: The message of the menu.
