@@ -81,6 +81,7 @@ class HeaderBadge(Panel):
         self.hide()
 
     def show_place(self, place: Destination | None) -> None:
+        """Show the destination; None if Hearth itself answers."""
         self._place = place
         if place is not None:
             self._words.setText(self._said(place))

@@ -2,8 +2,8 @@
 
 Blocking work is an ordinary function. It runs on a named queue. Each queue has one thread and runs
 one piece of work after the other, so that a queue replaces a lock on the data it works with. Only
-work for the engines starts at once, each piece on its own thread: several engines can answer at
-the same time, and `app.runtime.services.queue` decides which work waits.
+work for the engines starts at once, each piece on its own thread: several answers can be written
+at the same time, and `app.runtime.services.queue` decides which of them wait.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The check whether a window can be shown, made by Qt in a child process that it may end."""
+"""The check whether a window can be shown: Qt tries it in a child process, which it can end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that imports the library named on its command line, as the import may crash it."""
+"""Imports the library named on the command line, in a child process that this import can end."""
 
 from __future__ import annotations
 

@@ -53,10 +53,18 @@ class SpanWriter:
         self._room = MOST_PICTURES
 
     def restyle(self, formats: TextFormats, ratio: float) -> None:
+        """Use new formats for spans that are inserted from now on."""
         self._formats = formats
         self._ratio = ratio
 
     def insert(self, cursor: QTextCursor, spans: Sequence[Span], heading: int = 0) -> None:
+        """Insert spans; formulas and pictures appear as their sources until they are drawn.
+
+        Args:
+            cursor: The place in the document.
+            spans: The spans.
+            heading: The level of the heading that they belong to; 0 for plain text.
+        """
         # Code runs left to right; its characters must not take the direction of the text around.
         isolates = any(span.code for span in spans) and is_right_to_left(spans)
         for span in spans:

@@ -31,7 +31,8 @@ class Order:
         source: The path of a file, or a formula.
         kind: "file", or "inline" and "display" for a formula in a line and on its own.
         size: The size of the text in pixels.
-        middle: Half the height of the small letters in pixels.
+        middle: How far above the baseline Qt centres an image in a line of text, in pixels: a
+            quarter of the height of the small letters.
         colour: The colour of a formula.
         ratio: Pixels of the screen for each pixel of the window.
     """
@@ -56,7 +57,7 @@ def draw(order: Order) -> QImage | None:
 def _paint(formula: SetFormula, order: Order) -> QImage:
     """Draw a formula, with room added so that it stands on the baseline of the text.
 
-    In a line, Qt centres an image on half the height of the small letters, so the image needs
+    In a line of text, Qt centres an image at `order.middle` above the baseline, so the image needs
     the same room above and below that height.
     """
     above = below = 0.0

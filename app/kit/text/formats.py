@@ -104,14 +104,17 @@ class TextFormats:
 
     @cached_property
     def text(self) -> QTextCharFormat:
+        """The format of plain text."""
         return self._format(text_font(self.size), self.theme.text)
 
     @cached_property
     def code(self) -> QTextCharFormat:
+        """The format of text in a code block."""
         return self._format(code_font(self.size - 1), self.theme.text)
 
     @cached_property
     def code_label(self) -> QTextCharFormat:
+        """The format of the label above a code block."""
         return self._format(text_font(max(10, self.size - 2)), self.theme.muted)
 
     @cached_property
@@ -126,6 +129,7 @@ class TextFormats:
         return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
 
     def span(self, span: Span, heading: int) -> QTextCharFormat:
+        """Return the format of a span; `heading` is the level of its heading, 0 for plain text."""
         if span.href or span.note or span.quote:
             return self._new_span(span, heading)
         key = span.bold, span.italic, span.strike, span.code, span.mark, heading
@@ -205,6 +209,7 @@ class TextFormats:
         return shape
 
     def order(self, source: str, kind: PictureKind, heading: int, ratio: float) -> Order:
+        """Return the order for a picture in the size and colour of its text."""
         if kind == "file":
             return Order(source, kind, 0, 0, "", ratio)
         size = round(self.size * _HEADINGS[heading])
@@ -212,6 +217,14 @@ class TextFormats:
         return Order(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
 
     def image(self, name: str, size: QSizeF, words: str, kind: PictureKind) -> QTextImageFormat:
+        """Return the format of a picture.
+
+        Args:
+            name: The name of the image resource in the document.
+            size: The size in pixels of the window.
+            words: The text that copies have in its place.
+            kind: The kind of picture.
+        """
         shape = QTextImageFormat()
         shape.merge(self.text)
         shape.setName(name)
@@ -224,6 +237,7 @@ class TextFormats:
         return shape
 
     def colour(self, kind: Kind) -> QTextCharFormat:
+        """Return the format that colours a piece of code of this kind."""
         shape = QTextCharFormat()
         shape.setForeground(QBrush(QColor(getattr(self.theme, f"syntax_{kind}"))))
         return shape
@@ -246,6 +260,13 @@ class TextFormats:
         return shape
 
     def code_line(self, place: BlockPlace, code_id: int, top: float) -> QTextBlockFormat:
+        """Return the format of a line of a code block.
+
+        Args:
+            place: The place of the code block.
+            code_id: The number of the code block in the document.
+            top: The margin above the line in pixels.
+        """
         shape = QTextBlockFormat()
         self._stand(shape, BlockPlace(place.indent, "", place.quote))
         shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
@@ -259,6 +280,7 @@ class TextFormats:
         return shape
 
     def table(self, place: BlockPlace, columns: int) -> QTextTableFormat:
+        """Return the format of a table."""
         shape = QTextTableFormat()
         shape.setBorderCollapse(True)
         shape.setBorder(1)
@@ -287,6 +309,7 @@ class TextFormats:
         return QFontMetricsF(text_font(self.size))
 
     def marker_width(self, marker: str) -> float:
+        """Return the width that a list marker takes, with the gap after it, in pixels."""
         needed = self._metrics.horizontalAdvance(marker) + self.size * 0.45
         return max(self.step * 0.8, needed)
 

@@ -216,10 +216,12 @@ class MarkdownView(QTextBrowser):
             self._gather.start(_GATHER_MS)
 
     def set_text_size(self, pixels: int) -> None:
+        """Set the size of plain text, and write the text again if it changed."""
         if pixels != self._formats.size:
             self._restyle(replace(self._formats, size=pixels))
 
     def set_wrap(self, wrap: bool) -> None:
+        """Set whether long lines of code are broken, and write the text again if it changed."""
         if wrap != self._formats.wrap:
             self._restyle(replace(self._formats, wrap=wrap))
 

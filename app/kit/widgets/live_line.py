@@ -32,7 +32,7 @@ class LiveLine(ElidedLabel):
         self.setAccessibleName(title)
 
     def say(self, text: str, *, at_once: bool = False) -> None:
-        """Show a text, once the last one was visible for `PAUSE_MS` or, if `at_once`, now."""
+        """Show a text as soon as the last one was visible for `PAUSE_MS`; with `at_once`, now."""
         if self._pause.isActive() and not at_once:
             self._next = text
             return

@@ -102,6 +102,7 @@ class Toast(Panel):
             self.dismiss()
 
     def dismiss(self) -> None:
+        """Close the toast and delete it later."""
         self._timer.stop()
         self.hide()
         self.closed.emit()

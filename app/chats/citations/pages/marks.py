@@ -83,7 +83,7 @@ class CitationMarks(QObject):
 
     def _came(self, answer_id: str, blocks: Sequence[Block], checked: CheckedAnswer) -> None:
         if not isValid(self._transcript):
-            return  # a temporary chat was closed in the meantime
+            return  # the scratch chat was closed in the meantime
         view = self._transcript.view_of(answer_id)
         if view is not None and view.view.blocks == blocks:
             self._show(view, checked)  # otherwise it has changed, and is checked again

@@ -86,6 +86,7 @@ class MtpChip(MenuButton):
 
     @property
     def mode(self) -> MtpMode:
+        """The mode of the next message, as the chip shows it."""
         return self._mode
 
     @property

@@ -86,6 +86,7 @@ class FindBar(Panel):
         self._edit.selectAll()
 
     def has_focus(self) -> bool:
+        """Return whether the search field or a button of the bar has the focus."""
         return self._edit.hasFocus() or any(button.hasFocus() for button in self._buttons)
 
     def show_count(self, number: int, count: int, *, still: bool) -> None:

@@ -213,8 +213,8 @@ _GAP = 6
 class MessageFooter(QWidget):
     """The line under a message.
 
-    The buttons exist only while the pointer or the keyboard focus is on the message; otherwise a
-    long chat would have hundreds of them.
+    The buttons exist only on the last answer, and while the pointer or the keyboard focus is on
+    the message; otherwise a long chat would have hundreds of them.
 
     Args:
         message: The message.

@@ -168,12 +168,14 @@ class MessageView(QWidget):
         self._show_ending(answer)
 
     def append(self, text: str) -> None:
+        """Append text to a running answer; this ends its reasoning."""
         self._drop("progress")
         self._end_reasoning()
         self.view.show()
         self.view.append(text)
 
     def append_reasoning(self, text: str) -> None:
+        """Append text to the reasoning of a running answer."""
         self._drop("progress")
         self._put_reasoning(self.message).append(text)
 
@@ -221,6 +223,7 @@ class MessageView(QWidget):
             self.show_left_out(left_out)
 
     def show_left_out(self, count: int) -> None:
+        """Show how many of the oldest messages were left out of the prompt."""
         if count == 1:
             words = self.tr("The oldest message no longer fits and was left out.")
         else:

@@ -254,6 +254,7 @@ class Transcript(ColumnPage):
             view.view.set_wrap(wrap)
 
     def jump_to_newest(self) -> None:
+        """Scroll to the end of the chat."""
         if not self._ends_here:
             self._show_end()
         self.place.go_to_end()
