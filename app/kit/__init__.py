@@ -1,1 +1,1 @@
-"""What pages and commands share: components, their look, tasks, and the terminal's output."""
+"""The parts that pages and commands share: widgets, their look, tasks, and terminal output."""

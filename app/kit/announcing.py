@@ -1,4 +1,4 @@
-"""Tells screen readers of something that happens without the focus moving there."""
+"""Announcements to screen readers of changes that do not move the focus."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from PySide6.QtWidgets import QWidget
 
 
 def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
-    """Say words to a screen reader, if one listens.
+    """Announce a text to the screen reader, if one is active.
 
-    urgent: it may interrupt what is being read; other words wait until that is over.
+    Args:
+        widget: The widget that the text is about.
+        words: The text; if empty, nothing is announced.
+        urgent: Whether the text may interrupt the one being read. Other texts wait until the
+            screen reader has finished.
     """
     from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
@@ -22,7 +26,7 @@ def announce(widget: QWidget, words: str, *, urgent: bool = False) -> None:
 
 
 def say_fold(button: QWidget, *, unfolded: bool) -> None:
-    """Describe a button that folds something, and tell of it if that was just done."""
+    """Describe a fold button as expanded or collapsed; announce it if the button has the focus."""
     words = (
         QCoreApplication.translate("announcing", "expanded")
         if unfolded

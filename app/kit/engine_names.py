@@ -1,4 +1,4 @@
-"""The names of the engines where they are shown."""
+"""The names of the engines as the user sees them."""
 
 from __future__ import annotations
 
@@ -9,4 +9,5 @@ from engines.types import EngineName
 
 
 def engine_called(engine: EngineName) -> str:
+    """Return the proper name of an engine, or "Another server" if it has none."""
     return PROPER_NAMES.get(engine) or QCoreApplication.translate("engines", "Another server")

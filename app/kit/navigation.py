@@ -1,4 +1,4 @@
-"""The places in the window that its parts can send the user to."""
+"""The places in the window to which its parts can take the user."""
 
 from __future__ import annotations
 
@@ -11,24 +11,42 @@ class Navigation(Protocol):
     """The navigation that the window offers its pages and controllers."""
 
     def go_to(self, page: str, part: str = "") -> None:
-        """Show a page of `app.window.pages.pages`, by its name; part: of one that has parts."""
+        """Show a page.
+
+        Args:
+            page: Its name in `app.window.pages.pages`.
+            part: The part to show, if the page has parts.
+        """
 
     def go_to_chat(self) -> None:
-        """Back to the chat that is open, to write in it."""
+        """Return to the open chat, ready to write a message."""
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
-        """Show a chat, with the cursor in the message if it is to write; None begins a new one."""
+        """Show a chat.
+
+        Args:
+            chat_id: The chat; None begins a new one.
+            to_write: Whether to put the cursor into the message field.
+        """
 
     def show_model(self, repo: str, label: str = "") -> None:
-        """Show a repository of the Hub, where models are discovered; label: what to choose first.
+        """Show a repository of the Hub on the page where the user discovers models.
 
-        The Hub is asked for it.
+        This sends a request to the Hub.
+
+        Args:
+            repo: The repository.
+            label: The entry to select first.
         """
 
     def show_panel(self, panel: QWidget | None) -> None:
-        """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
+        """Show a panel beside the page, or in its place if the window is narrow; None closes it."""
 
     def show_settings(self, name: str = "") -> None:
-        """Open the settings. name: of a setting to go to."""
+        """Open the settings.
+
+        Args:
+            name: The setting to scroll to; empty for none.
+        """
 
     def show_shortcuts(self) -> None: ...

@@ -19,9 +19,13 @@ from engines.errors import UserError, is_out_of_memory, out_of_memory
 
 
 class Notifier(QObject):
-    """Shows messages, errors and questions over the window.
+    """The messages, errors and questions that appear over the window.
 
-    report: makes the text of a bug report. is_offline: whether Hearth is to stay offline.
+    Args:
+        window: The window they appear over.
+        report: Makes the text of a bug report from an error.
+        log_file: The log; the bug report names its path.
+        is_offline: Returns whether Hearth has to stay offline.
     """
 
     def __init__(
@@ -40,14 +44,19 @@ class Notifier(QObject):
         self._undos: list[Toast] = []
 
     def say(self, text: str, *, about: str = "") -> None:
-        """Something went as it should. about: as of `Toast`."""
+        """Show a confirmation.
+
+        Args:
+            text: The message.
+            about: As for `Toast`.
+        """
         self._toasts.show(Toast((text,), about=about))
 
     def say_copied(self) -> None:
         self.say(self.tr("Copied."))
 
     def offer_undo(self, text: str, undo: Callable[[], None]) -> None:
-        """Something was done that can be taken back for a few seconds."""
+        """Show a toast with *Undo* for a few seconds."""
         toast = self.offer(text, self.tr("Undo"), undo, drawing="again")
         self._undos.append(toast)
         toast.closed.connect(lambda: self._forget_undo(toast))
@@ -59,7 +68,14 @@ class Notifier(QObject):
     def offer(
         self, text: str, action: str, act: Callable[[], None], *, drawing: str = "check"
     ) -> Toast:
-        """Something has come about of which more can be made for a few seconds."""
+        """Show a toast with an action for a few seconds.
+
+        Args:
+            text: The message.
+            action: The text of the button.
+            act: Called when the user presses the button.
+            drawing: The icon of the button.
+        """
         toast = Toast((text,), action=action, drawing=drawing)
         toast.acted.connect(act)
         self._toasts.show(toast)
@@ -71,30 +87,38 @@ class Notifier(QObject):
         answers: Sequence[tuple[str, str]],
         answered: Callable[[str], object],
     ) -> None:
-        """A question before something is done; lines and answers as in `MessageDialog`.
+        """Ask the user a question in a dialog.
 
-        answered: called with the name of the answer; not at all if the question is closed.
+        Args:
+            lines: As for `MessageDialog`.
+            answers: As for `MessageDialog`.
+            answered: Called with the name of the answer. It is not called if the user closes the
+                dialog without an answer.
         """
         dialog = MessageDialog(lines, answers, parent=self._window)
         dialog.answered.connect(answered)
         dialog.open()
 
     def reveal(self, path: Path) -> None:
-        """Show where a file lies, in the system's file manager."""
+        """Show the folder of a file in the system's file manager."""
         self.open_folder(path.parent)
 
     def open_folder(self, path: Path) -> None:
-        """Show a folder in the system's file manager; where there is none, say where it is."""
+        """Open a folder in the system's file manager; if that fails, show its path."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             self.say(self.tr("It is in {0}.").format(path))
 
     def undo(self) -> None:
-        """Take back what was offered last, as its button does; once more: what was before it."""
+        """Press the newest *Undo* button; called again, it presses the one before."""
         if self._undos:
             self._undos[-1].action.click()
 
     def error(self, error: BaseException) -> None:
-        """An error of the world is explained, unless the page does; a bug of ours is reported."""
+        """Show an error.
+
+        A `UserError` appears in a toast, unless a card on the page already shows it. Any other
+        error is a bug in Hearth and opens the dialog with *Copy report*.
+        """
         if is_out_of_memory(error):
             error = out_of_memory()
         if isinstance(error, UserError):
@@ -105,7 +129,7 @@ class Notifier(QObject):
             self._show_bug(error)
 
     def _is_on_page(self, words: str) -> bool:
-        """Whether a card on the page says the same already."""
+        """Return whether an error card on the page already shows this text."""
         cards = self._window.findChildren(Panel)
         return any(
             it.isVisible() and it.property("look") == "danger" and it.accessibleName() == words
@@ -113,20 +137,23 @@ class Notifier(QObject):
         )
 
     def telling(self, show: Callable[[UserError], object]) -> Callable[[Exception], None]:
-        """Return a verb's `failed` for errors that are shown in place.
+        """Return a `failed` callback that shows errors in place on the page.
 
-        A bug of ours is reported in a dialog as well; in place is said that it was one.
+        For a bug in Hearth, the page says that it was a bug, and the dialog opens as well.
+
+        Args:
+            show: Shows the error on the page.
         """
 
         return telling(show, self.error)
 
     def ask_to_open(self, address: str) -> None:
-        """A link was followed: nothing is opened before the user has seen where it leads."""
+        """Ask before opening a link that the model wrote; the user sees its address first."""
         said = self.tr("The model wrote it. It opens outside of Hearth.")
         self._ask_to_open(address, said)
 
     def offer_to_open(self, address: str) -> None:
-        """A page of the Hub was asked for: as with every link, the user sees first where it is."""
+        """Ask before opening a page of the Hub; the user sees its address first, as for links."""
         self._ask_to_open(address, self.tr("It opens outside of Hearth."))
 
     def _ask_to_open(self, address: str, said: str) -> None:
@@ -180,9 +207,12 @@ class Notifier(QObject):
 
 
 def startup_dialog(error: UserError, *, with_copy: bool = False) -> MessageDialog:
-    """The message for an error that keeps the window from opening.
+    """Return the dialog for an error that keeps the window from opening.
 
-    with_copy: "putBack" is an answer, for the last copy of the chats.
+    Args:
+        error: The error to show.
+        with_copy: Whether to offer the answer "putBack", which restores the last copy of the
+            chats.
     """
     answers = [("close", QCoreApplication.translate("notify", "Close"))]
     if with_copy:

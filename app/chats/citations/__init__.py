@@ -1,1 +1,1 @@
-"""The checked quotes of answers as they are shown."""
+"""The checked quotes of answers, as the window shows them."""

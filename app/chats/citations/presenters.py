@@ -18,7 +18,7 @@ _REMEMBERED: Final = 200
 
 
 class Citations(QObject):
-    """Checks answers on a queue of its own; one that was checked before is known at once."""
+    """The check of answers, on its own queue, with a cache of earlier results."""
 
     def __init__(self, citing: Citing, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class Citations(QObject):
         self._known: OrderedDict[tuple[str, ...], CheckedAnswer] = OrderedDict()
 
     def known(self, path: Sequence[StoredMessage], text: str) -> CheckedAnswer | None:
-        """Return what `check` found of this answer before."""
+        """Return the cached result of `check` for this answer; None if there is none."""
         return self._known.get(_key(path, text))
 
     def check(
@@ -37,7 +37,14 @@ class Citations(QObject):
         done: Callable[[CheckedAnswer], object],
         failed: Failed,
     ) -> None:
-        """Check the answer at the end of a path against its files. text: as `Citing.check`."""
+        """Check an answer against the files of its branch.
+
+        Args:
+            path: The messages from the first one to the answer.
+            text: As for `Citing.check`.
+            done: Called with the result.
+            failed: Called with the error.
+        """
 
         def keep(checked: CheckedAnswer) -> None:
             self._known[_key(path, text)] = checked
@@ -49,7 +56,7 @@ class Citations(QObject):
 
 
 def _key(path: Sequence[StoredMessage], text: str) -> tuple[str, ...]:
-    """Tell an answer by all that its verdicts depend on."""
+    """Return a cache key that contains everything on which the verdicts depend."""
     attached = (it.sha256 for message in path for it in message.attachments)
     told = (it.document for message in path for it in message.sources)
     return (path[-1].id, text, *dict.fromkeys((*attached, *told)))

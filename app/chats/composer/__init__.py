@@ -1,1 +1,1 @@
-"""The field in which a message is written, and what goes with it."""
+"""The composer: the field in which the user writes a message, with its files and options."""

@@ -1,1 +1,1 @@
-"""Attached files as they are shown."""
+"""Attached files, as the window shows them."""

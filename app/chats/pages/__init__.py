@@ -1,1 +1,1 @@
-"""The widgets."""
+"""The page of a chat."""

@@ -1,4 +1,4 @@
-"""Lets the user choose the assistant and the settings of the chat that is open."""
+"""The choice of the assistant and the settings of the open chat."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 class AssistantsController(QObject):
-    """Brings the presenters and the widgets together; what the widgets show is theirs.
-
-    panel is made when it is first asked for.
-    """
+    """The connection of the assistant picker and the chat settings panel with the presenters."""
 
     def __init__(
         self,
@@ -57,6 +54,7 @@ class AssistantsController(QObject):
 
     @cached_property
     def panel(self) -> ChatSettingsPanel:
+        """The panel with the chat's settings, created on first use."""
         from app.chats.pages.chat_settings_panel import ChatSettingsPanel
 
         page, chat, panel = self._page, self._chat, ChatSettingsPanel()
@@ -73,12 +71,12 @@ class AssistantsController(QObject):
         return panel
 
     def toggle_panel(self) -> None:
-        """Show the settings of the chat that is open, beside it, or put them away."""
+        """Show or hide the settings of the open chat beside it."""
         self._navigation.show_panel(self.panel if self.panel.isHidden() else None)
         self.show()
 
     def show(self) -> None:
-        """Show the settings of the chat that is open."""
+        """Show the settings of the open chat."""
         chat_id = self._page.chat_id
         assistants = self._presenters.assistants
         if chat_id is None:

@@ -1,4 +1,4 @@
-"""The chat page: brings the presenters and the widgets of one chat together."""
+"""The page of a chat, which connects the presenters and the widgets of one chat."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 
 _LEAST_FOR_BANNERS = 400
-"""Pixels; a page that is lower has room for its messages alone."""
+"""The height of the page in pixels below which the banners are hidden, to leave room."""
 
 
 @dataclass(frozen=True)
 class _Message:
-    """A message as it is sent."""
+    """A message that the user sends."""
 
     text: str
     options: AnswerOptions
@@ -66,16 +66,32 @@ class _Message:
 
 @dataclass(eq=False)
 class _Asking:
-    """A question that is being saved. behind: what was sent meanwhile."""
+    """A question that is being saved.
+
+    Attributes:
+        behind: The messages that the user sent in the meantime.
+    """
 
     behind: list[_Message] = field(default_factory=list)
 
 
 class ChatPage(QWidget):
-    """shown(chat_id or None): another chat is shown. grown(): a chat has a new question.
-    file_opened(sha256): an attached file is to be looked at.
+    """The page of a chat.
 
-    composer: one that is there already.
+    Args:
+        chats: The stored chats.
+        generation: Writes the answers.
+        answering: The presenters of branches, files, recordings, quotes and waiting messages.
+        chat_settings: The settings of chats.
+        context: The shares of the context.
+        settings: The general settings.
+        notifier: Shows errors and confirmations.
+        composer: An existing composer; None creates one.
+
+    Signals:
+        shown(chat_id): Another chat is shown; None is the new chat.
+        grown(): A chat has a new question.
+        file_opened(sha256): The user wants to see an attached file.
     """
 
     shown = Signal(object)
@@ -170,16 +186,18 @@ class ChatPage(QWidget):
 
     @property
     def chat_id(self) -> str | None:
+        """The open chat; None for the new chat, which is not stored yet."""
         return self._chat_id
 
     @cached_property
     def viewer(self) -> FileViewer:
-        """The window in which the files of the chat are looked at."""
+        """The window that shows the files of the chat, created on first use."""
         from app.documents.viewer.pages.file_viewer import FileViewer
 
         return FileViewer(self._answering.viewing, self._notifier, self)
 
     def apply(self, settings: Settings) -> None:
+        """Use new settings."""
         self.transcript.set_text_size(scaled(settings.text_size))
         self.transcript.set_wrap(settings.code_lines == "wrap")
         self.composer.set_send_with(settings.send_with)
@@ -190,7 +208,7 @@ class ChatPage(QWidget):
         self._show_stay()
 
     def open_chat(self, chat_id: str | None) -> None:
-        """Show a chat; None shows an empty one, which begins with its first question."""
+        """Show a chat; None shows the new chat, which is stored with its first question."""
         self.finding.close()
         self._chat_id = chat_id
         self._asking = None
@@ -204,7 +222,7 @@ class ChatPage(QWidget):
         self.shown.emit(self._chat_id)
 
     def reload(self) -> None:
-        """Show the chat anew as the store has it."""
+        """Read the chat from the store and show it again."""
         try:
             path = self._chats.path(self._chat_id) if self._chat_id else ()
         except ChatNotFound:
@@ -228,12 +246,12 @@ class ChatPage(QWidget):
         self._show_answering()
 
     def _show_none(self) -> None:
-        """Show the chat that is not begun yet, as the one that was to be shown is not there."""
+        """Show the new chat, as the requested one cannot be read."""
         self._chat_id = None
         self.files.show_chat(None)
 
     def show_place(self, place: Destination | None) -> None:
-        """Show where this chat's text goes, before anything is sent; None: nowhere else."""
+        """Show to which server this chat's text goes, before it is sent; None for no server."""
         if self._badge is None and place is not None:
             from app.chats.pages.engine_badge import EngineBadge
 
@@ -246,7 +264,7 @@ class ChatPage(QWidget):
         self._show_stay()
 
     def _show_stay(self) -> None:
-        """Whether this chat is kept from the server that is usual, as nobody sent it there."""
+        """Show or hide the line for a chat that the user has not sent to the default server."""
         server = self._chat_settings.withheld_model(self._chat_id)
         if self._stay is None and server is not None:
             from app.chats.composer.pages.stay_line import StayLine
@@ -258,13 +276,19 @@ class ChatPage(QWidget):
             self._stay.show_model(server)
 
     def _send_there(self) -> None:
-        """Send the chat to the server from now on, as its user has just chosen."""
+        """Let the server answer in this chat from now on, as the user has just chosen."""
         server = self._chat_settings.withheld_model(self._chat_id)
         if server is not None:
             self._chat_settings.set_model(self._chat_id, server)
 
     def ask(self, text: str, model: str | None = None, files: tuple[Attachment, ...] = ()) -> None:
-        """Ask, or put it behind what is being written. model: an id; None is the chat's."""
+        """Ask a question, or let it wait while an answer is being written.
+
+        Args:
+            text: The question.
+            model: The id of the model that answers; None for the chat's model.
+            files: The attached files.
+        """
         message = _Message(text, self._options().changed(model=model), files)
         if self._asking is not None and self._chat_id is None:
             self._asking.behind.append(message)
@@ -282,12 +306,12 @@ class ChatPage(QWidget):
             )
 
     def _ask_suggested(self, text: str) -> None:
-        """Ask; the next message is typed at once, though the pressed button is gone."""
+        """Ask a suggested question and focus the composer, as the pressed button is gone."""
         self.ask(text)
         self.composer.focus()
 
     def _send(self, text: str, model: str | None) -> None:
-        """Ask what was written, with the files that stand at it."""
+        """Ask the written question with its files."""
         chat_id = self._chat_id
         files = self.files.take()
         self.ask(text, model, files)
@@ -295,10 +319,11 @@ class ChatPage(QWidget):
             self.files.sent(chat_id)
 
     def ask_model(self, model: str) -> None:
-        """Send what is written to another model than the chat's."""
+        """Send the written message to another model than the chat's."""
         self.composer.submit(model)
 
     def stop(self) -> None:
+        """Stop the answers of the open chat."""
         if self._chat_id:
             self._generation.stop(self._chat_id)
 
@@ -335,13 +360,13 @@ class ChatPage(QWidget):
         generation.crashed.connect(self._crashed)
 
     def _look_at(self, sha256: str) -> None:
-        """Look at a file of the chat, or of the message that is being written."""
+        """Show a file of the chat, or of the unsent message, in the viewer."""
         sent = (it for message in self.transcript.messages for it in message.attachments)
         names = {it.sha256: it.name for it in (*sent, *self.files.attachments)}
         self.viewer.show_file(sha256, names.get(sha256, ""))
 
     def _options(self) -> AnswerOptions:
-        """Return the options of the next answer, where the settings do not say them."""
+        """Return the options of the next answer that the settings do not contain."""
         begins = self._chat_settings.begins() if self._chat_id is None else None
         settings = {"mtp": self.mtp.mode, "overflow": self.context.overflow()}
         return AnswerOptions(settings, begins=begins)
@@ -351,7 +376,7 @@ class ChatPage(QWidget):
         return running or self._asking is not None
 
     def _is_busy(self, chat_id: str) -> bool:
-        """Whether a message has to wait: what comes before it is not all asked and answered."""
+        """Return whether a message has to wait for earlier questions and answers."""
         return self._is_answering() or self._answering.waiting.is_sending(chat_id)
 
     def _put_behind(self, chat_id: str, message: _Message) -> None:
@@ -367,7 +392,7 @@ class ChatPage(QWidget):
         self.composer.set_answering(self._is_answering())
 
     def _expect(self) -> _Asking:
-        """Something was asked for, and is being saved."""
+        """Mark a question as being saved."""
         self._asking = _Asking()
         self._show_answering()
         return self._asking
@@ -377,7 +402,7 @@ class ChatPage(QWidget):
         self._show_answering()
 
     def _show_path(self, chat_id: str, message_id: str) -> None:
-        """The chat shows another path, which parts from the former one at this message."""
+        """Show another branch of the chat, which differs from the old one from a message on."""
         if chat_id != self._chat_id:
             return
         path = self._chats.path(chat_id)
@@ -397,7 +422,7 @@ class ChatPage(QWidget):
             self._put_behind(question.chat_id, message)
 
     def _adopt(self, asking: _Asking, question: StoredMessage) -> None:
-        """The chat that is shown is the one which a question has begun, unless one has left it."""
+        """Make the stored chat of a question the open chat, unless the user has left it."""
         if asking is self._asking and self._chat_id is None:
             self._chat_id = question.chat_id
             self._drafts.adopt(question.chat_id)
@@ -409,7 +434,7 @@ class ChatPage(QWidget):
             self.queue.show_chat(question.chat_id)
             self._chat_settings.fresh()
             if question.parent_id is not None:
-                self.reload()  # a greeting comes first
+                self.reload()  # there is a greeting before the question
             self.shown.emit(question.chat_id)
 
     def _asked(self, question: StoredMessage) -> None:
@@ -420,7 +445,7 @@ class ChatPage(QWidget):
                 if question.parent_id in (None, *known):
                     self.transcript.replace_from(question)
                 else:
-                    self.reload()  # a terminal has gone on with this chat meanwhile
+                    self.reload()  # a terminal has continued this chat in the meantime
         self.grown.emit()
 
     def _begun(self, answer: StoredMessage) -> None:

@@ -1,4 +1,4 @@
-"""The panel beside the chat: its settings, the source of each value, and the chat's own ones."""
+"""The panel beside the chat with its settings and the source of each value."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ from app.settings.values.resolved import ResolvedSettings, Source
 
 
 class ChatSettingsPanel(QWidget):
-    """Shows what it is given, and says what the user wants.
+    """The panel with the settings of a chat.
 
-    changed(name, value): None takes it back. model(id or None), assistant(id or None): chosen.
-    collections(tuple of ids or None): chosen; None leaves them to the assistant.
+    Signals:
+        changed(name, value): The user changed a setting; None resets it.
+        model(id): The user chose a model; None for the default.
+        assistant(id): The user chose an assistant; None for none.
+        collections(ids): The user chose collections, a tuple of ids; None uses the assistant's.
+        close_me(): The user wants to close the panel.
     """
 
     changed = Signal(str, object)
@@ -91,7 +95,17 @@ class ChatSettingsPanel(QWidget):
         collections: Sequence[DocumentCollection],
         chosen: Sequence[str],
     ) -> None:
-        """Show what holds in a chat. chosen: the ids of its collections, whoever chose them."""
+        """Show the settings of a chat.
+
+        Args:
+            held: The resolved settings.
+            own: The chat's own settings.
+            assistants: The assistants to choose from.
+            models: The models to choose from.
+            presets: The presets to choose from.
+            collections: The collections to choose from.
+            chosen: The ids of the chat's collections, chosen by the user or by the assistant.
+        """
         self._show_assistants(assistants, own.assistant_id)
         self._models.show_models(models, own.model)
         self._model_source.setText(

@@ -1,4 +1,4 @@
-"""An unmistakable sign of where a chat's text goes, if another program answers it."""
+"""The badges that show clearly where a chat's text goes if another program answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ _tr = QCoreApplication.translate
 
 
 def headline(place: Destination) -> str:
+    """Return the headline: whether text leaves this computer."""
     if place.leaves:
         return _tr("badge", "Text leaves this computer")
     return _tr("badge", "Another program answers")
 
 
 def whither(place: Destination) -> str:
-    """Say which server it is, and where."""
+    """Return a sentence that names the server and its host."""
     if place.leaves:
         words = _tr("badge", "What you send here, and this chat’s messages, go to {0} ({1}).")
     else:
@@ -34,7 +35,7 @@ def whither(place: Destination) -> str:
 
 
 class EngineBadge(Panel):
-    """The sign at the composer, in two lines; hidden as long as the text stays with Hearth."""
+    """The badge at the composer, in two lines; hidden while Hearth itself answers."""
 
     def __init__(self, name: str = "engineBadge", parent: QWidget | None = None) -> None:
         super().__init__("leaves", name, across=True, margins=(1.5, 1, 1.5, 1), parent=parent)
@@ -51,7 +52,7 @@ class EngineBadge(Panel):
         self.hide()
 
     def show_place(self, place: Destination | None) -> None:
-        """Show the place; None: Hearth itself answers."""
+        """Show the destination; None if Hearth itself answers."""
         if place is not None:
             self._what.setText(headline(place))
             self._where.setText(whither(place))
@@ -62,7 +63,7 @@ class EngineBadge(Panel):
 
 
 class HeaderBadge(Panel):
-    """The sign in the window's head: the same in a few words."""
+    """The badge in the window's header, with the same information in a few words."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -80,6 +81,7 @@ class HeaderBadge(Panel):
         self.hide()
 
     def show_place(self, place: Destination | None) -> None:
+        """Show the destination; None if Hearth itself answers."""
         self._place = place
         if place is not None:
             self._words.setText(self._said(place))
@@ -89,7 +91,7 @@ class HeaderBadge(Panel):
         self.setVisible(place is not None)
 
     def set_short(self, short: bool) -> None:
-        """Whether there is little room: the composer says all of it."""
+        """Set whether to show a shorter text; the badge at the composer has all of it."""
         if short != self._short:
             self._short = short
             self.show_place(self._place)
@@ -103,7 +105,7 @@ class HeaderBadge(Panel):
 
 
 def _show_look(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:
-    """The frame and the picture say it as well as the words do."""
+    """Set the frame and the icon, so that they show the same as the words."""
     look = "leaves" if place.leaves else "fold"
     for picture, leaves in zip(pictures, (True, False), strict=True):
         picture.setVisible(place.leaves is leaves)

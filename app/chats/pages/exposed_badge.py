@@ -1,4 +1,4 @@
-"""The mark in the window's head while other computers can use the models."""
+"""The badge in the window's header while other computers can use the models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 class ExposedBadge(LabelledButton):
-    """A button that leads to where it can be ended; without words where there is little room."""
+    """A button that opens the place where the user can end this.
+
+    It has no text if there is little room.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("warning", "", "exposedBadge", look="quiet", tone="warn", parent=parent)
@@ -19,6 +22,7 @@ class ExposedBadge(LabelledButton):
         self.set_short(short=False)
 
     def show_state(self, *, encrypted: bool) -> None:
+        """Show in the tooltip whether the connections are encrypted."""
         tip = (
             self.tr("Other computers can use your models, encrypted, with a key.")
             if encrypted
@@ -31,5 +35,6 @@ class ExposedBadge(LabelledButton):
         self.setAccessibleDescription(tip)
 
     def set_short(self, *, short: bool) -> None:
+        """Set whether to hide the text."""
         self.setText("" if short else self._words)
         self.setAccessibleName(self._words)

@@ -1,4 +1,4 @@
-"""Says that the built-in guide is tiny, and leads to a real model."""
+"""The banner that says that the built-in guide is tiny, with a button to get a real model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 _NARROW = 480
-"""Pixels; with less than this text and button do not fit side by side."""
+"""The width in pixels below which the text and the button do not fit side by side."""
 
 
 class GuideBanner(QWidget):
-    """get_model(): the user wants to know how to get a real model."""
+    """The banner that says that the built-in guide is tiny.
+
+    Signals:
+        get_model(): The user wants to get a real model.
+    """
 
     get_model = Signal()
 
@@ -46,7 +50,11 @@ class GuideBanner(QWidget):
         across.addStretch(1)
 
     def show_documents(self, asked: bool) -> None:
-        """Say what the guide does not know. asked: the chat is asked about documents."""
+        """Set the text.
+
+        Args:
+            asked: Whether the chat uses documents, which the guide does not know.
+        """
         if asked:
             words = self.tr("The built-in guide knows Hearth alone, and nothing of your documents.")
         else:

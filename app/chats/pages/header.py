@@ -1,4 +1,4 @@
-"""Above the transcript: the chat's title, the model in use, and whether Hearth is offline."""
+"""The header above the transcript: the chat's title, the model, and the offline switch."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from app.servers.presenters import Destination
 
 _NARROW = 640
-"""Pixels; with less, the badge says no more than where the text goes."""
+"""The width in pixels below which the badges have shorter texts."""
 
 
 class Header(QWidget):
-    """model: the button that opens the model picker, by whoever has the models.
+    """The header above the transcript.
 
-    toggle_offline(): the user wants Hearth offline, or online again. chat_settings(): they are to
-    be seen, or not any more. exposed(): the mark that others can use the models was pressed.
+    Attributes:
+        model: The button that opens the model picker; the owner of the models connects it.
+
+    Signals:
+        show_sidebar(): The user wants to see the sidebar.
+        toggle_offline(): The user wants Hearth offline, or online again.
+        chat_settings(): The user wants to show or hide the chat's settings.
+        exposed(): The user pressed the badge that others can use the models.
     """
 
     show_sidebar = Signal()
@@ -67,7 +73,7 @@ class Header(QWidget):
         self._sidebar.setVisible(hidden)
 
     def show_place(self, place: Destination | None) -> None:
-        """Show where the chat's text goes; None where Hearth itself answers."""
+        """Show where the chat's text goes; None if Hearth itself answers."""
         if self._badge is None and place is not None:
             from app.chats.pages.engine_badge import HeaderBadge
 

@@ -1,4 +1,4 @@
-"""The switch in the window's head for whether Hearth may connect."""
+"""The switch in the window's header that allows or forbids connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 class OfflineSwitch(LabelledButton):
-    """Pressed in while Hearth is offline; the word says it, too."""
+    """The offline switch, checked while Hearth is offline; its text says the same."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("online", "", "offlineSwitch", look="quiet", parent=parent)
@@ -19,6 +19,7 @@ class OfflineSwitch(LabelledButton):
         self.show_state(offline=False)
 
     def show_state(self, *, offline: bool) -> None:
+        """Show whether Hearth is offline."""
         self.setChecked(offline)
         if offline:
             self.redraw("offline", self.tr("Offline"))

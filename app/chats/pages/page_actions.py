@@ -1,4 +1,4 @@
-"""The commands that act on the page of a chat, in whatever window it is."""
+"""The actions on the page of a chat, in any window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
-    """Return the actions by the names that `app.window.pages.actions` has for them."""
+    """Return the actions by their names in `app.window.pages.actions`."""
     return {
         "regenerate": lambda: page.answers.do("regenerate"),
         "copy_last": lambda: page.answers.do("copy"),
@@ -34,7 +34,7 @@ def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
 
 
 def _scroll_page(page: ChatPage, direction: int) -> None:
-    """Scroll by most of what is seen; -1 is up."""
+    """Scroll by a little less than the visible height; -1 is up."""
     area = page.transcript
     bar = area.verticalScrollBar()
     bar.setValue(bar.value() + direction * (area.viewport().height() - 6 * GRID))

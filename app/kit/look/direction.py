@@ -1,4 +1,4 @@
-"""Texts of people's own, which run right to left in a window that runs left to right."""
+"""Right-to-left texts of users in a window that runs left to right."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QPlainTextEdit
 from app.markdown.direction import runs_right_to_left
 
 _AS_IT_BEGINS, _LEFT_TO_RIGHT, _END = "\u2068", "\u2066", "\u2069"
-"""Between the marks a text has a direction of its own, and turns nothing around it."""
+"""Unicode isolates: the text between them has its own direction and does not affect the rest."""
 
 _FILE: Final = re.compile(r"\.[A-Za-z]\w{0,4}$")
-"""The ending of a file’s name, which systems show at its right whatever is before it."""
+"""The extension of a file name, which file managers show on the right in every script."""
 
 
 def isolated(text: str) -> str:
-    """Return a text for a line of the window: with marks around it if it runs right to left."""
+    """Return a text for a line of the window, inside isolates if it runs right to left."""
     if not runs_right_to_left(text):
         return text
     begin = _LEFT_TO_RIGHT if _FILE.search(text) else _AS_IT_BEGINS
@@ -26,9 +26,9 @@ def isolated(text: str) -> str:
 
 
 def align(edit: QPlainTextEdit) -> None:
-    """Begin the lines of a plain text at the side where its first letter does.
+    """Align a plain text to the side on which its first line begins.
 
-    Qt gives each of its paragraphs the direction of its own, but the same side to all.
+    Qt gives each paragraph its own direction, but aligns all of them to the same side.
     """
     side = Qt.AlignmentFlag.AlignLeft
     if runs_right_to_left(edit.document().firstBlock().text()):

@@ -1,4 +1,4 @@
-"""The fonts of the window: the ones that Hearth brings, and the system's own for other scripts."""
+"""The fonts of the window: those that Hearth ships, and the system's fonts for other scripts."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from PySide6.QtGui import QFont, QFontDatabase
 
 TEXT, CODE = "Inter", "JetBrains Mono NL"
-"""Families of resources/fonts. NL has no ligatures: `->` stays two signs."""
+"""Families in resources/fonts. NL has no ligatures: `->` stays two characters."""
 
 FOLDER = Path(__file__).resolve().parents[3] / "resources" / "fonts"
 
 
 def text_font(pixels: int) -> QFont:
-    """Make the font of labels and messages. A sign it has not got comes from the system's fonts."""
+    """Make the font of labels and messages. Missing characters come from the system's fonts."""
     return _font(TEXT, QFontDatabase.SystemFont.GeneralFont, pixels)
 
 
 def code_font(pixels: int) -> QFont:
-    """Make the font of code, in which all signs are of one width."""
+    """Make the monospaced font of code."""
     font = _font(CODE, QFontDatabase.SystemFont.FixedFont, pixels)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font

@@ -9,18 +9,24 @@ _KB = 1_000
 
 
 def locale() -> QLocale:
-    """Return the window's locale; English where the system has none."""
+    """Return the window's locale; English if the system has none."""
     chosen = QLocale()
     without = chosen.language() is QLocale.Language.C
     return QLocale(QLocale.Language.English) if without else chosen
 
 
 def figure(value: float, digits: int = 0) -> str:
-    """Write a number with groups of thousands. digits: after the point."""
+    """Format a number with thousands separators.
+
+    Args:
+        value: The number.
+        digits: How many digits follow the decimal point.
+    """
     return locale().toString(float(value), "f", digits)
 
 
 def tokens(count: int, *, guessed: bool = False) -> str:
+    """Format a number of tokens; `guessed` adds "about"."""
     if guessed:
         return QCoreApplication.translate("format", "about {0} tokens").format(figure(count))
     if count == 1:
@@ -29,7 +35,7 @@ def tokens(count: int, *, guessed: bool = False) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes in the unit that fits: 940 MB, 7.3 GB, 16 GB."""
+    """Format a number of bytes in the unit that fits: 940 MB, 7.3 GB, 16 GB."""
     if count < GB:
         return f"{count / 1_000_000:.0f} MB"
     amount = count / GB
@@ -37,7 +43,7 @@ def size(count: int) -> str:
 
 
 def small_size(count: int) -> str:
-    """Bytes in the unit that fits, of what may be small: 120 B, 4 kB, 2.1 MB, 940 MB."""
+    """Format a number of bytes that can be small: 120 B, 4 kB, 2.1 MB, 940 MB."""
     if count < _KB:
         return QCoreApplication.translate("format", "{0} B").format(count)
     if count < _KB * _KB:
@@ -48,7 +54,11 @@ def small_size(count: int) -> str:
 
 
 def day(seconds: float) -> str:
-    """A day as people write it: 3 May 2026. seconds: since 1970."""
+    """Format a date as people write it: 3 May 2026.
+
+    Args:
+        seconds: The time in seconds since 1970.
+    """
     pattern = QCoreApplication.translate(
         "format", "d MMMM yyyy", "day, month and year, as Qt writes dates"
     )
@@ -56,7 +66,11 @@ def day(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A day and a time of it: 3 May 2026, 14:05. seconds: since 1970."""
+    """Format a date with the time of day: 3 May 2026, 14:05.
+
+    Args:
+        seconds: The time in seconds since 1970.
+    """
     pattern = QCoreApplication.translate(
         "format", "d MMMM yyyy, HH:mm", "day and time, as Qt writes dates"
     )

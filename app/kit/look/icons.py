@@ -1,4 +1,4 @@
-"""Icons: line drawings in resources/icons, drawn in the colour that they are asked for."""
+"""Icons: line drawings in resources/icons, drawn in any colour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _FOLDER = Path(__file__).resolve().parents[3] / "resources" / "icons"
 
 
 def icon(name: str, colour: str, size: int = 20) -> QIcon:
-    """An icon, sharp on every screen that is there; size as of the design."""
+    """Return an icon that is sharp on every connected screen.
+
+    Args:
+        name: The file in resources/icons, without its extension.
+        colour: The colour, as SVG writes it.
+        size: The width and height in pixels at a zoom of 1.0.
+    """
     drawn = QIcon()
     for ratio in sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()}):
         drawn.addPixmap(pixmap(name, colour, scaled(size), ratio))
@@ -23,7 +29,14 @@ def icon(name: str, colour: str, size: int = 20) -> QIcon:
 
 
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """Draw a picture, once. The colour takes the place of the drawing's `currentColor`."""
+    """Draw an icon, or return it from the cache. The colour replaces `currentColor` in the file.
+
+    Args:
+        name: The file in resources/icons, without its extension.
+        colour: The colour, as SVG writes it.
+        size: The width and height in pixels of the window.
+        ratio: Pixels of the screen for each pixel of the window.
+    """
     key = f"{name} {colour} {size} {ratio}"
     picture = QPixmap()
     if not QPixmapCache.find(key, picture):
@@ -33,11 +46,12 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
 
 
 def app_icon() -> QIcon:
+    """Return the icon of the application."""
     return QIcon(str(_FOLDER / "hearth.svg"))
 
 
 def icon_file(name: str) -> Path:
-    """Return the path of a drawing, for style sheets, which take files only."""
+    """Return the path of an icon's file, for style sheets, which accept only files."""
     return _FOLDER / f"{name}.svg"
 
 

@@ -1,4 +1,4 @@
-"""The language of the window: its own words, Qt's, and those of the layers below."""
+"""The language of the window: its own texts, Qt's, and those of the layers below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.base.templates import Templates
 
 CONTEXT = "Hearth"
-"""The one context of all texts: the same words mean the same everywhere."""
+"""The context of all translations: the same words mean the same everywhere."""
 
 FOLDER = Path(__file__).resolve().parents[3] / "resources" / "translations"
 
@@ -24,7 +24,7 @@ _AMOUNT = r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})
 
 
 class Problem(Protocol):
-    """An error, or what was kept of one."""
+    """An error, or a stored record of one."""
 
     @property
     def what(self) -> str: ...
@@ -35,17 +35,22 @@ class Problem(Protocol):
 
 
 class Translator(QTranslator):
-    """Looks every text up in Hearth's one context, whichever class asks for it."""
+    """A translator that looks up every text in Hearth's one context, whichever class asks."""
 
     def translate(
         self, _context: str, text: str, disambiguation: str | None = None, n: int = -1
     ) -> str | None:
-        # "" would be a translation; None leaves the text to the next translator, or as it is.
+        # "" would count as a translation; None passes the text on to the next translator.
         return super().translate(CONTEXT, text, disambiguation or "", n) or None
 
 
 def code_of(wish: str, system: QLocale | None = None) -> str:
-    """The language for a value of the setting, as "en" or "de"; system: None is this one's."""
+    """Return the code of the language to use, such as "en" or "de".
+
+    Args:
+        wish: A value of the setting `language`.
+        system: The system's locale; None asks the system.
+    """
     if wish in _CODES:
         return _CODES[wish]
     name = (system or QLocale.system()).name().partition("_")[0]
@@ -53,11 +58,16 @@ def code_of(wish: str, system: QLocale | None = None) -> str:
 
 
 def speak(app: QCoreApplication, wish: str) -> None:
-    """Use a language from here on; what is shown already stays as it is.
+    """Use a language for all texts made from now on; texts that are already shown do not change.
 
-    wish: a value of the setting `language`.
+    Args:
+        app: The application.
+        wish: A value of the setting `language`.
+
+    Raises:
+        FileNotFoundError: Hearth's translation into this language is missing.
     """
-    # Asking the application for its children would make a type of Python for each kind of them.
+    # Listing the application's children would make PySide create a Python type for each class.
     for former in app.property(_TRANSLATORS) or ():
         app.removeTranslator(former)
         former.setParent(None)
@@ -79,10 +89,10 @@ def speak(app: QCoreApplication, wish: str) -> None:
 
 
 def translated(text: str) -> str:
-    """Translate what a layer without Qt said.
+    """Translate a text that comes from a layer without Qt.
 
-    It is found by its template; of several sentences, each by its own. What is not known, such as
-    the words of another program, stays as it is.
+    The text is looked up by its template. If there are several sentences, each is looked up on
+    its own. Unknown text, such as the message of another program, stays as it is.
     """
     if not text or QLocale().language() in {QLocale.Language.English, QLocale.Language.C}:
         return text
@@ -100,7 +110,7 @@ def translated(text: str) -> str:
 
 
 def in_full(problem: Problem) -> str:
-    """Join all three parts of what went wrong."""
+    """Return the translated three parts of an error in one text."""
     return " ".join(translated(part) for part in (problem.what, problem.why, problem.do) if part)
 
 
@@ -110,7 +120,7 @@ def _known(text: str) -> str | None:
 
 
 def _filled(text: str) -> str | None:
-    """Translate the text's template, and fill its values in."""
+    """Translate the text's template and fill in the values; None if the template is unknown."""
     found = _templates().match(text)
     if found is None:
         return None
@@ -122,7 +132,7 @@ def _filled(text: str) -> str | None:
 
 
 def _value(value: str) -> str:
-    """A value may be words itself, or a number; a name of one word stays."""
+    """Translate a value of a template: a number or a text. A single word is a name and stays."""
     if re.fullmatch(_AMOUNT, value):
         point, group = QLocale().decimalPoint(), QLocale().groupSeparator()
         return value.translate({ord("."): point, ord(","): group})
@@ -131,7 +141,7 @@ def _value(value: str) -> str:
     said = translated(value)
     if said != value:
         return said
-    begun = value[:1].upper() + value[1:]  # a sentence that goes on from another begins small
+    begun = value[:1].upper() + value[1:]  # inside another sentence, it begins with a small letter
     whole = translated(begun)
     return whole if whole != begun else value
 

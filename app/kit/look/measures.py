@@ -1,4 +1,4 @@
-"""Finds which numbers of a widget or layout are sizes in pixels, to read and set them."""
+"""The sizes in pixels of widgets and layouts, to read and to set."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ _LIMITS = {
     "maximumWidth": ("setMaximumWidth", "_q_stylesheet_maxw"),
     "maximumHeight": ("setMaximumHeight", "_q_stylesheet_maxh"),
 }
-"""How each is set, and the property in which Qt remembers that a style sheet has set it."""
+"""The setter of each limit, and the property that Qt sets if a style sheet has set the limit."""
 
 
 @dataclass(frozen=True)
 class Measure:
+    """The getter and the setter of one size, in pixels."""
+
     read: Callable[[], int]
     write: Callable[[int], object]
 
 
 def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
-    """Return the measures by name; not a window's own size, as it has a screen to fit."""
+    """Return the sizes by name, without the size of a window, which has to fit the screen."""
     if isinstance(thing, QLayout):
         return _of_layout(thing)
     found = {} if thing.isWindow() or thing.property(FITS_ITSELF) else _limits(thing)
@@ -51,7 +53,7 @@ def measures_of(thing: QWidget | QLayout) -> dict[str, Measure]:
         )
     if isinstance(thing, QListView):
         found["spacing"] = Measure(thing.spacing, thing.setSpacing)
-    # A frame that has a width got it from the style sheet, which knows the zoom.
+    # If a frame has a width, the style sheet has set it, and the style sheet follows the zoom.
     styled = isinstance(thing, QFrame) and thing.frameWidth() > 0
     if thing.layout() is None and not styled and not thing.contentsMargins().isNull():
         found |= _margins(thing.contentsMargins, thing.setContentsMargins)

@@ -1,4 +1,4 @@
-"""Reduced motion: what moves by itself is switched off, by wish of the user or of the system."""
+"""Reduced motion: animations are off if the user or the system asks for that."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ _NAME = "hearthReducedMotion"
 
 
 class Motion:
-    """Hearth draws no animations of its own; those of Qt are effects and the blinking cursor."""
+    """The switch for Qt's effects and the blinking cursor; Hearth has no animations of its own."""
 
     def __init__(self) -> None:
         self._usual = {effect: QApplication.isEffectEnabled(effect) for effect in _EFFECTS}
         self._blink_ms = QApplication.cursorFlashTime()
 
     def apply(self, wanted: Literal["system", "full", "reduced"], system_reduces: bool) -> None:
-        """Apply a wish for motion. system_reduces: whether that is the system's."""
+        """Apply the setting for motion.
+
+        Args:
+            wanted: The value of the setting.
+            system_reduces: Whether the system asks for reduced motion.
+        """
         reduced = wanted == "reduced" or (wanted == "system" and system_reduces)
         app = QApplication.instance()
         if app is not None:
@@ -37,7 +42,7 @@ class Motion:
 
 
 def show_busy(bar: QProgressBar) -> None:
-    """Something is under way and nobody knows for how long: the bar runs, or stands half full."""
+    """Show in a bar that work of unknown length is running; half full if motion is reduced."""
     app = QApplication.instance()
     if app is not None and app.property(_NAME):
         bar.setRange(0, 2)

@@ -1,27 +1,27 @@
-"""The zoom, as the application carries it: how large everything is drawn."""
+"""The zoom, stored in the application: how large everything is drawn."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
 FITS_ITSELF = "fitsItself"
-"""The property of a widget that works its own size out from its text."""
+"""The property of a widget that computes its size from its text."""
 
 _NAME = "hearthZoom"
 
 
 def zoom() -> float:
-    """1.0 is the usual size, also where there is no application."""
+    """Return the zoom; 1.0 is the usual size, and the value without an application."""
     app = QCoreApplication.instance()
     found = app.property(_NAME) if app is not None else None
     return float(found) if found else 1.0
 
 
 def set_zoom(app: QCoreApplication, zoom: float) -> None:
-    """Set the zoom for what is made or drawn from now on; `Zoom` handles the rest."""
+    """Set the zoom for all that is created or drawn from now on; `Zoom` handles the rest."""
     app.setProperty(_NAME, zoom)
 
 
 def scaled(pixels: float) -> int:
-    """A measure of the design as it is on the screen now; never less than one pixel."""
+    """Return a size of the design at the current zoom, in pixels; at least 1."""
     return max(1, round(pixels * zoom()))

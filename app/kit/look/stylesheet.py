@@ -10,7 +10,12 @@ from app.kit.look.theme import BAR, BASE, DISPLAY, GRID, LARGE, RADIUS, SMALL, T
 
 
 def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
-    """Write the style sheet. zoom: 1.0 is usual; lines stay at least one pixel wide."""
+    """Return the style sheet.
+
+    Args:
+        theme: The colours.
+        zoom: 1.0 is the usual size. Lines stay at least one pixel wide.
+    """
     whole = "".join(part(theme) for part in (_base, _buttons, _fields, _lists, _cards, _bars))
     if zoom == 1.0:
         return whole
@@ -18,7 +23,7 @@ def stylesheet(theme: Theme, zoom: float = 1.0) -> str:
 
 
 _PLAIN = "qproperty-textFormat: PlainText;"
-"""Tips show texts of users, models and files: Qt takes those that look like HTML for it."""
+"""Tooltips show texts of users, models and files, and Qt would read some of them as HTML."""
 
 
 def _base(t: Theme) -> str:
@@ -172,7 +177,7 @@ QFrame[look="composer"] QPlainTextEdit {{ background: transparent; border: 0; pa
 
 
 def _lists(t: Theme) -> str:
-    """Style lists; type has the application's size, as a size here lays rows out anew."""
+    """Return the style of lists, with the application's font size: another lays rows out again."""
     return f"""
 QWidget[look="side"] {{ background: {t.side}; }}
 QListWidget, QTreeWidget, QTableView {{ font-size: {BASE}px; }}

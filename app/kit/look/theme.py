@@ -1,4 +1,4 @@
-"""The look of the window as tokens: four sets of colours and one set of measures."""
+"""The colours and sizes of the window: four themes and one set of sizes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,42 @@ from PySide6.QtGui import QColor, QPalette
 GRID = 8
 RADIUS = 10
 COLUMN = 760
-"""Pixels; the widest that text runs, so that lines stay readable."""
+"""The maximum width of text in pixels, so that lines stay readable."""
 BAR = 12
-"""The width of a scroll bar; where there is none, its room is left free to keep columns aligned."""
+"""The width of a scroll bar in pixels; this room stays free without one, to align columns."""
 
 SMALL, BASE, LARGE, DISPLAY = 12, 13, 16, 26
-"""Sizes of type in pixels; messages have a size of their own, from the settings."""
+"""Font sizes in pixels; the size of messages is a setting."""
 
 
 @dataclass(frozen=True, eq=False)
 class Theme:
-    """Colours by what they are for; each is itself only.
+    """The colours of one theme, by purpose; two themes are equal only if they are the same object.
 
-    base: behind the chat. side: the sidebar. raised: cards, menus and fields on top of base.
-    hover, pressed: of quiet controls. line: between areas and around cards. edge: around what can
-    be pressed or filled in. text, muted: what is read.
-    accent: the one colour that asks for attention; on_accent is read on it, accent_text is the
-    same colour where it is itself read. bubble: behind the user's own messages. good, warn: words
-    of praise and of caution, which never say it by their colour alone. use_...: the parts of a
-    memory in a picture of it.
+    Attributes:
+        dark: Whether the theme is dark.
+        base: The background of the chat.
+        side: The background of the sidebar.
+        raised: The background of cards, menus and fields on top of `base`.
+        hover: The background of quiet controls under the pointer.
+        pressed: The background of quiet controls while they are pressed.
+        line: Lines between areas and around cards.
+        edge: Outlines of controls and fields.
+        text: Text.
+        muted: Less important text.
+        accent: The one colour that asks for attention.
+        accent_hover: `accent` under the pointer.
+        on_accent: Text on `accent`.
+        accent_text: Text in the accent colour.
+        accent_soft: A background in a soft accent colour.
+        bubble: The background of the user's messages.
+        code: The background of code.
+        danger: Errors.
+        danger_soft: The background of errors.
+        good: Good news; the words never depend on the colour alone.
+        warn: Warnings; the words never depend on the colour alone.
+        use_others, use_...: The parts of a memory in a chart.
+        syntax_keyword, syntax_...: Parts of code.
     """
 
     dark: bool
@@ -203,18 +220,19 @@ THEMES = (LIGHT, DARK, HIGH_LIGHT, HIGH_DARK)
 
 
 Tone = Literal["text", "muted", "on_accent", "accent_text", "danger", "good", "warn"]
-"""The colours that icons are drawn in."""
+"""The colours of icons."""
 
 
 def colour_of(theme: Theme, tone: Tone) -> str:
+    """Return the colour that a theme has for a tone."""
     colour: str = getattr(theme, tone)
     return colour
 
 
 def theme_of(palette: QPalette) -> Theme:
-    """The theme that a palette was made from; for a palette of another's, what is like it.
+    """Return the theme that a palette was made from; for a foreign palette, LIGHT or DARK.
 
-    Judged by a role that style sheets leave alone: they write over most others.
+    This compares a role that style sheets do not overwrite, as they do with most others.
     """
     side = palette.color(QPalette.ColorRole.AlternateBase)
     like = DARK if side.lightness() < 128 else LIGHT
@@ -222,13 +240,14 @@ def theme_of(palette: QPalette) -> Theme:
 
 
 def chosen_theme(*, dark: bool, high: bool) -> Theme:
+    """Return the light or dark theme, in its high-contrast version if `high` is set."""
     if high:
         return HIGH_DARK if dark else HIGH_LIGHT
     return DARK if dark else LIGHT
 
 
 def palette_of(theme: Theme) -> QPalette:
-    """Make the palette, for what Fusion draws and widgets ask for."""
+    """Make the palette, for the parts that the Fusion style draws and for widgets that read it."""
     role = QPalette.ColorRole
     colours = {
         role.Window: theme.base,
@@ -262,7 +281,7 @@ def palette_of(theme: Theme) -> QPalette:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours as WCAG 2.1 defines it: 1 to 21, 4.5 is readable."""
+    """Return the contrast ratio of two colours (WCAG 2.1): 1 to 21; 4.5 is readable."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 

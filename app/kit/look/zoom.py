@@ -1,9 +1,10 @@
-"""Zoom: makes the pixel sizes given to widgets larger or smaller while they live.
+"""Zoom: changes the pixel sizes of existing widgets.
 
-The style sheet and the fonts are made anew for a zoom. What is left are the numbers that code
-gives to widgets and layouts: margins, spacing, icons, fixed sizes. They are taken from each widget
-when it is polished, which Qt does once, before it is first seen, and set again for each zoom. A
-number that has changed in the meantime was worked out by the widget itself, and is left alone.
+The style sheet and the fonts are made again for each zoom. This module handles the sizes that
+code gives to widgets and layouts: margins, spacing, icons, fixed sizes. It reads them from each
+widget when Qt polishes it, which happens once, before the widget is first shown, and sets them
+again for each zoom. If a size has changed in the meantime, the widget has computed it itself, and
+it is left alone.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from app.kit.look.measures import measures_of
 from app.kit.look.scale import set_zoom, zoom
 
 _TAKEN = "zoomTaken"
-"""The property with each measure of an object: as the design has it, and as it was set last."""
+"""The property with each size of an object: its value in the design and the value set last."""
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 class Zoom(QObject):
-    """Keeps all widgets of the application at one zoom."""
+    """The zoom of all widgets of the application."""
 
     def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -34,11 +35,15 @@ class Zoom(QObject):
         self._watching = False
 
     def set(self, to: float) -> None:
-        """1.0 is the usual size; the caller sets the fonts and the style sheet before."""
+        """Set the zoom of all widgets; call it after setting the fonts and the style sheet.
+
+        Args:
+            to: The zoom; 1.0 is the usual size.
+        """
         before = zoom()
         set_zoom(self._app, to)
         if to != 1.0 and not self._watching:
-            # Every event passes through a filter: only those who zoom pay for that.
+            # Every event passes through the filter: only users who zoom pay for that.
             self._app.installEventFilter(self)
             self._watching = True
         if to == before:
@@ -51,15 +56,15 @@ class Zoom(QObject):
         given = [_given(widget, to / before) for widget in seen]
         for widget in seen:
             _set(widget, to)
-        # What the user gave is judged by the least sizes as they are now.
+        # The windows' sizes have to be checked against the new minimum sizes.
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         for give in given:
             give()
         for widget in self._app.allWidgets():
-            # Whoever draws icons draws them anew for another theme.
+            # Widgets with icons redraw them when the theme changes.
             QApplication.sendEvent(widget, QEvent(QEvent.Type.PaletteChange))
         for widget in seen:
-            # Whoever judges whether there is room judges it anew.
+            # Widgets that adapt to their width check it again.
             QApplication.sendEvent(widget, QResizeEvent(widget.size(), widget.size()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -68,7 +73,7 @@ class Zoom(QObject):
         return False
 
     def _polish(self, widget: QWidget) -> None:
-        """A widget is about to be seen first. Its parent may have grown by a layout with it."""
+        """Scale a widget before it is first shown, and its parent, which can have a new layout."""
         if not _is_ours(widget):
             return
         _set(widget, zoom())
@@ -80,22 +85,23 @@ class Zoom(QObject):
 
 
 def _is_ours(widget: QWidget) -> bool:
-    """Tell whether a widget is ours, not one that Qt made inside another and sizes itself.
+    """Return whether Hearth created a widget; Qt sizes the widgets that it creates inside others.
 
-    To ask such a one for its layout would also tie our own widgets in it to it, and end them for
-    Python when it is let go of.
+    Asking one of Qt's widgets for its layout would also make PySide tie our widgets in it to it,
+    and invalidate them for Python once it is released.
     """
     return bool(shiboken6.createdByPython(widget))
 
 
 def _set(widget: QWidget, to: float) -> None:
-    """A widget, its layout, and the layouts in that."""
+    """Scale a widget, its layout, and the layouts inside that layout."""
     own = widget.layout()
     layouts = [own] if own is not None else []
     for layout in layouts:
-        # Got from a layout's items, PySide ties what lies in it to these, which end at once.
+        # If layouts are read from a layout's items, PySide ties their widgets to these items,
+        # which are freed at once.
         layouts += layout.findChildren(QLayout, options=_DIRECT)
-    # The inner ones first: one without a spacing of its own has that of the layout around it.
+    # Inner layouts first: a layout without its own spacing takes it from the layout around it.
     for layout in reversed(layouts):
         _set_one(layout, to)
     _set_one(widget, to)
@@ -103,10 +109,11 @@ def _set(widget: QWidget, to: float) -> None:
 
 def _set_one(thing: QWidget | QLayout, to: float) -> None:
     found = measures_of(thing)
-    # A measure that the zoom has not touched is in the design's pixels.
+    # A size that the zoom has not changed yet is in the design's pixels.
     first = {name: [measure.read()] * 2 for name, measure in found.items()}
     taken: dict[str, list[int]] = first | (thing.property(_TAKEN) or {})
-    # Known before the first is set: a widget may make another then, which has its parent set, too.
+    # Stored before the first size is set: that can make the widget create a child, whose polish
+    # event scales this widget, too.
     thing.setProperty(_TAKEN, taken)
     for name, measure in found.items():
         design, last = taken[name]
@@ -117,7 +124,7 @@ def _set_one(thing: QWidget | QLayout, to: float) -> None:
 
 
 def _given(widget: QWidget, ratio: float) -> Callable[[], object]:
-    """Return what restores the size that the user gave to a dialog."""
+    """Return a function that restores the user's size of a dialog, scaled by `ratio`."""
     if widget.isWindow() and widget.isVisible() and not isinstance(widget, QMainWindow):
         return lambda: _resize(widget, ratio)
     return lambda: None

@@ -1,1 +1,1 @@
-"""Work off the window's thread, and its results back on it."""
+"""Work off the window's thread, with results delivered on it."""

@@ -1,4 +1,4 @@
-"""Work of which only the last counts, such as a search while its words still change."""
+"""Work of which only the latest counts, such as a search while the user still types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ T = TypeVar("T")
 
 
 class Latest:
-    """Hands work to a queue; results of anything but the last are dropped."""
+    """A queue that delivers only the result of the work that was handed in last.
+
+    Args:
+        tasks: Runs the work.
+        on: The name of the queue.
+    """
 
     def __init__(self, tasks: Tasks, on: str) -> None:
         self._tasks = tasks
@@ -19,7 +24,7 @@ class Latest:
         self._number = 0
 
     def run(self, work: Callable[[], T], done: Callable[[T], object], failed: Failed) -> None:
-        """Run work as `Tasks.run`; what is overtaken before its turn is not even begun."""
+        """Run work as `Tasks.run` does; work that newer work replaces in the queue never starts."""
         self._number += 1
         number = self._number
 
@@ -37,5 +42,5 @@ class Latest:
         self._tasks.run(carry_out, finish, fail, on=self._on)
 
     def forget(self) -> None:
-        """Drop all that was asked for."""
+        """Drop the results of all work handed in so far."""
         self._number += 1

@@ -1,9 +1,9 @@
 """The one way off the window's thread: functions on queues, with their results back on it.
 
-Blocking work is an ordinary function. It runs on a named queue: one thread each, one piece of
-work after the other, so that a queue takes the place of a lock on what it works with. Only what
-is for the engines begins at once, on as many threads as there is of it: several of them can
-answer at the same time, and who waits for whom is settled in `app.runtime.services.queue`.
+Blocking work is an ordinary function. It runs on a named queue. Each queue has one thread and runs
+one piece of work after the other, so that a queue replaces a lock on the data it works with. Only
+work for the engines starts at once, each piece on its own thread: several answers can be written
+at the same time, and `app.runtime.services.queue` decides which of them wait.
 """
 
 from __future__ import annotations
@@ -29,32 +29,41 @@ Failed = Callable[[Exception], object]
 BATCH_MS = 33
 _SIDE_BY_SIDE = {ENGINE}
 _WHOLE = {STORE, ENGINE}
-"""Queues on which what was begun is ended: something of the user's is on them."""
+"""Queues whose running work is always finished, as it handles the user's data."""
 _PATIENCE_S = 5.0
-"""How long the others are waited for: one may be asking a name server that does not answer."""
+"""How long `close` waits for the others: one can be asking a name server that does not answer."""
 
 
 @dataclass(eq=False)
 class Task:
-    """A piece of work that was handed in; `cancel` asks it to end early."""
+    """A piece of work that was handed in.
+
+    Attributes:
+        work: Carries it out.
+        token: The token that `cancel` cancels.
+        waiting: The items of a stream that are not delivered yet.
+    """
 
     work: Callable[[Task], None]
     token: CancelToken = field(default_factory=CancelToken)
     waiting: deque[Any] = field(default_factory=deque)
 
     def cancel(self) -> None:
+        """Ask the work to end early."""
         self.token.cancel()
 
 
 class Tasks(QObject):
-    """Runs functions on other threads and brings their results back to this one.
+    """Functions that run on other threads, with their results delivered on this one.
 
     Example::
 
         tasks.run(store.chats, done=self._show, failed=notify.error, on=STORE)
 
     Callbacks are called on the thread that owns this object. After `close` none is called.
-    closing(): nothing more can be handed in.
+
+    Signals:
+        closing(): `close` was called; no more work can be handed in.
     """
 
     closing = Signal()
@@ -74,7 +83,7 @@ class Tasks(QObject):
     def run(
         self, work: Callable[[], T], done: Callable[[T], object], failed: Failed, on: str
     ) -> Task:
-        """Call `work` on a queue, then `done` with its result, or `failed`."""
+        """Call `work` on the queue `on`, then `done` with its result or `failed` with its error."""
 
         def carry_out(task: Task) -> None:
             try:
@@ -94,10 +103,17 @@ class Tasks(QObject):
         failed: Failed,
         on: str,
     ) -> Task:
-        """Iterate over `work` on a queue; what it yields arrives in batches, on a timer.
+        """Iterate over `work` on a queue; its items arrive in batches, on a timer.
 
         However fast the items come, `batch` is called about 30 times a second at most, and a
         slow receiver gets fewer, larger batches. A cancelled task still delivers what it yields.
+
+        Args:
+            work: Yields the items; it is given the token that cancels it.
+            batch: Called with the items that have arrived since the last call.
+            done: Called after the last batch.
+            failed: Called with the error that `work` raised, after the last batch.
+            on: The name of the queue.
         """
 
         def carry_out(task: Task) -> None:
@@ -115,9 +131,9 @@ class Tasks(QObject):
         return self._submit(task, on)
 
     def close(self) -> None:
-        """Cancel everything, wait for the threads to end, deliver nothing more.
+        """Cancel everything, wait for the threads to end, and deliver nothing more.
 
-        A thread that waits for another computer is left behind after some seconds.
+        A thread that can be waiting for another computer is abandoned after some seconds.
         """
         self._closed = True
         self.closing.emit()
@@ -170,9 +186,9 @@ class Tasks(QObject):
 
 
 class _Worker:
-    """Works off a queue: with one thread, or side by side with as many as there is work for.
+    """The threads of a queue: one, or as many as there are pieces of work at the same time.
 
-    A thread stays for what comes later, as it has its own connection to the database.
+    A thread is kept for later work, as it has its own connection to the database.
     """
 
     def __init__(self, name: str, *, side_by_side: bool) -> None:
@@ -191,7 +207,14 @@ class _Worker:
         self._queue.put(task)
 
     def close(self, patience_s: float | None) -> bool:
-        """Tell whether all threads have ended, within so many seconds if need be."""
+        """Ask all threads to end, and wait for them.
+
+        Args:
+            patience_s: How long to wait for each thread, in seconds; None for as long as it takes.
+
+        Returns:
+            Whether all threads have ended.
+        """
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:

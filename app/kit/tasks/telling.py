@@ -1,4 +1,4 @@
-"""Tells errors to the window in three parts, whatever went wrong."""
+"""A handler that shows every error in three parts: what happened, why, and what to do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from engines.errors import UserError
 def telling(
     tell: Callable[[UserError], object], crashed: Callable[[Exception], object]
 ) -> Callable[[Exception], None]:
-    """Return a handler that tells the world's errors as they are, and bugs of ours as such.
+    """Return a handler that passes on a `UserError` as it is, and any other error as a bug.
 
-    crashed: is given the bug itself, for a report.
+    Args:
+        tell: Shows the error, or the sentence that it was a bug.
+        crashed: Called with the error itself if it is a bug, for a report.
     """
 
     def failed(error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Asks at the terminal whether something may be done."""
+"""Confirmation at the terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ from app.kit.terminal.streams import read_line
 
 
 class NotAsked(AppError):
-    """Something was not confirmed, as there is nobody to ask."""
+    """The error of a command that needs a confirmation but runs without a terminal."""
 
     code = "not_asked"
 
 
 def agreed(out: Output, question: str, what: str) -> bool:
-    """Whether the user agrees. what: the error's sentence. Raises NotAsked without a terminal."""
+    """Ask the user to agree and return whether they did.
+
+    Args:
+        out: Where the question is written.
+        question: The question, without the choices.
+        what: The first sentence of the error.
+
+    Raises:
+        NotAsked: The command does not run at a terminal, or its output is JSON.
+    """
     if out.as_json or not sys.stdin.isatty():
         raise NotAsked(
             what,

@@ -1,4 +1,4 @@
-"""Arguments that several commands have, and the numbers that may stand for them."""
+"""Arguments that several commands share, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ MTP = "multi-token prediction: auto guesses ahead where it is faster, on always,
 
 
 def add_answering(parser: argparse.ArgumentParser) -> None:
+    """Add the options that change how a model answers: reasoning and LoRA adapter."""
     parser.add_argument(
         "--think",
         type=_switch,
@@ -40,12 +41,14 @@ def add_answering(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--model`."""
     parser.add_argument(
         "--model", type=_model, metavar="M", help=f"a model's id, name or GGUF file; {USUAL}"
     )
 
 
 def add_revision(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--revision`."""
     parser.add_argument(
         "--revision",
         default="main",
@@ -67,6 +70,7 @@ def _switch(text: str) -> str:
 
 
 def positive(text: str) -> int:
+    """Parse a whole number of at least 1."""
     number = whole(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
@@ -74,6 +78,7 @@ def positive(text: str) -> int:
 
 
 def count(text: str) -> int:
+    """Parse a whole number of at least 0."""
     number = whole(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
@@ -81,6 +86,7 @@ def count(text: str) -> int:
 
 
 def whole(text: str) -> int:
+    """Parse a whole number."""
     try:
         return int(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a command of the terminal is: its words, its arguments, and what carries it out."""
+"""The declaration of a terminal command: its names, its arguments and the function that runs it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 
 
 class WrongUsage(UserError):
-    """The command line is wrong; exit status 2."""
+    """The error of a wrong command line; exit status 2."""
 
     code = "usage"
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that raises Usage where argparse would end the process.
+    """A parser that raises `WrongUsage` where argparse would end the process.
 
-    Its help has to reach somebody: some versions of argparse say nothing where it cannot be
-    written, and others leave the system's error to whoever called. as_json: it is one JSON value.
+    It reports a help text that cannot be written: some versions of argparse ignore that error,
+    and others pass the system's error on to the caller.
+
+    Args:
+        as_json: Whether to print the help as one JSON value.
     """
 
     def __init__(self, *args: Any, as_json: bool = False, **options: Any) -> None:
@@ -37,7 +40,12 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **options)
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """Write the help. Raises NoOutput, or BrokenPipeError where its reader has gone."""
+        """Write the help.
+
+        Raises:
+            NoOutput: The help cannot be written.
+            BrokenPipeError: The process that reads the output has ended.
+        """
         if file is not None:
             super().print_help(file)
         elif self.as_json:
@@ -46,7 +54,12 @@ class CommandParser(argparse.ArgumentParser):
             streams.say(self.format_help(), end="")
 
     def say_json(self, value: object) -> None:
-        """Write a JSON value. Raises NoOutput or BrokenPipeError."""
+        """Write a JSON value.
+
+        Raises:
+            NoOutput: The value cannot be written.
+            BrokenPipeError: The process that reads the output has ended.
+        """
         from app.kit.terminal.output import Output
 
         Output(as_json=True).value(value, str)
@@ -61,14 +74,19 @@ class CommandParser(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Command:
-    """A command, or a verb of one, declared beside the function that carries it out.
+    """A command, or a verb of a command, declared next to the function that runs it.
 
-    name, text: as `--help` shows them. aliases: other words for it.
-    run: carries it out and returns the exit status; None where its command's does, or it has verbs.
-    run_closed: the same for one that needs the data folder closed.
-    what: the one argument that most verbs have, as the usage names it. nargs: how often it may be
-    given, as argparse writes that. declare: adds all further arguments.
-    verbs: one of them has to be named; it is `verb` among the arguments.
+    Attributes:
+        name: The name, as `--help` shows it.
+        text: The description, as `--help` shows it.
+        run: Runs the command and returns the exit status. None if the parent command's function
+            does that, or if the command has verbs.
+        what: The one argument that most verbs have, as the usage names it.
+        nargs: How often `what` can be given, in argparse's notation.
+        aliases: Other names for the command.
+        declare: Adds all further arguments.
+        verbs: The verbs, of which the user has to name one. It is `verb` in the parsed arguments.
+        run_closed: Like `run`, for a command that needs the data folder closed.
     """
 
     name: str
@@ -90,7 +108,15 @@ def add_commands(
     *,
     required: bool,
 ) -> None:
-    """Add commands below a parser. anywhere: the options that all of them have."""
+    """Add commands to a parser, as subcommands.
+
+    Args:
+        parser: The parser.
+        dest: The attribute of the parsed arguments that holds the name of the command.
+        commands: The commands.
+        anywhere: The options that all commands have.
+        required: Whether the user has to name a command.
+    """
     below = parser.add_subparsers(
         dest=dest,
         metavar=dest.upper(),

@@ -1,4 +1,4 @@
-"""Tells whether a window can be shown, by asking Qt in a process that it may end."""
+"""The check whether a window can be shown: Qt tries it in a child process, which it can end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Final
 from engines.text import on_one_line
 
 PATIENCE_S: Final = 15.0
-"""A display far away may take a while; one that does not answer at all is given up then."""
+"""How long to wait for the display, in seconds. A remote display can take a while to answer."""
 
 
 def has_display(platform: str = sys.platform) -> bool:
-    """Whether this session names a display; it may be one that is gone. platform: the system.
+    """Return whether this session names a display, even if that display no longer exists.
 
-    Windows and macOS have one, which nobody sees who is here from afar.
+    Windows and macOS always have a display, but a user connected over SSH cannot see it.
+
+    Args:
+        platform: The system, as in `sys.platform`.
     """
     if platform in ("win32", "darwin"):
         return "SSH_CONNECTION" not in os.environ
@@ -26,23 +29,27 @@ def has_display(platform: str = sys.platform) -> bool:
 
 
 class DisplayTrial:
-    """Opens the display as the window will, in a fork of this process, while this one goes on.
+    """A trial that opens the display in a fork of this process, while this process goes on.
 
-    Qt ends the process where the display is gone, refuses us, or lacks a library of the system.
-    To be made while the process has one thread, and nothing but the import of Qt. On Windows and
-    macOS there is always a display, and nothing is tried. The owner calls `hindrance`.
+    Qt ends the process if the display is gone or refuses the connection, or if a system library
+    is missing. Create the trial while the process has one thread and has done nothing with Qt but
+    import it. Windows and macOS always have a display, so nothing is tried there. The owner must
+    call `hindrance`.
+
+    Args:
+        patience_s: How long to wait for the display, in seconds.
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self._patience_s = patience_s
-        # A fork has Qt loaded: a process of its own would make each start half as long again.
+        # A fork has Qt loaded already; a new process would make each start half as long again.
         self._child = 0
         if sys.platform in ("win32", "darwin"):
             return
         from PySide6.QtGui import QGuiApplication
 
         if QGuiApplication.instance() is not None:
-            return  # the display is open
+            return  # the display is open already
         self._said, says = os.pipe()
         self._child = os.fork()
         if self._child:
@@ -56,7 +63,7 @@ class DisplayTrial:
             os._exit(1)
 
     def hindrance(self) -> str:
-        """Why no window can be shown, a few words; empty where one can. Waits for the trial."""
+        """Wait for the trial, and return briefly why no window can be shown; "" if one can."""
         if not self._child:
             return ""
         said, until = b"", time.monotonic() + self._patience_s
@@ -70,19 +77,19 @@ class DisplayTrial:
         os.close(self._said)
         if os.waitpid(self._child, 0)[1] == 0:
             return ""
-        # Qt says first what is wrong, and then at length what it means.
+        # Qt's first line names the problem; a long explanation follows.
         lines = said.decode(errors="replace").split("\n")
         return next((on_one_line(line).rstrip(". ") for line in lines if line.strip()), "Qt ended")
 
 
 def _be_quiet(says: int, patience_s: float) -> None:
-    """Send what Qt says to the parent, and leave no core dump when Qt ends this process."""
+    """Send Qt's messages to the parent, and leave no core dump when Qt ends this process."""
     import resource
 
     os.dup2(says, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.alarm(round(patience_s) + 5)  # whatever has become of the parent by then
+    signal.alarm(round(patience_s) + 5)  # even if the parent is gone by then
     os.environ.pop("SESSION_MANAGER", None)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that ends an answer cleanly, also while the engine is deep in a native call."""
+"""Ctrl-C handling that ends an answer cleanly, even while the engine is in a native call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLL_S = 0.1
 
 
 class _End:
-    """Marks the end of the work; error is what it raised."""
+    """A marker for the end of the work, with the error that the work raised."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
@@ -28,8 +28,16 @@ class _End:
 def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, None, None]:
     """Iterate over `work` on another thread; Ctrl-C cancels it instead of raising at once.
 
-    What the work still yields after that comes through; at its end KeyboardInterrupt is raised.
-    Called on the main thread.
+    Call this on the main thread.
+
+    Args:
+        work: Yields the items; it is given the token that Ctrl-C cancels.
+
+    Yields:
+        The items, including those that the work yields after it was cancelled.
+
+    Raises:
+        KeyboardInterrupt: The user pressed Ctrl-C. It is raised after the last item.
     """
     cancel = CancelToken()
     items: queue.SimpleQueue[T | _End] = queue.SimpleQueue()
@@ -65,9 +73,10 @@ def interruptible(work: Callable[[CancelToken], Iterator[T]]) -> Generator[T, No
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process while modules are loaded: it could come as any error of theirs.
+    """Let Ctrl-C end the process at once while modules are loaded.
 
-    Called on the main thread.
+    A KeyboardInterrupt inside an import can surface as any error of the module. Call this on the
+    main thread.
     """
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     try:

@@ -1,4 +1,4 @@
-"""Loads the library that it is told to, in a process of its own, which that may end."""
+"""Imports the library named on the command line, in a child process that this import can end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints to the terminal: answers and JSON on stdout, everything else on stderr."""
+"""Output to the terminal: answers and JSON on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -17,11 +17,18 @@ from engines.text import harmless, json_harmless, on_one_line
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """The terminal's output, as the global options want it.
+    """The terminal's output, as the global options ask for it.
 
-    Nothing gives orders to a terminal. Text for people never holds any; an answer and an export
-    go as they are into a file or a pipe. Raises NoOutput where nothing can be written, or
-    BrokenPipeError.
+    No control sequence from a model or a file reaches a terminal. Text for people never contains
+    one; an answer or an export is unchanged only if it goes into a file or a pipe.
+
+    Attributes:
+        as_json: Whether to print JSON instead of text for people.
+        quiet: Whether to print no notes and no progress.
+
+    Raises:
+        NoOutput: The methods raise it if nothing can be written.
+        BrokenPipeError: The methods raise it if the process that reads the output has ended.
     """
 
     as_json: bool = False
@@ -29,7 +36,7 @@ class Output:
 
     @property
     def may_be_bold(self) -> bool:
-        """Whether stdout is a terminal that shows bold text, and nobody has asked for plain."""
+        """Whether stdout is a terminal that shows bold text and NO_COLOR is not set."""
         return (
             sys.stdout is not None
             and sys.stdout.isatty()
@@ -41,7 +48,10 @@ class Output:
     def value(self, value: Any, human: Callable[[], str], *, ours: bool = False) -> None:
         """Print a value: as JSON, or as text for people.
 
-        ours: all of the text is Hearth's own, so that what it orders the terminal may stay in it.
+        Args:
+            value: The value to print as JSON.
+            human: Returns the text for people.
+            ours: Whether Hearth wrote all of the text. Its control sequences are then kept.
         """
         if self.as_json:
             _say_json(value)
@@ -50,40 +60,50 @@ class Output:
             say(text if ours else harmless(text))
 
     def line(self, text: str) -> None:
-        """Print one line or more for people."""
+        """Print one or more lines for people."""
         say(harmless(text))
 
     def data(self, text: str) -> None:
-        """Print a text that is to be kept as it is, such as an export."""
+        """Print a text, such as an export; it is unchanged in a file or a pipe."""
         say(_shown(text))
 
     def piece(self, text: str) -> None:
-        """Print a piece of a streamed answer; nothing where one JSON value will hold it all."""
+        """Print a piece of a streamed answer; as JSON, print nothing, as one value holds it all."""
         if not self.as_json:
             say(_shown(text), end="")
 
     def note(self, line: str) -> None:
-        """Print something worth knowing that is not the answer, to stderr."""
+        """Print a note that is not part of the answer to stderr."""
         if not self.quiet and not self.as_json:
             print(on_one_line(line), file=sys.stderr, flush=True)
 
     def ask(self, question: str) -> None:
-        """Print a question that is to be answered on standard input."""
+        """Print a question to stderr; the user answers it on standard input."""
         print(on_one_line(question), end=" ", file=sys.stderr, flush=True)
 
     def error(self, error: UserError, **beside: Any) -> None:
-        """Print an error; `beside` is what else belongs into its JSON value."""
+        """Print an error to stderr, and as a JSON value if the output is JSON.
+
+        Args:
+            error: The error.
+            beside: Further entries of the JSON value.
+        """
         print(on_one_line(str(error)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.terminal}
             _say_json({"error": parts, **beside})
 
     def progress(self, share: float, doing: str = "") -> None:
-        """Show how far the model is loaded, 0 to 1. doing: what is done for it just now."""
+        """Show how much of the model is loaded.
+
+        Args:
+            share: The share that is done, 0 to 1; 1 clears the line.
+            doing: The current step; empty for "Loading the model".
+        """
         self.rewrite(f"{doing or 'Loading the model'}: {share:4.0%}" if share < 1 else "")
 
     def rewrite(self, line: str) -> None:
-        """Print a line in place of the last such line, on a terminal that can do so."""
+        """Replace the last line that this method printed, if the terminal can do so."""
         if self.quiet or self.as_json or not sys.stderr.isatty() or is_dumb():
             return
         if isinstance(sys.stderr, Complaints):
@@ -91,12 +111,12 @@ class Output:
 
 
 def is_dumb() -> bool:
-    """Tell whether the terminal takes no orders, as that of an editor or a log."""
+    """Return whether the terminal ignores control sequences, as in an editor or a log."""
     return os.environ.get("TERM") == "dumb"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Align columns to the left; nothing in a cell makes a row of its own."""
+    """Return rows as text with left-aligned columns; line breaks in a cell are removed."""
     if not rows:
         return ""
     rows = [[on_one_line(cell) for cell in row] for row in rows]
@@ -108,7 +128,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def size(count: float | None) -> str:
-    """Write bytes for people: 1.5 GB (decimal, as file managers and shops count)."""
+    """Format a number of bytes for people: 1.5 GB (decimal, as in file managers and shops)."""
     if count is None:
         return "unknown"
     for unit in ("B", "kB", "MB", "GB"):
@@ -119,7 +139,7 @@ def size(count: float | None) -> str:
 
 
 def _shown(text: str) -> str:
-    """Make a text harmless on a terminal, which would obey what stands in it; a file gets all."""
+    """Remove control sequences from a text if stdout is a terminal, which would obey them."""
     at_terminal = sys.stdout is not None and sys.stdout.isatty()
     return harmless(text) if at_terminal else text
 

@@ -1,4 +1,4 @@
-"""The standard streams as a process finds them: closed, full, or with nobody at the other end."""
+"""The standard streams, even if they are closed, full, or have no reader."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from engines.errors import UserError
 from engines.text import harmless
 
 MOST_CHARACTERS: Final = 10_000_000
-"""The longest text that is read at once, as of attached files: some 2.5 million tokens."""
+"""The longest text that is read at once, as for attached files: some 2.5 million tokens."""
 
 
 class NoInput(UserError):
-    """Standard input cannot be read."""
+    """The error of a standard input that cannot be read."""
 
     code = "no_input"
 
 
 class InputTooLong(UserError):
-    """Standard input, or a file that was named, has more text than any model can take."""
+    """The error of a standard input or a named file with more text than any model can take."""
 
     code = "input_too_long"
 
 
 class NoOutput(UserError):
-    """The output cannot be written to."""
+    """The error of a standard output that cannot be written to."""
 
     code = "no_output"
 
 
 def prepare() -> None:
-    """Make the streams usable, whatever they are; called once, before anything is opened.
+    """Make the standard streams usable in any state; called once, before any file is opened.
 
-    They speak UTF-8, as answers hold any character. A stream that was closed gets its number
-    back, or the next file to be opened would get it and be written into by who prints.
+    The streams use UTF-8, as answers can contain any character. A closed stream gets its number
+    back; otherwise the next file to be opened would get that number, and prints would go into it.
     """
     if sys.platform != "win32":
-        # The system gives the lowest number that is free. Who writes to the output that was
-        # closed is told so, as nothing can be written to what is only open for reading.
+        # The system gives the lowest free number. A closed stdout is opened for reading only, so
+        # that a write to it fails and is reported.
         for number in (0, 1, 2):
             try:
                 os.fstat(number)
@@ -63,7 +63,7 @@ def prepare() -> None:
 
 
 def _take_orders() -> None:
-    """Have Windows' console carry out what is written to move its cursor; others do by themselves.
+    """Make the Windows console obey control sequences; other terminals do so anyway.
 
     Source: Microsoft's documentation of SetConsoleMode and of virtual terminal sequences.
     """
@@ -76,26 +76,26 @@ def _take_orders() -> None:
         kernel.SetConsoleMode.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
         for number in (-11, -12):  # standard output and error
             handle, mode = kernel.GetStdHandle(number), ctypes.c_uint32()
-            # A file, a pipe or nothing has no such mode.
+            # A file, a pipe or a missing stream has no such mode.
             if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
                 kernel.SetConsoleMode(handle, mode.value | 0x0004)
 
 
 def _opened(place: int | str, mode: Literal["r", "w"]) -> TextIO:
-    """Open a stream; one given by number stays taken as long as the process lives."""
+    """Open a stream; a file descriptor given by number is never closed."""
     return open(place, mode, encoding="utf-8", closefd=isinstance(place, str))
 
 
 class Complaints(io.TextIOWrapper):
-    """Standard error, for all that Hearth, Python and its libraries say there.
+    """Standard error, for all messages of Hearth, Python and its libraries.
 
-    Nothing in it gives orders to a terminal, as names and reasons come from files and servers; and
-    where nobody can read it, it is nothing that the work should end for.
+    It removes control sequences, as the names and reasons in the messages come from files and
+    servers. If it cannot be written to, the messages are dropped and the work goes on.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         super().__init__(stream.buffer, "utf-8", "backslashreplace", line_buffering=True)
-        self._replaced = stream  # closes the buffer that both have, when it goes
+        self._replaced = stream  # kept alive: once freed, it closes the buffer that both share
 
     def write(self, text: str) -> int:
         try:
@@ -111,7 +111,7 @@ class Complaints(io.TextIOWrapper):
             forget(self)
 
     def rewrite(self, line: str) -> None:
-        """Put a line in place of the one that the cursor is in."""
+        """Replace the line that the cursor is in."""
         self.flush()
         try:
             self.buffer.write(b"\r\033[K")
@@ -121,14 +121,19 @@ class Complaints(io.TextIOWrapper):
 
 
 def forget(stream: TextIO) -> None:
-    """Send what is written to a stream, and what waits in it, nowhere."""
+    """Discard what is buffered in a stream and all that is written to it later."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Write to standard output. Raises NoOutput, or BrokenPipeError where its reader has gone."""
+    """Write to standard output.
+
+    Raises:
+        NoOutput: The text cannot be written.
+        BrokenPipeError: The process that reads the output has ended.
+    """
     try:
         print(text, end=end, flush=True)
     except BrokenPipeError:
@@ -143,24 +148,33 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def read() -> str:
-    """Read all of standard input. Raises NoInput or InputTooLong."""
+    """Read all of standard input.
+
+    Raises:
+        NoInput: Standard input cannot be read.
+        InputTooLong: It has more than `MOST_CHARACTERS`.
+    """
     with _explained():
         return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), "Standard input")
 
 
 def lines() -> Iterator[str]:
-    """Yield the lines of standard input as they come, without their ends.
+    """Yield the lines of standard input as they arrive, without line ends.
 
-    Raises NoInput or InputTooLong.
+    Raises:
+        NoInput: Standard input cannot be read.
+        InputTooLong: A line has more than `MOST_CHARACTERS`.
     """
     while line := _line():
         yield line.rstrip("\r\n")
 
 
 def read_line() -> str:
-    """Read the next line of standard input, without its end; "" at the end.
+    """Read the next line of standard input, without its line end; "" at the end of the input.
 
-    Raises NoInput or InputTooLong.
+    Raises:
+        NoInput: Standard input cannot be read.
+        InputTooLong: The line has more than `MOST_CHARACTERS`.
     """
     return _line().rstrip("\r\n")
 
@@ -193,7 +207,12 @@ def _explained() -> Iterator[None]:
 
 
 def read_file(path: Path) -> str:
-    """Read a text file that the user has named. Raises FileNotText or InputTooLong."""
+    """Read a text file that the user has named.
+
+    Raises:
+        FileNotText: The file cannot be read, or is not UTF-8.
+        InputTooLong: It has more than `MOST_CHARACTERS`.
+    """
     try:
         with path.open(encoding="utf-8") as file:
             return _bounded(file.read(MOST_CHARACTERS + 1), str(path))

@@ -1,1 +1,1 @@
-"""Markdown as a text that is shown, whole or while it arrives."""
+"""The display of markdown, as a whole text or while it arrives."""

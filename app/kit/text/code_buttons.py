@@ -1,4 +1,4 @@
-"""The buttons in the corner of each block of code: copy it, and save it as a file."""
+"""The buttons in the corner of each code block: copy it, and save it as a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from app.kit.widgets.icon_button import IconButton
 
 _INSET = 5
 _MOST = 200
-"""Buttons in one text; the blocks of code beyond them can be selected and copied."""
+"""The maximum number of buttons in one text; later code blocks can be selected and copied."""
 
 
 class CodeButtons(QObject):
-    """Real buttons over the text: the keyboard and screen readers find them.
+    """Buttons over the text; they are widgets, so that the keyboard and screen readers find them.
 
-    copied(), save(code): one was pressed. saves: there is somebody who saves.
+    Args:
+        view: The text.
+        saves: Whether there is a button that saves the code.
+
+    Signals:
+        copied(): The user copied a code block.
+        save(code): The user wants to save a code block.
     """
 
     copied = Signal()
@@ -35,6 +41,7 @@ class CodeButtons(QObject):
         self._codes: list[WrittenCode] = []
 
     def show_for(self, codes: Sequence[WrittenCode]) -> None:
+        """Show buttons for these code blocks and remove the others."""
         before, self._codes = self._codes, list(codes[:_MOST])
         codes = self._codes
         while len(self._buttons) < len(codes):
@@ -57,7 +64,7 @@ class CodeButtons(QObject):
         self.place(same)
 
     def place(self, first: int = 0) -> None:
-        """Move the buttons, from the first that may have moved, to where their code is now."""
+        """Move the buttons to their code blocks, from the code block with index `first` on."""
         for number, written in enumerate(self._codes[first:], start=first):
             if self._view.document().findBlockByNumber(written.line).isValid():
                 top = round(code_card(self._view, written).top()) + _INSET

@@ -1,4 +1,4 @@
-"""Colours blocks of code a few lines at a time, so that long ones never hold up the window."""
+"""Syntax colours for code blocks, a few lines at a time, so that long blocks never block the UI."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Work:
 
 
 class CodeColours(QObject):
-    """Colours are laid over the text as formats of its layout; the text itself is left alone."""
+    """The syntax colours of a document, set as formats of its layout; the text is not changed."""
 
     def __init__(self, document: QTextDocument, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,11 +37,12 @@ class CodeColours(QObject):
         self._timer.timeout.connect(self._go_on)
 
     def restyle(self, formats: TextFormats) -> None:
-        """Forget what was to be coloured: all of it is about to be written again."""
+        """Use new formats and drop all pending work: all code is about to be written again."""
         self._formats = formats
         self._work.clear()
 
     def colour(self, written: WrittenCode) -> None:
+        """Start to colour a code block."""
         first = self._document.findBlockByNumber(written.line + 1)
         code = written.code
         self._work.append(_Work(written.id, first, highlight(code.text, code.language)))
@@ -60,7 +61,11 @@ class CodeColours(QObject):
             self._timer.stop()
 
     def _lay(self, block: QTextBlock, code_id: int, pieces: tuple[Piece, ...]) -> bool:
-        """False where the code is no longer there: it was rewritten in the meantime."""
+        """Colour one line.
+
+        Returns:
+            False if the line was rewritten in the meantime.
+        """
         if not block.isValid() or block.blockFormat().intProperty(CODE_ID) != code_id:
             return False
         if pieces and self._formats:
@@ -78,5 +83,5 @@ class CodeColours(QObject):
 
 
 def _utf16(line: str, index: int) -> int:
-    """An index into a line as Qt counts: two units for a character beyond the first 65,536."""
+    """Convert an index into a line to Qt's: characters beyond the first 65,536 count as two."""
     return index if line.isascii() else len(line[:index].encode("utf-16-le")) // 2

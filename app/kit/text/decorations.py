@@ -1,4 +1,4 @@
-"""Paints what is behind a text: cards under code, bars beside quotations, rules."""
+"""The painting behind a text: cards under code, bars beside quotations, rules."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from app.kit.text.formats import CODE_ID, CODE_PAD, IS_RULE, QUOTE_STEP, QUOTES,
 _RADIUS = 10
 _DIFFS = {"diff", "patch", "udiff"}
 _TINT = 0.18
-"""How much of the colour is in what lies behind a line that was added or removed."""
+"""The share of the colour in the background of added and removed lines, 0 to 1."""
 
 
 def paint_decorations(
     view: QTextEdit, formats: TextFormats, area: QRectF, codes: Mapping[int, WrittenCode]
 ) -> None:
-    """Paint what lies in `area` of the view; only blocks in sight are looked at.
+    """Paint the decorations of the visible blocks.
 
-    codes: the blocks of code in the document, by their ids.
+    Args:
+        view: The text.
+        formats: Its formats.
+        area: The part of the view to paint, in pixels.
+        codes: The code blocks in the document, by their ids.
     """
     painter = QPainter(view.viewport())
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -59,7 +63,7 @@ def paint_decorations(
 
 
 def code_card(view: QTextEdit, code: WrittenCode) -> QRectF:
-    """The card under a block of code."""
+    """Return the rectangle of the card under a code block, in pixels of the document."""
     first = view.document().findBlockByNumber(code.line)
     last = view.document().findBlockByNumber(code.last)
     top = _box(view, first).top() - CODE_PAD * 0.6
@@ -77,7 +81,7 @@ def _paint_changes(
     seen: QTextBlock,
     end: float,
 ) -> None:
-    """Paint what is behind the added and removed lines of a diff, from the first block in sight."""
+    """Paint the background of added and removed lines of a diff, from the first visible block."""
     block = view.document().findBlockByNumber(max(code.line + 1, seen.blockNumber()))
     while block.isValid() and block.blockNumber() <= code.last:
         box, text = _box(view, block), block.text()
@@ -93,7 +97,7 @@ def _paint_changes(
 
 
 def blended(under: str, over: str, share: float) -> QColor:
-    """Mix two colours."""
+    """Mix two colours; `share` is the share of `over`, 0 to 1."""
     one, other = ((it.red(), it.green(), it.blue()) for it in (QColor(under), QColor(over)))
     red, green, blue = (
         round(low + (high - low) * share) for low, high in zip(one, other, strict=True)

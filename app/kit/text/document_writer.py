@@ -1,4 +1,4 @@
-"""Writes blocks into a text document and rewrites only what has changed."""
+"""A writer that puts blocks into a text document and rewrites only those that have changed."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from app.markdown.direction import is_right_to_left
 from app.markdown.spans import LINE_BREAK
 
 MOST_PICTURES = 300
-"""The most pictures in a text; what comes after stays as it was written."""
+"""The maximum number of pictures in a text; the sources of later ones stay in the text."""
 
 
 @dataclass(frozen=True)
 class _Gap:
-    """A place where the source of a picture stands for now."""
+    """A place that holds the source of a picture until the picture is drawn."""
 
     order: Order
     start: int
@@ -37,7 +37,13 @@ class _Gap:
 
 
 class SpanWriter:
-    """Knows of the places in a document that wait for pictures. ratio: see `Order`."""
+    """A writer of spans, which keeps the places in the document that wait for pictures.
+
+    Args:
+        document: The document.
+        formats: Its formats.
+        ratio: As in `Order`.
+    """
 
     def __init__(self, document: QTextDocument, formats: TextFormats, ratio: float) -> None:
         self._document = document
@@ -47,11 +53,19 @@ class SpanWriter:
         self._room = MOST_PICTURES
 
     def restyle(self, formats: TextFormats, ratio: float) -> None:
+        """Use new formats for spans that are inserted from now on."""
         self._formats = formats
         self._ratio = ratio
 
     def insert(self, cursor: QTextCursor, spans: Sequence[Span], heading: int = 0) -> None:
-        # Code runs left to right, and its signs must not take the direction of the words around.
+        """Insert spans; formulas and pictures appear as their sources until they are drawn.
+
+        Args:
+            cursor: The place in the document.
+            spans: The spans.
+            heading: The level of the heading that they belong to; 0 for plain text.
+        """
+        # Code runs left to right; its characters must not take the direction of the text around.
         isolates = any(span.code for span in spans) and is_right_to_left(spans)
         for span in spans:
             if span.math:
@@ -68,19 +82,23 @@ class SpanWriter:
                 self._sign(cursor, span, heading)
 
     def forget_from(self, position: int) -> None:
-        """Forget what stood from here on, as it is about to be removed."""
+        """Forget the pictures from this position on, as that text is about to be removed."""
         self._gaps = [gap for gap in self._gaps if gap.start < position]
         if not position:
             self._room = MOST_PICTURES
 
     def missing(self) -> tuple[Order, ...]:
-        """The pictures that are waited for, each once."""
+        """Return the pictures that are still missing, each once."""
         return tuple(dict.fromkeys(gap.order for gap in self._gaps[: self._room]))
 
     def put(self, pictures: Mapping[Order, QImage | None]) -> Iterator[tuple[int, int]]:
-        """Put pictures in; yields where, and by how much the text became longer.
+        """Insert pictures in place of their sources.
 
-        Where a picture could not be made (None), its source stays.
+        Args:
+            pictures: The pictures; None for one that could not be drawn, whose source stays.
+
+        Yields:
+            The position of each picture, and by how many characters the text became longer.
         """
         moved = 0
         gaps: list[_Gap] = []
@@ -105,7 +123,7 @@ class SpanWriter:
         self._gaps.append(_Gap(order, start, cursor.position() - start, words))
 
     def _sign(self, cursor: QTextCursor, span: Span, heading: int) -> None:
-        """Put the sign of its verdict behind a quote."""
+        """Insert the icon of its verdict after a quote."""
         shape, picture = self._formats.verdict(span, heading, self._ratio)
         self._document.addResource(
             QTextDocument.ResourceType.ImageResource.value, QUrl(shape.name()), picture
@@ -125,18 +143,25 @@ class SpanWriter:
 
 
 def _written(span: Span) -> str:
-    """A formula as it stands in markdown."""
+    """Return a formula as markdown writes it."""
     marks = "$" if span.math == "inline" else "$$"
     return f"{marks}{span.text}{marks}"
 
 
 _LONGEST_LINE = 2_000
-"""Characters of code in one block of the document: Qt lays out a block as a whole."""
+"""The maximum number of characters of code in one line: Qt lays out a line as a whole."""
 
 
 @dataclass(frozen=True)
 class WrittenCode:
-    """A block of code in the document. line, last: its first and last block there."""
+    """A code block in the document.
+
+    Attributes:
+        id: The number of this code block in the document.
+        code: The code block.
+        line: The number of its first `QTextBlock`, which holds the label.
+        last: The number of its last `QTextBlock`.
+    """
 
     id: int
     code: Code
@@ -148,7 +173,11 @@ class WrittenCode:
 class _Written:
     """A block in the document.
 
-    start: the position from which this block is removed. fresh: an empty line stood there.
+    Attributes:
+        block: The block.
+        start: The position from which the text is removed to remove this block.
+        fresh: Whether the block was written into an empty line that was already there.
+        code_id: The number of the code block; 0 for other blocks.
     """
 
     block: Block
@@ -158,9 +187,13 @@ class _Written:
 
 
 class DocumentWriter:
-    """Owns the content of one document.
+    """The writer of one document's content.
 
-    closed: called with each block of code that is complete, to have it coloured.
+    Args:
+        document: The document.
+        formats: Its formats.
+        closed: Called with each code block that is complete, to colour it.
+        ratio: As in `Order`.
     """
 
     def __init__(
@@ -182,12 +215,17 @@ class DocumentWriter:
         self._found: dict[int, WrittenCode] = {}
 
     def update(self, settled: Sequence[Block], tail: Sequence[Block]) -> None:
-        """Append blocks that stay, and after them some that the next update may replace."""
+        """Append blocks.
+
+        Args:
+            settled: Blocks that stay. They replace the tail of the last update.
+            tail: Blocks that the next update can replace.
+        """
         self._replace(self._settled, [*settled, *tail])
         self._settled += len(settled)
 
     def show(self, blocks: Sequence[Block]) -> None:
-        """Make the document hold these blocks; what is there already is left as it is."""
+        """Make the document hold exactly these blocks; leading blocks that are equal stay."""
         self._replace(0, blocks)
         self._settled = len(blocks)
 
@@ -197,22 +235,22 @@ class DocumentWriter:
         return tuple(written.block for written in self._written)
 
     def missing(self) -> tuple[Order, ...]:
-        """The pictures whose sources are shown for now."""
+        """Return the pictures whose sources are shown until they are drawn."""
         return self._spans.missing()
 
     def put(self, pictures: Mapping[Order, QImage | None]) -> None:
-        """Put pictures where their sources stand."""
+        """Replace the sources of pictures with the pictures."""
         self._edit(lambda: self._put(pictures))
 
     def restyle(self, formats: TextFormats, ratio: float) -> None:
-        """Write everything again in other colours or another size."""
+        """Write everything again with new formats."""
         blocks = self.blocks
         self._formats = formats
         self._spans.restyle(formats, ratio)
         self._edit(lambda: self._rewrite(0, blocks))
 
     def code_blocks(self) -> list[WrittenCode]:
-        """Return the blocks of code; those above the last block were looked up before."""
+        """Return the code blocks; the places of those above the last block are cached."""
         last = len(self._written) - 1
         found = []
         for index in self._codes:
@@ -226,7 +264,7 @@ class DocumentWriter:
 
     @property
     def tail_top(self) -> float:
-        """The top of what may still change, in pixels."""
+        """The top of the text that can still change, in pixels."""
         if self._settled >= len(self._written):
             return self._document.size().height()
         block = self._document.findBlock(self._written[self._settled].start)
@@ -234,11 +272,11 @@ class DocumentWriter:
 
     @property
     def room_below(self) -> int:
-        """Pixels to leave under the last line, for the card under code reaches beyond it."""
+        """The room below the last line in pixels; the card under code extends beyond the line."""
         return CODE_PAD if self._written and isinstance(self._written[-1].block, Code) else 1
 
     def _line_of(self, written: _Written) -> int:
-        """The block number of the label above the code."""
+        """Return the number of the `QTextBlock` that holds the label above the code."""
         return self._block_at(written.start + (0 if written.fresh else 1))
 
     def _find(self, index: int, code: Code) -> WrittenCode:
@@ -283,7 +321,11 @@ class DocumentWriter:
         cursor.endEditBlock()
 
     def _grow_code(self, old: Block, new: Block) -> bool:
-        """Append to a block of code that is still being written; whether that was possible."""
+        """Append new text to a code block that is not complete.
+
+        Returns:
+            False if the new code is not a longer version of the old one.
+        """
         if not (isinstance(old, Code) and isinstance(new, Code)):
             return False
         if old.closed or new.closed or old.language != new.language or not old.text:
@@ -308,7 +350,7 @@ class DocumentWriter:
             above = cursor.blockFormat()
             cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
-            if index:  # Qt gave what is empty, as a rule is, the format of what is gone
+            if index:  # Qt gave an empty block, such as a rule, the format of the removed one
                 cursor.setBlockFormat(above)
             self._fresh = written.fresh
             del self._written[index:]
@@ -375,7 +417,7 @@ class DocumentWriter:
         shape = self._formats.table(block.place, columns)
         order = list(range(columns))
         if is_right_to_left(span for row in block.rows for cell in row for span in cell):
-            order.reverse()  # Qt lays out tables from the left only
+            order.reverse()  # Qt lays out tables only from the left
             shape.setAlignment(Qt.AlignmentFlag.AlignRight)
         table = cursor.insertTable(len(block.rows), columns, shape)
         for row, cells in enumerate(block.rows):
@@ -396,7 +438,12 @@ def _bold(span: Span) -> Span:
 
 
 def _folded(code: str, column: int) -> str:
-    """Code with very long lines broken; column: what stands before it on its first line."""
+    """Break very long lines of code.
+
+    Args:
+        code: The code.
+        column: How many characters are already on its first line.
+    """
     if len(code) + column <= _LONGEST_LINE:
         return code
     lines = []

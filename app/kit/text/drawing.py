@@ -1,6 +1,6 @@
-"""Draws what a text can only hold as a picture: formulas, and files on this computer.
+"""The drawing of pictures in a text: formulas, and image files on this computer.
 
-Runs on a thread of its own, so it touches nothing of the window.
+It runs on its own thread, so it must not touch the window.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.base.home import from_home
 from app.markdown.typeset import SetFormula, typeset
 
 _FORMATS = {b"png", b"jpeg", b"jpg", b"gif", b"webp", b"bmp"}
-"""The picture formats that are read; not SVG, which may refer to other files."""
+"""The image formats that are read; not SVG, which can refer to other files."""
 _WIDEST = 760
 _HIGHEST = 480
 _MOST_BYTES = 50_000_000
@@ -27,9 +27,14 @@ _MOST_BYTES = 50_000_000
 class Order:
     """A picture that a text waits for.
 
-    kind: what `source` is: the path of a file, or a formula among words or in full height. size:
-    of the text, in pixels. middle: half the height of its small letters. ratio: pixels of the
-    screen for one of the window.
+    Attributes:
+        source: The path of a file, or a formula.
+        kind: "file", or "inline" and "display" for a formula in a line and on its own.
+        size: The size of the text in pixels.
+        middle: How far above the baseline Qt centres an image in a line of text, in pixels: a
+            quarter of the height of the small letters.
+        colour: The colour of a formula.
+        ratio: Pixels of the screen for each pixel of the window.
     """
 
     source: str
@@ -41,7 +46,7 @@ class Order:
 
 
 def draw(order: Order) -> QImage | None:
-    """Draw a picture; None where it cannot be drawn."""
+    """Draw a picture; return None if it cannot be drawn."""
     if order.kind == "file":
         return _read(from_home(order.source), order.ratio)
     inline = order.kind == "inline"
@@ -50,10 +55,10 @@ def draw(order: Order) -> QImage | None:
 
 
 def _paint(formula: SetFormula, order: Order) -> QImage:
-    """The image of a formula, with room added so that its middle is where Qt puts it.
+    """Draw a formula, with room added so that it stands on the baseline of the text.
 
-    Among words Qt centres an image on half the height of small letters; only with as much room
-    above as below that line does the formula stand on the line of writing.
+    In a line of text, Qt centres an image at `order.middle` above the baseline, so the image needs
+    the same room above and below that height.
     """
     above = below = 0.0
     if order.kind == "inline":
@@ -72,13 +77,13 @@ def _paint(formula: SetFormula, order: Order) -> QImage:
 
 
 def _read(path: Path, ratio: float) -> QImage | None:
-    """A picture from a file, made no larger than it is shown."""
+    """Read a picture from a file, scaled down to the size at which it is shown."""
     try:
         if not path.is_file() or path.stat().st_size > _MOST_BYTES:
             return None
         content = path.read_bytes()
     except OSError:
-        return None  # the text stands there in its place
+        return None  # the text stays in its place
     buffer = QBuffer()
     buffer.setData(content)
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)

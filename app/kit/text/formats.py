@@ -46,25 +46,25 @@ from app.markdown.highlight import Kind
 CODE_ID = QTextFormat.Property.UserProperty.value + 1
 QUOTES = QTextFormat.Property.UserProperty.value + 2
 IS_RULE = QTextFormat.Property.UserProperty.value + 3
-"""Marks on blocks, from which the view knows what to paint behind them."""
+"""Properties of blocks that tell the view which decoration to paint behind them."""
 IS_ISOLATE = QTextFormat.Property.UserProperty.value + 4
-"""A mark on signs that only say where a run of another direction begins and ends."""
+"""The property of characters that only mark the ends of a run with another direction."""
 LEFT_TO_RIGHT, END_OF_RUN = "\u2066", "\u2069"
 
 CODE_PAD = 14
 QUOTE_STEP = 18
 DEEPEST = 8
-"""Levels of lists or quotations that are indented; more would leave no room for words."""
+"""The maximum number of indented levels of lists or quotations; more would leave no room."""
 _ALIGN = {
     "left": Qt.AlignmentFlag.AlignLeft,
     "center": Qt.AlignmentFlag.AlignHCenter,
     "right": Qt.AlignmentFlag.AlignRight,
 }
 _SHORT_HEADING = 24
-"""Characters of a heading of a table that is not broken into lines."""
+"""The maximum number of characters of a table heading that is kept on one line."""
 PictureKind = Literal["file", "inline", "display"]
 QUOTE = "quote"
-"""The scheme of addresses that lead to a checked quote; its number stands behind it."""
+"""The scheme of addresses of checked quotes; the number of the quote follows it."""
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "found": ("check", "good"),
@@ -72,7 +72,7 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "elsewhere": ("elsewhere", "warn"),
     "not_found": ("close", "danger"),
 }
-"""The sign of each verdict on a quote, and its tone."""
+"""The icon of each verdict on a quote, and its tone."""
 _LINES: dict[str, tuple[QTextCharFormat.UnderlineStyle, Tone]] = {
     "found": (QTextCharFormat.UnderlineStyle.SingleUnderline, "good"),
     "place_unchecked": (QTextCharFormat.UnderlineStyle.DashDotLine, "muted"),
@@ -85,7 +85,13 @@ _HEADINGS = (1.0, 1.5, 1.3, 1.15, 1.05, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class TextFormats:
-    """The formats of a theme. size: of plain text, in pixels. wrap: break long lines of code."""
+    """The text formats of a theme.
+
+    Attributes:
+        theme: The theme.
+        size: The size of plain text in pixels.
+        wrap: Whether long lines of code are broken.
+    """
 
     theme: Theme
     size: int
@@ -93,33 +99,37 @@ class TextFormats:
 
     @property
     def step(self) -> float:
-        """The indent of one level of lists."""
+        """The indent of one level of lists, in pixels."""
         return self.size * 1.75
 
     @cached_property
     def text(self) -> QTextCharFormat:
+        """The format of plain text."""
         return self._format(text_font(self.size), self.theme.text)
 
     @cached_property
     def code(self) -> QTextCharFormat:
+        """The format of text in a code block."""
         return self._format(code_font(self.size - 1), self.theme.text)
 
     @cached_property
     def code_label(self) -> QTextCharFormat:
+        """The format of the label above a code block."""
         return self._format(text_font(max(10, self.size - 2)), self.theme.muted)
 
     @cached_property
     def _spans(self) -> dict[tuple[bool, bool, bool, bool, Mark, int], QTextCharFormat]:
-        """The formats made so far: asking for fonts is what costs most in writing a text."""
+        """The formats made so far; asking for fonts is the slowest part of writing a text."""
         return {}
 
     @cached_property
     def _line_gaps(self) -> tuple[float, ...]:
-        """Pixels between the lines of plain text and of each heading."""
+        """The gap between the lines of plain text and of each heading level, in pixels."""
         heights = [QFontMetricsF(text_font(round(self.size * it))).height() for it in _HEADINGS]
         return (heights[0] * 0.4, *(height * 0.2 for height in heights[1:]))
 
     def span(self, span: Span, heading: int) -> QTextCharFormat:
+        """Return the format of a span; `heading` is the level of its heading, 0 for plain text."""
         if span.href or span.note or span.quote:
             return self._new_span(span, heading)
         key = span.bold, span.italic, span.strike, span.code, span.mark, heading
@@ -151,13 +161,13 @@ class TextFormats:
 
     @cached_property
     def isolate(self) -> QTextCharFormat:
-        """The format of the signs around code among words that run right to left."""
+        """The format of the isolates around code inside right-to-left text."""
         shape = QTextCharFormat(self.text)
         shape.setProperty(IS_ISOLATE, True)
         return shape
 
     def _mark(self, shape: QTextCharFormat, span: Span) -> None:
-        """Mark words by a line under them, which differs in its kind and not by colour alone."""
+        """Underline marked words; the kind of line differs as well, not only its colour."""
         line, tone = _LINES[span.mark]
         shape.setUnderlineStyle(line)
         shape.setUnderlineColor(QColor(colour_of(self.theme, tone)))
@@ -168,9 +178,9 @@ class TextFormats:
             shape.setAnchorHref(f"{QUOTE}:{span.quote}")
 
     def verdict(self, span: Span, heading: int, ratio: float) -> tuple[QTextImageFormat, QPixmap]:
-        """Return the sign that stands behind a checked quote, and its format; copies leave it out.
+        """Return the format and the icon that follows a checked quote; copied text leaves it out.
 
-        It is named by its look, so that a document has each once.
+        The name of the image depends only on its look, so a document holds each icon once.
         """
         drawing, tone = VERDICTS[span.mark]
         colour = colour_of(self.theme, tone)
@@ -183,7 +193,7 @@ class TextFormats:
         return shape, pixmap(drawing, colour, size, ratio)
 
     def marker(self, place: BlockPlace) -> QTextCharFormat:
-        """Return the format of a list marker; a footnote's leads back to where it is named."""
+        """Return the format of a list marker; that of a footnote links back to its reference."""
         shape = QTextCharFormat(self.text)
         if place.note:
             self._link(shape, f"#reference-{place.note}")
@@ -191,7 +201,7 @@ class TextFormats:
         return shape
 
     def source(self, kind: PictureKind, heading: int) -> QTextCharFormat:
-        """Return the format of the text that stands for a picture until it is there."""
+        """Return the format of the source that is shown until its picture is drawn."""
         shape = self._new_span(Span("", italic=kind == "file"), heading)
         if kind != "file":
             shape.setFont(code_font(round((self.size - 1) * _HEADINGS[heading])))
@@ -199,6 +209,7 @@ class TextFormats:
         return shape
 
     def order(self, source: str, kind: PictureKind, heading: int, ratio: float) -> Order:
+        """Return the order for a picture in the size and colour of its text."""
         if kind == "file":
             return Order(source, kind, 0, 0, "", ratio)
         size = round(self.size * _HEADINGS[heading])
@@ -206,6 +217,14 @@ class TextFormats:
         return Order(source, kind, size, metrics.xHeight() / 4, self.theme.text, ratio)
 
     def image(self, name: str, size: QSizeF, words: str, kind: PictureKind) -> QTextImageFormat:
+        """Return the format of a picture.
+
+        Args:
+            name: The name of the image resource in the document.
+            size: The size in pixels of the window.
+            words: The text that copies have in its place.
+            kind: The kind of picture.
+        """
         shape = QTextImageFormat()
         shape.merge(self.text)
         shape.setName(name)
@@ -218,12 +237,13 @@ class TextFormats:
         return shape
 
     def colour(self, kind: Kind) -> QTextCharFormat:
+        """Return the format that colours a piece of code of this kind."""
         shape = QTextCharFormat()
         shape.setForeground(QBrush(QColor(getattr(self.theme, f"syntax_{kind}"))))
         return shape
 
     def block(self, block: Block, before: Block | None) -> QTextBlockFormat:
-        """The format of a block's first line, given the block above it."""
+        """Return the format of a block's first line, given the block above it."""
         shape = QTextBlockFormat()
         self._stand(shape, block.place)
         shape.setTopMargin(self._gap(block, before))
@@ -240,6 +260,13 @@ class TextFormats:
         return shape
 
     def code_line(self, place: BlockPlace, code_id: int, top: float) -> QTextBlockFormat:
+        """Return the format of a line of a code block.
+
+        Args:
+            place: The place of the code block.
+            code_id: The number of the code block in the document.
+            top: The margin above the line in pixels.
+        """
         shape = QTextBlockFormat()
         self._stand(shape, BlockPlace(place.indent, "", place.quote))
         shape.setLeftMargin(shape.leftMargin() + CODE_PAD)
@@ -253,6 +280,7 @@ class TextFormats:
         return shape
 
     def table(self, place: BlockPlace, columns: int) -> QTextTableFormat:
+        """Return the format of a table."""
         shape = QTextTableFormat()
         shape.setBorderCollapse(True)
         shape.setBorder(1)
@@ -267,7 +295,7 @@ class TextFormats:
         return shape
 
     def cell(self, spans: Sequence[Span], align: Align, head: bool) -> QTextBlockFormat:
-        """Return the format of a table's cell; a short heading is not broken."""
+        """Return the format of a table cell; a short heading stays on one line."""
         shape = QTextBlockFormat()
         shape.setAlignment(_ALIGN[align])
         if is_right_to_left(spans):
@@ -281,6 +309,7 @@ class TextFormats:
         return QFontMetricsF(text_font(self.size))
 
     def marker_width(self, marker: str) -> float:
+        """Return the width that a list marker takes, with the gap after it, in pixels."""
         needed = self._metrics.horizontalAdvance(marker) + self.size * 0.45
         return max(self.step * 0.8, needed)
 
@@ -315,7 +344,7 @@ class TextFormats:
 
     @staticmethod
     def _turn(shape: QTextBlockFormat) -> None:
-        """Mirror a paragraph; Qt turns the text itself, its first indent and its alignment."""
+        """Mirror a paragraph; Qt itself mirrors the text, its first indent and its alignment."""
         shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         right = QTextOption.TabType.RightTab
         tabs = [QTextOption.Tab(tab.position, right) for tab in shape.tabPositions()]

@@ -1,4 +1,4 @@
-"""One text of the chat: shows markdown, whole or as it arrives, as tall as its content."""
+"""The widget of one text in a chat: markdown, whole or as it arrives, as tall as its content."""
 
 from __future__ import annotations
 
@@ -38,46 +38,57 @@ from app.markdown.splitter import StreamSplitter
 
 SHORTEST_S = 0.033
 _CALM_S = 0.1
-"""Text that grows ten times a second still flows."""
+"""The longest interval in seconds at which growing text still looks fluid."""
 _SHARE = 32.0
-"""Drawing takes one part in so many of the time, as far as the text flows then."""
+"""Drawing takes 1/32 of the time, as long as the interval stays below `_CALM_S`."""
 _MOST = 4.0
-"""And never more than one part in so many."""
+"""Drawing never takes more than 1/4 of the time."""
 _SMOOTHING = 0.3
 
 
 class Pace:
-    """Times are in seconds."""
+    """The pace of drawing: the more a drawing costs, the longer the interval. Times in seconds."""
 
     def __init__(self) -> None:
         self._cost = 0.0
 
     def drew(self, cost: float) -> None:
-        """Tell what one drawing took."""
+        """Record the time that one drawing took."""
         self._cost += _SMOOTHING * (cost - self._cost)
 
     @property
     def interval(self) -> float:
-        """The time to leave between the begin of one drawing and that of the next."""
+        """The time between the starts of two drawings."""
         return max(SHORTEST_S, min(_CALM_S, _SHARE * self._cost), _MOST * self._cost)
 
 
 _AT_ONCE = 1500
-"""Characters; more of them in one drawing would hold up the event loop for too long."""
+"""The maximum number of characters in one drawing; more would block the event loop too long."""
 _GATHER_MS = 40
-"""How long pictures are gathered before they are put in together."""
+"""How long pictures are collected before they are inserted together, in milliseconds."""
 _FAR = 1 << 24
-"""Pixels; further than any text is long."""
+"""A number of pixels that is larger than any text."""
 
 
 class MarkdownView(QTextBrowser):
-    """link(address): a link was followed. copied(): code was put on the clipboard. save(code): a
-    block of it is to become a file; saves: whether there are buttons for that. wrap: whether long
-    lines of code are broken, or one scrolls to their end.
+    """A text of a chat, shown as markdown.
 
-    Nothing is ever loaded from anywhere: links only ask, and pictures are what `put` is given.
-    wanted(view): the text is complete, and `missing` says which pictures it waits for.
-    completed(): all of a text stands there. quote(number): a checked quote was followed.
+    It never loads anything: links only emit a signal, and pictures come through `put`.
+
+    Args:
+        parser: Parses the markdown.
+        text_size: The size of plain text in pixels.
+        wrap: Whether long lines of code are broken; otherwise the user scrolls sideways.
+        saves: Whether code blocks have a button that saves them as a file.
+
+    Signals:
+        link(address): The user clicked a link.
+        wanted(view): The text is complete, and `missing` returns the pictures that it needs.
+        copied(): The user copied a code block.
+        save(code): The user wants to save a code block as a file.
+        drawn(): The text was drawn, perhaps only a part of it.
+        completed(): The whole text is shown.
+        quote(number): The user clicked a checked quote.
     """
 
     link = Signal(str)
@@ -129,7 +140,7 @@ class MarkdownView(QTextBrowser):
         self._buttons.save.connect(self.save)
         self._buttons.copied.connect(self.copied)
         for part in (self, self.viewport()):
-            # as the text grows, what is above stays where it is and need not be painted again
+            # as the text grows, the text above does not move and need not be painted again
             part.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -144,7 +155,7 @@ class MarkdownView(QTextBrowser):
         self.horizontalScrollBar().rangeChanged.connect(self._fit)
 
     def show_blocks(self, blocks: Sequence[Block]) -> None:
-        """Show blocks as they are, all at once."""
+        """Show blocks, all at once."""
         self._stream = None
         self._waiting = ""
         self._writer.show(blocks)
@@ -152,12 +163,12 @@ class MarkdownView(QTextBrowser):
         self._complete()
 
     def show_markdown(self, text: str) -> None:
-        """Show a whole text; of a long one, the end follows in the next turns of the loop."""
+        """Show a whole text; the rest of a long one follows in later turns of the event loop."""
         self.begin(text)
         self.end()
 
     def begin(self, text: str = "") -> None:
-        """Start to show a text that grows, with what there is of it."""
+        """Start to show a growing text, with the part that has arrived so far."""
         self._timer.stop()
         self._writer.show(())
         self._stream = StreamSplitter(self._parser)
@@ -166,23 +177,28 @@ class MarkdownView(QTextBrowser):
         self._draw()
 
     def append(self, text: str) -> None:
-        """More text; it is drawn at once, or with what follows soon."""
+        """Add text; it is drawn at once, or soon together with later text."""
         self._waiting += text
         self._draw_soon()
 
     def end(self) -> None:
-        """The text is complete."""
+        """Complete the text."""
         self._ending = True
         self._timer.stop()
         self._draw()
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of a text that is complete, without marks; none of one that still grows."""
+        """The blocks of a complete text, without marks; empty while the text grows."""
         return self._plain if self._stream is None else ()
 
     def mark(self, marks: Sequence[Marked], tips: Mapping[int, str]) -> None:
-        """Lay marks over the text. tips: what is said of a quote under the pointer, by numbers."""
+        """Mark parts of the text.
+
+        Args:
+            marks: The marks.
+            tips: The tooltips of the quotes, by their numbers.
+        """
         self._tips = tips
         self._writer.show(marked(self._plain, marks))
         self.viewport().update()
@@ -190,20 +206,22 @@ class MarkdownView(QTextBrowser):
         self._want()
 
     def missing(self) -> tuple[Order, ...]:
-        """The pictures that are waited for."""
+        """Return the pictures that the text still waits for."""
         return self._writer.missing()
 
     def put(self, order: Order, image: QImage | None) -> None:
-        """A picture that was waited for; None if it could not be made."""
+        """Give the text a picture that it waits for; None if it could not be drawn."""
         self._came[order] = image
         if not self._gather.isActive():
             self._gather.start(_GATHER_MS)
 
     def set_text_size(self, pixels: int) -> None:
+        """Set the size of plain text, and write the text again if it changed."""
         if pixels != self._formats.size:
             self._restyle(replace(self._formats, size=pixels))
 
     def set_wrap(self, wrap: bool) -> None:
+        """Set whether long lines of code are broken, and write the text again if it changed."""
         if wrap != self._formats.wrap:
             self._restyle(replace(self._formats, wrap=wrap))
 
@@ -223,7 +241,7 @@ class MarkdownView(QTextBrowser):
         if sideways and self.horizontalScrollBar().maximum() > 0:
             super().wheelEvent(event)
         else:
-            event.ignore()  # the transcript scrolls, not the message
+            event.ignore()  # scrolls the transcript, not the message
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -260,7 +278,7 @@ class MarkdownView(QTextBrowser):
             self._timer.start(max(0, math.ceil((self._pace.interval - since) * 1000)))
 
     def _draw(self) -> None:
-        """Draw what waits, but never so much of it that the window would stand still."""
+        """Draw the next part of the pending text, not so much that it blocks the window."""
         if self._stream is None:
             return
         self._drawn_at = time.perf_counter()
@@ -269,11 +287,11 @@ class MarkdownView(QTextBrowser):
             update = self._stream.feed(text)
             changed = self._writer.tail_top
             self._writer.update(update.settled, update.tail)
-            # Qt paints changed text again, but knows nothing of the cards around it
+            # Qt paints changed text again, but not the cards around it
             self.viewport().update(QRect(0, int(changed) - 3 * CODE_PAD, _FAR, _FAR))
             self._after_drawing()
-            # With the painting of what was drawn last, which came in a later turn of the event
-            # loop; other painting, as of scrolling, is not the drawing's.
+            # Includes the painting of the last drawing, which took place in a later turn of the
+            # event loop. Other painting, such as for scrolling, does not count.
             self._pace.drew(time.perf_counter() - self._drawn_at + self._painted)
             self._painted, self._unpainted = 0.0, True
         if self._waiting:
@@ -293,7 +311,7 @@ class MarkdownView(QTextBrowser):
         self.completed.emit()
 
     def _want(self) -> None:
-        """Ask for pictures with the next turn of the loop: whoever answers may not be there yet."""
+        """Ask for pictures in the next turn of the event loop: no receiver may be connected yet."""
         if self._writer.missing():
             QTimer.singleShot(0, self, lambda: self.wanted.emit(self))
 
@@ -336,6 +354,6 @@ class MarkdownView(QTextBrowser):
 
 
 def _quote_in(address: str) -> int:
-    """Return the number of the quote that an address leads to, or 0."""
+    """Return the number of the quote in an address, or 0 for another address."""
     scheme, _, number = address.partition(":")
     return int(number) if scheme == QUOTE and number.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""Draws the pictures for which a transcript's texts wait, and keeps them for a while."""
+"""The pictures of a transcript's texts: drawn on another thread, and cached."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _MOST_BYTES = 64_000_000
 
 
 class Pictures(QObject):
-    """A file is shown only if the user has named it in the same chat: see `local_files`."""
+    """The pictures of a transcript.
+
+    An image file is shown only if the user has named it in the same chat; see `local_files`.
+    """
 
     def __init__(self, tasks: Tasks, transcript: Transcript) -> None:
         super().__init__(transcript)

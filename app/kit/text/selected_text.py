@@ -1,4 +1,4 @@
-"""Reads a document's text as it was written: pictures by their words, no marks of direction."""
+"""The text of a document as it was written: sources for pictures, no direction marks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app.kit.text.formats import END_OF_RUN, IS_ISOLATE, LEFT_TO_RIGHT
 
 _SIGNS = re.compile(f"[\ufffc{LEFT_TO_RIGHT}{END_OF_RUN}]")
-"""A picture, and what stands around code; the last two may also be the author's own."""
+"""A picture, and the isolates around code; the author can also have written the last two."""
 
 
 def plain_text(cursor: QTextCursor) -> str:
-    """The selected text, with the source of each formula in its place."""
+    """Return the selected text, with the source of each picture in its place."""
     text = cursor.selection().toPlainText()
     if not _SIGNS.search(text):
         return text
@@ -30,7 +30,7 @@ def plain_text(cursor: QTextCursor) -> str:
 
 
 def line_of(block: QTextBlock, start: int, end: int) -> str:
-    """Return the characters `start` to `end` of a block, with the words of its pictures."""
+    """Return the characters `start` to `end` of a block, with the sources of its pictures."""
     text = block.text()[start:end]
     if not _SIGNS.search(text):
         return text
@@ -41,7 +41,7 @@ def line_of(block: QTextBlock, start: int, end: int) -> str:
 
 
 def anchor_height(document: QTextDocument, name: str) -> float | None:
-    """Return how far down an anchor stands, in pixels; None if there is none of this name."""
+    """Return the vertical position of an anchor in pixels; None if there is no such anchor."""
     block = document.begin()
     while block.isValid():
         for fragment in fragments_of(block):
@@ -52,7 +52,12 @@ def anchor_height(document: QTextDocument, name: str) -> float | None:
 
 
 def scroll_to(view: QWidget, height: float | None) -> None:
-    """Scroll what the view lies in, so that this height of it can be seen."""
+    """Scroll the area around a view until a height of the view is visible.
+
+    Args:
+        view: A widget inside a scroll area.
+        height: The position in pixels from the top of the view; None does nothing.
+    """
     area = view.parentWidget()
     while area is not None and not isinstance(area, QScrollArea):
         area = area.parentWidget()
@@ -63,6 +68,7 @@ def scroll_to(view: QWidget, height: float | None) -> None:
 
 
 def fragments_of(block: QTextBlock) -> Iterator[QTextFragment]:
+    """Yield the fragments of a block."""
     place = block.begin()
     while not place.atEnd():
         yield place.fragment()
@@ -70,7 +76,7 @@ def fragments_of(block: QTextBlock) -> Iterator[QTextFragment]:
 
 
 def _words_of_signs(cursor: QTextCursor) -> Iterator[str]:
-    """Yield what stands for each of the signs of a selection."""
+    """Yield the replacement of each `_SIGNS` character in a selection."""
     start, end = cursor.selectionStart(), cursor.selectionEnd()
     block = cursor.document().findBlock(start)
     while block.isValid() and block.position() < end:
@@ -90,5 +96,5 @@ def _words_of_signs(cursor: QTextCursor) -> Iterator[str]:
 
 
 def _part(text: str, start: int, end: int) -> str:
-    """Cut a text where Qt counts: it counts two for a character beyond the first plane."""
+    """Cut a text at Qt's positions, where a character beyond the first plane counts as two."""
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le", "ignore")

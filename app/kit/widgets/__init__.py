@@ -1,1 +1,1 @@
-"""The components of the window."""
+"""The widgets that the pages share."""

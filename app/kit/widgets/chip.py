@@ -12,7 +12,7 @@ _ICON = 14
 
 
 class Chip(QPushButton):
-    """Shows a tick while it is on, so that its colour is not all that tells."""
+    """A toggle button that shows a tick while it is on, so that the state is not colour alone."""
 
     def __init__(
         self, text: str, name: str, *, checked: bool = False, parent: QWidget | None = None

@@ -1,4 +1,4 @@
-"""A page that scrolls, with one column in its middle."""
+"""A scrolling page with one centred column."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from app.kit.look.theme import COLUMN, GRID
 
 
 class ColumnPage(QScrollArea):
-    """`column`, of the widget `middle`, takes the content; `across` has that widget in its middle.
+    """A scrolling page with one centred column.
 
-    Measures are in pixels; `left` is added to the left margin.
+    `column` is the layout for the content. It belongs to the widget `middle`, which is in the
+    middle of the layout `across`.
+
+    Args:
+        name: The object name.
+        width: The maximum width of the column in pixels.
+        spacing: The gap between the widgets in the column, in pixels.
+        left: Pixels to add to the left margin.
     """
 
     def __init__(

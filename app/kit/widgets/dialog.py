@@ -1,4 +1,4 @@
-"""A dialog that fits every screen: what has no room scrolls above its buttons."""
+"""A dialog that fits every screen: if there is too little room, its content scrolls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ANY_WIDTH = 16_777_215
 
 
 class EnterDialog(QDialog):
-    """Enter presses the button that has the focus; else the main one, where there is one."""
+    """A dialog in which Enter presses the focused button, or else the main one, if any."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         focused = self.focusWidget()
@@ -35,12 +35,22 @@ class EnterDialog(QDialog):
 
 
 class Dialog(EnterDialog):
-    """`column` takes what is shown under the title."""
+    """A dialog with a title, a scrolling column and buttons below it.
+
+    `column` is the layout for the content under the title.
+    """
 
     def __init__(
         self, name: str, *, width: int, height: int = 0, parent: QWidget | None = None
     ) -> None:
-        """Begin. width, height: in pixels, the least that it has on a screen with so many."""
+        """Create the dialog.
+
+        Args:
+            name: The object name.
+            width: The minimum width in pixels, if the screen has as many.
+            height: The minimum height in pixels, if the screen has as many.
+            parent: The parent widget.
+        """
         super().__init__(parent)
         self.setObjectName(name)
         self._least = QSize(width, height)
@@ -56,12 +66,17 @@ class Dialog(EnterDialog):
         whole.addWidget(self._foot)
 
     def set_title(self, title: str) -> None:
-        """Write the title over the window and, once, over all that is in it."""
+        """Set the title of the window, and add it as a heading; call it once."""
         self.setWindowTitle(title)
         self.column.insertWidget(0, Label(title, "title", wrap=True))
 
     def add_buttons(self, *buttons: QWidget, aside: QWidget | None = None) -> None:
-        """Add the buttons below, the main one last. aside: at the other end."""
+        """Add buttons below the content.
+
+        Args:
+            buttons: The buttons, the main one last.
+            aside: A widget at the opposite end of the row.
+        """
         if aside is not None:
             between = QWidget()
             between.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -70,14 +85,14 @@ class Dialog(EnterDialog):
             self._foot.add(button)
 
     def fit(self) -> None:
-        """Make the dialog as high as all of it needs, but no larger than the screen."""
+        """Make the dialog as high as its content, but no larger than the screen."""
         for part in self.findChildren(QWidget):
-            part.ensurePolished()  # what is styled later would need another height
+            part.ensurePolished()  # a part that is styled later would need another height
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         room = self.screen().availableSize()
         asked = QSize(scaled(self._least.width()), scaled(self._least.height()))
         width = min(room.width(), max(self.width(), asked.width()))
-        # Beside a scroll bar, so that none stays that was there while the dialog was smaller.
+        # Leaves room for a scroll bar, so that one shown in a smaller dialog disappears again.
         content = self._page.across.totalHeightForWidth(width - scaled(BAR))
         needed = content + self._foot.heightForWidth(width)
         height = min(room.height(), max(self.height(), asked.height(), needed))

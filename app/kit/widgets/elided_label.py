@@ -1,4 +1,4 @@
-"""A line of text that ends in “…” where there is no room for all of it."""
+"""A line of text that ends in “…” if it is too long for its room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.kit.widgets.label import Label
 
 
 class ElidedLabel(Label):
-    """The whole text is in the tip and in the accessible name."""
+    """A label that elides its text; the tooltip and the accessible name have the whole text."""
 
     def __init__(
         self, text: str = "", look: str = "", name: str = "", parent: QWidget | None = None

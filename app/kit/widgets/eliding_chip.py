@@ -1,4 +1,4 @@
-"""A chip whose text ends in “…” where there is no room for all of it."""
+"""A chip whose text ends in “…” if it is too long for its room."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BESIDE = 25
 
 
 class ElidingChip(Chip):
-    """The whole text is in its tip and in its accessible name."""
+    """A chip that elides its text; the tooltip and the accessible name have the whole text."""
 
     def __init__(
         self, text: str, name: str, *, checked: bool = False, parent: QWidget | None = None

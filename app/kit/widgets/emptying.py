@@ -1,4 +1,4 @@
-"""Takes everything out of a layout."""
+"""A function that empties a layout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from PySide6.QtWidgets import QLayout
 
 
 def empty(layout: QLayout) -> None:
-    """Widgets in it vanish at once and are deleted later; layouts in it are emptied as well."""
+    """Remove everything from a layout and the layouts in it.
+
+    The widgets are hidden at once and deleted later.
+    """
     while (taken := layout.takeAt(0)) is not None:
         widget, inner = taken.widget(), taken.layout()
         if widget is not None:

@@ -1,6 +1,6 @@
-"""Fields that leave the wheel to the page unless they have the focus.
+"""Fields that ignore the mouse wheel unless they have the focus.
 
-Qt's own take it wherever the pointer is: who scrolls through a page would change its values.
+Qt's fields react to the wheel under the pointer, so scrolling through a page would change values.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 from app.kit.look.scale import scaled
 
 _BY_KEYS_AND_CLICKS = Qt.FocusPolicy.StrongFocus
-"""The wheel gives no focus, which it does by Qt's default for these."""
+"""A focus policy under which the wheel does not give the focus, as it does by Qt's default."""
 _INSET = 6
-"""Pixels before a number, as a field for text has them."""
+"""Pixels before a number, as in a text field."""
 
 
 class ComboBox(QComboBox):
+    """A combo box that uses the wheel only with the focus."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
@@ -30,6 +32,8 @@ class ComboBox(QComboBox):
 
 
 class SpinBox(QSpinBox):
+    """A field for a whole number that uses the wheel only with the focus."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)
@@ -43,6 +47,8 @@ class SpinBox(QSpinBox):
 
 
 class DoubleSpinBox(QDoubleSpinBox):
+    """A field for a decimal number that uses the wheel only with the focus."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(_BY_KEYS_AND_CLICKS)

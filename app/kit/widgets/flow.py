@@ -1,4 +1,4 @@
-"""Widgets in lines: what has no room beside its neighbours begins a new line."""
+"""A row of widgets that continues in a new line if there is too little room."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from app.kit.look.theme import GRID
 
 
 class FlowRow(QWidget):
-    """Lays widgets out from the left, each as wide as it likes.
+    """A row that lays widgets out from the left, each at its preferred width, and wraps.
 
-    Those whose size policy expands share what is left of their line. What is wider than a line
-    by itself gets the whole of it.
+    Widgets whose size policy expands share the rest of their line. A widget that is wider than a
+    line gets the whole line.
 
-    A widget and no layout: Qt deletes a layout's items by itself, and PySide does not learn of it.
+    This is a widget and not a layout, because Qt deletes the items of a layout without telling
+    PySide.
     """
 
     def __init__(
         self, *widgets: QWidget, trailing: bool = False, parent: QWidget | None = None
     ) -> None:
-        """Begin. trailing: what a line leaves free is before its widgets, not behind them."""
+        """Create the row.
+
+        Args:
+            widgets: The first widgets.
+            trailing: Whether the free room of a line is before its widgets instead of after them.
+            parent: The parent widget.
+        """
         super().__init__(parent)
         self._widgets: list[QWidget] = []
         self._trailing = trailing
@@ -33,13 +40,13 @@ class FlowRow(QWidget):
             self.add(widget)
 
     def add(self, widget: QWidget) -> None:
-        """Add a widget behind the others."""
+        """Add a widget after the others."""
         widget.setParent(self)
         self._widgets.append(widget)
         self.updateGeometry()
 
     def remove(self, widget: QWidget) -> None:
-        """Take a widget away; whoever has it deletes it."""
+        """Remove a widget and hide it; the caller has to delete it."""
         self._widgets.remove(widget)
         widget.hide()
         self.updateGeometry()
@@ -51,14 +58,14 @@ class FlowRow(QWidget):
         return margins.top() + margins.bottom() + gaps + sum(map(_height, lines))
 
     def sizeHint(self) -> QSize:
-        """Return the size of all in one line."""
+        """Return the size of all widgets in one line."""
         shown = self._shown()
         across = sum(it.sizeHint().width() for it in shown)
         across += scaled(GRID) * max(0, len(shown) - 1)
         return QSize(across, _height(shown)).grownBy(self.contentsMargins())
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size at which each has a line of its own."""
+        """Return the width of the widest widget, as each can have its own line; height 0."""
         width = max((_least(it) for it in self._shown()), default=0)
         return QSize(width, 0).grownBy(self.contentsMargins())
 
@@ -103,7 +110,7 @@ class FlowRow(QWidget):
 
 
 def _widths(line: list[QWidget], room: int) -> list[int]:
-    """Return how wide each widget of a line becomes."""
+    """Return the width of each widget of a line, in pixels."""
     wide = [min(_wide(it), room) for it in line]
     free = room - sum(wide) - scaled(GRID) * (len(line) - 1)
     grows = Qt.Orientation.Horizontal

@@ -10,7 +10,7 @@ from app.kit.look.theme import Tone, colour_of, theme_of
 
 
 class IconButton(QToolButton):
-    """A square button without text; its name is for screen readers and the tip."""
+    """A square button without text; screen readers and the tooltip use its name."""
 
     def __init__(
         self,
@@ -36,11 +36,12 @@ class IconButton(QToolButton):
         self._draw()
 
     def rename(self, name: str) -> None:
+        """Set the accessible name and the tooltip."""
         self.setAccessibleName(name)
         self.setToolTip(name)
 
     def redraw(self, drawing: str, tone: Tone | None = None) -> None:
-        """Show another icon."""
+        """Show another icon; without a tone, in the same tone."""
         self._drawing = drawing
         self._tone = tone or self._tone
         self._draw()

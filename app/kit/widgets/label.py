@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class Label(QLabel):
-    """Plain text always: nothing in it is markup, whoever wrote it."""
+    """A label that always shows plain text, so that Qt never reads a text as markup."""
 
     def __init__(
         self,

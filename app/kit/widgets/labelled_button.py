@@ -1,4 +1,4 @@
-"""A button with an icon before its text."""
+"""A button with an icon and a text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.kit.look.theme import Tone, colour_of, theme_of
 
 
 class LabelledButton(QPushButton):
-    """The icon is redrawn when the theme changes."""
+    """A button with an icon before its text; the icon is redrawn when the theme changes."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The legend of a picture: small squares of colour with their words, line after line."""
+"""The legend of a chart: small squares of colour with their labels, in lines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _LEAD = 4
 
 
 class Legend(QWidget):
-    """Words for the colours of a picture.
+    """The labels of the colours in a chart.
 
-    entries: a colour of the theme, by its name, and the words for it.
+    It is only visual: the chart itself tells screen readers the same.
 
-    It is only looked at: what it belongs to says the same to a screen reader.
+    Args:
+        entries: The name of a colour in the theme, and its label.
     """
 
     def __init__(self, entries: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
@@ -69,11 +70,11 @@ class Legend(QWidget):
         return font
 
     def _line(self) -> int:
-        """The height of one line, in pixels."""
+        """Return the height of one line in pixels."""
         return math.ceil(QFontMetricsF(self._font()).height()) + _LEAD
 
     def _places(self, width: int) -> Iterator[tuple[tuple[str, str], QPointF]]:
-        """Yield each entry with the place of its upper left corner."""
+        """Yield each entry with its upper left corner, for a width in pixels."""
         metrics = QFontMetricsF(self._font())
         left = top = 0.0
         for entry in self._entries:

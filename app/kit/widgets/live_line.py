@@ -1,4 +1,4 @@
-"""A line of text that follows something quick without flickering or moving others."""
+"""A line of text that changes often without flickering or moving other widgets."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.kit.widgets.elided_label import ElidedLabel
 
 PAUSE_MS = 250
-"""The least time between two texts: more often nobody can read."""
+"""The minimum time between two texts in milliseconds, so that people can read them."""
 
 
 class LiveLine(ElidedLabel):
-    """Takes what room is left, whatever it says.
+    """A line that takes the remaining room, whatever its text.
 
-    title: its name for screen readers; what it says is its description.
+    Args:
+        title: The accessible name; the text becomes the accessible description.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class LiveLine(ElidedLabel):
         self.setAccessibleName(title)
 
     def say(self, text: str, *, at_once: bool = False) -> None:
-        """Show a text: now, or when the last one has been there long enough."""
+        """Show a text as soon as the last one was visible for `PAUSE_MS`; with `at_once`, now."""
         if self._pause.isActive() and not at_once:
             self._next = text
             return

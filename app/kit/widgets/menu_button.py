@@ -1,4 +1,4 @@
-"""A button that opens a menu: words, and a small arrow behind them."""
+"""A button that opens a menu: a text with a small arrow after it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.kit.look.theme import theme_of
 
 _ARROW = 14
 _GAP = 4
-"""Pixels between a menu and what it belongs to."""
+"""Pixels between a menu and its button."""
 
 
 class MenuButton(QPushButton):
-    """The arrow is drawn: fonts that have a sign for it are loaded for nothing else."""
+    """A button with an arrow, drawn as an icon: a character for it would need one more font."""
 
     def __init__(self, object_name: str, look: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

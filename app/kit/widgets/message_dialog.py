@@ -1,4 +1,4 @@
-"""A dialog that says one thing and offers a few answers."""
+"""A dialog with a message and a few answers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ _WIDTH = 480
 
 
 class MessageDialog(Dialog):
-    """Says one thing and offers a few answers.
+    """A dialog with a message and a few answers.
 
-    lines: the first is the headline. answers: name and text of the buttons, the main one last.
+    Args:
+        lines: The lines of the message; the first is the headline.
+        answers: The name and the text of each button, the main one last.
+        drawing: The icon.
+        details: A text in a field below the message; empty for none.
 
-    answered(name): a button was pressed; the dialog has closed.
+    Signals:
+        answered(name): The user pressed a button, and the dialog has closed.
     """
 
     answered = Signal(str)

@@ -1,4 +1,4 @@
-"""The head of a page: the way back, the page's name, and what is done with all of it."""
+"""The head of a page: the back button, the title, and the actions for the whole page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from app.kit.widgets.label import Label
 
 
 class PageHead(FlowRow):
-    """back(): to the chat. back_name: the object name of its button.
+    """The head of a page.
 
-    acts: at the right, or below where there is no room.
+    Args:
+        title: The title.
+        back_name: The object name of the back button.
+        acts: Widgets on the right, or below the title if there is too little room.
+
+    Signals:
+        back(): The user wants to return to the chat.
     """
 
     back = Signal()
@@ -32,7 +38,7 @@ class PageHead(FlowRow):
 
 
 class HeadAbove(QWidget):
-    """A head that stays while the page's column scrolls below it, as wide as that column."""
+    """A head that does not scroll with the page's column below it, and is as wide as the column."""
 
     def __init__(self, *rows: QWidget) -> None:
         super().__init__()
@@ -50,7 +56,7 @@ class HeadAbove(QWidget):
             column.addWidget(row)
 
     def lay_over(self, content: QWidget, page: QWidget) -> None:
-        """Make a page of this head, and of what scrolls below it."""
+        """Fill a page with this head and the scrolling content below it."""
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -1,4 +1,4 @@
-"""A frame with a look of the style sheet and a layout of its own."""
+"""A frame with a look from the style sheet and a layout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from app.kit.look.theme import GRID
 
 
 class Panel(QFrame):
-    """A frame with a layout. margins: left, top, right, bottom, in steps of the grid."""
+    """A frame with a layout, `box`.
+
+    Args:
+        look: The look in the style sheet.
+        name: The object name.
+        across: Whether the layout is horizontal.
+        margins: The left, top, right and bottom margins, in steps of the grid.
+        spacing: The gap between the widgets, in steps of the grid.
+    """
 
     def __init__(
         self,

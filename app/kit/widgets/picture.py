@@ -1,4 +1,4 @@
-"""An icon that is only looked at."""
+"""An icon that is only visual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.kit.look.theme import Tone, colour_of, theme_of
 
 
 class Picture(QLabel):
-    """Hidden from screen readers: the text beside it says the same."""
+    """An icon without an accessible name: the text beside it says the same."""
 
     def __init__(
         self, drawing: str, tone: Tone = "muted", size: int = 20, parent: QWidget | None = None

@@ -1,4 +1,4 @@
-"""A card that floats beside what it belongs to until something else is done."""
+"""A card that floats beside a widget until the user does something else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from app.kit.widgets.panel import Panel
 
 
 class Popover(QWidget):
-    """Closes with Escape or a click elsewhere, and is gone then. `card` takes what it shows."""
+    """A card that closes, and is deleted, on Escape or a click elsewhere.
+
+    `card` is the panel for the content.
+    """
 
     def __init__(self, name: str, title: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
@@ -22,7 +25,8 @@ class Popover(QWidget):
         self.setWindowTitle(title)
         around = QVBoxLayout(self)
         around.setContentsMargins(0, 0, 0, 0)
-        # Its corners are those of the page: a desktop without compositing would draw them black.
+        # The popover stays opaque around the card's round corners: a desktop without compositing
+        # would draw transparent corners black.
         self.card = Panel("card", f"{name}Card", margins=(2.5, 2, 2.5, 2), spacing=1)
         self._area = QScrollArea()
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -33,7 +37,7 @@ class Popover(QWidget):
         around.addWidget(self._area)
 
     def open_at(self, anchor: QWidget, *, above: bool = False) -> None:
-        """Show it under a widget, or above it where there is more room or that is wanted."""
+        """Show the card below a widget, or above it if `above` is set or there is no room below."""
         room = anchor.screen().availableGeometry()
         self.polish()
         whole = self.card.sizeHint()
@@ -52,13 +56,18 @@ class Popover(QWidget):
         self.show()
 
     def polish(self) -> None:
-        """Give all parts the zoom, for sizes that are wanted before they are shown."""
+        """Apply the zoom to all parts, so that their sizes are right before they are shown."""
         for part in (self, *self.findChildren(QWidget)):
             part.ensurePolished()
 
 
 def fit_words(label: Label, width: int) -> None:
-    """Give a label that wraps a width in the design's pixels, and the height that it needs."""
+    """Give a label that wraps a width and the height that it needs for that width.
+
+    Args:
+        label: The label.
+        width: The width in pixels at a zoom of 1.0.
+    """
     label.setProperty(FITS_ITSELF, True)
     label.ensurePolished()
     label.setFixedWidth(scaled(width))

@@ -1,4 +1,4 @@
-"""The card of an error: what happened, why, and what to do, with buttons that do it."""
+"""The card of an error: its three sentences, with buttons for the remedies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from engines.errors import UserError
 
 
 class ProblemCard(Panel):
-    """acted(name): a button was pressed. actions: name, icon and text of each."""
+    """The card of an error: what happened, why, and what to do.
+
+    Args:
+        error: The error.
+        actions: The name, icon and text of each button.
+
+    Signals:
+        acted(name): The user pressed a button.
+    """
 
     acted = Signal(str)
 

@@ -1,4 +1,4 @@
-"""A button as wide as its column, with widgets in place of a text."""
+"""A button as wide as its column that contains widgets instead of a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from app.kit.look.theme import GRID
 
 
 class RowButton(QPushButton):
-    """`box` takes what it shows; `name` is all that a screen reader hears of that."""
+    """A button that contains widgets.
+
+    `box` is the layout for the widgets. Screen readers read only the accessible name.
+
+    Args:
+        object_name: The object name.
+        name: The accessible name.
+    """
 
     def __init__(self, object_name: str, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,6 +37,6 @@ class RowButton(QPushButton):
         return self.box.minimumSize()
 
     def let_clicks_through(self) -> None:
-        """Let the button take every click, as what was put into it is only looked at."""
+        """Let the button receive every click; call it after adding the widgets."""
         for part in self.findChildren(QWidget):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -1,4 +1,4 @@
-"""A few choices side by side, of which one is chosen."""
+"""A few choices side by side, one of which is selected."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ _ON = (Qt.Key.Key_Right, Qt.Key.Key_Down)
 
 
 class Segments(Panel):
-    """chosen(key): the user has chosen another one, with the mouse or the arrow keys.
+    """A row of choices, one of which is selected.
 
-    choices: key, text on the button, and what a screen reader says. As with radio buttons, Tab
-    comes to the one that is chosen, and the arrow keys choose its neighbours.
+    As with radio buttons, Tab moves the focus to the selected choice, and the arrow keys select
+    its neighbours.
+
+    Args:
+        name: The object name.
+        title: The accessible name.
+        choices: The key, the text of the button and the accessible name of each choice.
+
+    Signals:
+        chosen(key): The user selected another choice with the mouse or the arrow keys.
     """
 
     chosen = Signal(str)
@@ -56,10 +64,11 @@ class Segments(Panel):
 
     @property
     def choice(self) -> str:
+        """The key of the selected choice."""
         return self._shown
 
     def show_choice(self, key: str) -> None:
-        """Mark a choice without telling anyone."""
+        """Select a choice without emitting a signal."""
         self._shown = key
         self._buttons[key].setChecked(True)
         self.setFocusProxy(self._buttons[key])
@@ -70,7 +79,11 @@ class Segments(Panel):
             button.setFocusPolicy(policy.StrongFocus if other == key else policy.ClickFocus)
 
     def fit_into(self, width: int) -> None:
-        """Stand one under another where there is too little room side by side."""
+        """Place the choices side by side, or one below the other if the width is too small.
+
+        Args:
+            width: The available width in pixels.
+        """
         gaps = self.box.spacing() * (len(self._buttons) - 1)
         margins = self.box.contentsMargins()
         across = sum(it.sizeHint().width() for it in self._buttons.values()) + gaps

@@ -1,4 +1,4 @@
-"""A bar in parts, with what its colours stand for under it."""
+"""A bar of coloured parts, with a legend below it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,35 @@ from app.kit.widgets.legend import Legend
 
 _HEIGHT = 14
 _GAP = 2
-"""Pixels between two parts, so that they are told apart without their colours."""
+"""Pixels between two parts, so that they can be told apart without their colours."""
 
 COLOURS = (
     "use_weights", "use_context", "use_drafter", "use_compute", "use_projector", "use_others",
 )  # fmt: skip
-"""The colours of the theme, in the order in which parts take them."""
+"""The colours of the theme, in the order in which the parts use them."""
 
 
 @dataclass(frozen=True)
 class BarPart:
-    """A part of a bar. words: for the legend. amount: in any unit that all parts share."""
+    """A part of a bar.
+
+    Attributes:
+        words: The text in the legend.
+        amount: The amount, in any unit that all parts share.
+    """
 
     words: str
     amount: int
 
 
 class ShareBar(QWidget):
-    """A bar of parts; the last stands for all others where there are more than colours."""
+    """A bar of parts with a legend; parts beyond the number of colours share the last colour.
+
+    Args:
+        name: The object name of the bar.
+        title: The accessible name of the bar.
+        parts: The parts, from the left; see `limited`.
+    """
 
     def __init__(
         self, name: str, title: str, parts: Sequence[BarPart], parent: QWidget | None = None
@@ -81,7 +92,12 @@ def _colour(number: int) -> str:
 
 
 def limited(parts: Sequence[BarPart], others: str) -> list[BarPart]:
-    """Limit parts to the colours, largest first. others: words for the rest, for {0} of it."""
+    """Sort parts, largest first, and merge the smallest if there are more parts than colours.
+
+    Args:
+        parts: The parts.
+        others: The text for the merged part; {0} is the number of parts in it.
+    """
     ordered = sorted(parts, key=lambda part: -part.amount)
     if len(ordered) <= len(COLOURS):
         return ordered

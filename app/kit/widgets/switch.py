@@ -13,7 +13,7 @@ _RING = 2
 
 
 class Switch(QCheckBox):
-    """Behaves and is read out as a check box."""
+    """A check box in the shape of a switch; screen readers read it as a check box."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""A check box in the colours of the theme, which shows in the dark as well."""
+"""A check box in the colours of the theme, also visible in dark themes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.kit.look.theme import theme_of
 
 
 class TickBox(QCheckBox):
-    """Its words are its accessible name, until it is given another."""
+    """A check box whose text is also its accessible name, unless another name is set."""
 
     def __init__(self, text: str, object_name: str, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)

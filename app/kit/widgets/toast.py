@@ -1,4 +1,4 @@
-"""A short message over the window's lower edge, with at most one thing to do about it."""
+"""A short message over the lower edge of the window, with at most one action."""
 
 from __future__ import annotations
 
@@ -17,22 +17,35 @@ from app.kit.widgets.picture import Picture
 _LEAST_S, _LEAST_AT_REST_S = 2.5, 8.0
 _LETTERS_PER_S = 14
 _AGAIN_MS = 1_000
-"""After so long it is looked again whether somebody is still at it."""
+"""How often to check whether the user still points at the toast, in milliseconds."""
 
 
 def seconds_for(lines: Sequence[str], *, at_rest: bool) -> float:
-    """Return how long these lines are shown. at_rest: something is to be understood or decided."""
+    """Return for how many seconds these lines are shown.
+
+    Args:
+        lines: The lines of the message.
+        at_rest: Whether the user has to understand or decide something, and needs more time.
+    """
     reading = 1 + sum(map(len, lines)) / _LETTERS_PER_S
     return max(_LEAST_AT_REST_S if at_rest else _LEAST_S, reading)
 
 
 class Toast(Panel):
-    """acted(): its button was pressed. closed(): it is gone, whoever closed it.
+    """A short message.
 
-    action, drawing: text and icon of the button, if there is one.
-    problem: something went wrong. It leaves once it can have been read, unless the pointer or the
-    focus is on it.
-    about: what it tells the state of, so that it takes the place of what was told before.
+    It closes after the time that people need to read it, unless the pointer or the focus is on it.
+
+    Args:
+        lines: The lines of the message.
+        action: The text of the button; empty for no button.
+        drawing: The icon of the button.
+        problem: Whether the message is about an error.
+        about: The subject of the message. It replaces an earlier toast about the same subject.
+
+    Signals:
+        acted(): The user pressed the button.
+        closed(): The toast has closed, for whatever reason.
     """
 
     acted = Signal()
@@ -76,7 +89,7 @@ class Toast(Panel):
         self._timer.start(round(1000 * seconds_for(lines, at_rest=problem or self.acts)))
 
     def natural_width(self) -> int:
-        """Pixels that the longest line takes without a break, with what stands beside it."""
+        """Return the width in pixels that fits the longest line unbroken and the buttons."""
         texts = [label for label in self.findChildren(Label) if label.text()]
         longest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in texts)
         beside = self.action.sizeHint().width() if self.action.isVisibleTo(self) else 0
@@ -89,6 +102,7 @@ class Toast(Panel):
             self.dismiss()
 
     def dismiss(self) -> None:
+        """Close the toast and delete it later."""
         self._timer.stop()
         self.hide()
         self.closed.emit()

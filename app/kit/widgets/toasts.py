@@ -1,4 +1,4 @@
-"""Keeps the toasts of a window stacked over its lower edge, and over its composer."""
+"""The toasts of a window, stacked over its lower edge and above its composer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ _MOST = 3
 _WIDEST = 520
 _MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 _COMPOSER = "composer"
-"""The name of what they leave free, where it can be seen: the field for a message, with Send."""
+"""The object name of the composer, which the toasts do not cover while it is visible."""
 
 
 class Toasts(QObject):
+    """The stack of toasts of a window."""
+
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
@@ -26,10 +28,9 @@ class Toasts(QObject):
         window.installEventFilter(self)
 
     def show(self, toast: Toast) -> None:
-        """Show one more; the oldest leaves when there are too many.
+        """Show a toast; the oldest closes if there are too many.
 
-        What is told again takes its own place, unless it is something to take back; so does what
-        is told of the same.
+        A toast without an action replaces earlier ones with the same text or the same subject.
         """
         for shown in [] if toast.acts else list(self._shown):
             same = shown.accessibleName() == toast.accessibleName()

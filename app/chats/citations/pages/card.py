@@ -1,4 +1,4 @@
-"""The card of an answer's quotes: each with its verdict and its place."""
+"""The card with an answer's quotes, each with its verdict and its place."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from app.kit.widgets.popover import Popover, fit_words
 from app.kit.widgets.row_button import RowButton
 
 _WIDTH = 290
-"""Pixels for a quote and its verdict."""
+"""The width of a quote and its verdict in pixels."""
 _LONGEST = 200
 _HASH = 12
-"""Digits of a hash that are shown: so many tell files apart."""
+"""The number of digits of a hash that are shown, enough to tell files apart."""
 
 
 class CitationCard(Popover):
-    """chosen(number): the place of this quote is to be shown; those not found have none."""
+    """The card with an answer's quotes.
+
+    Signals:
+        chosen(number): The user wants to see the place of this quote. A quote that was not found
+            has no place and cannot be chosen.
+    """
 
     chosen = Signal(int)
 

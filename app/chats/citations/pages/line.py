@@ -1,4 +1,4 @@
-"""The line under an answer that sums its checked quotes up."""
+"""The line under an answer that sums up its checked quotes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 class CitationLine(FlowRow):
-    """all(): the quotes are to be listed. uncited(shown): sentences without a quote are to be
-    shown, in all answers, or not any more.
+    """The summary of an answer's checked quotes.
+
+    Args:
+        checked: The checked answer.
+        shows_uncited: Whether sentences without a quote are marked.
+
+    Signals:
+        all(): The user wants the list of the quotes.
+        uncited(shown): The user wants sentences without a quote to be marked in all answers, or
+            no longer marked.
     """
 
     all = Signal()
@@ -45,7 +53,7 @@ class CitationLine(FlowRow):
         self.add(self._uncited)
 
     def show_uncited(self, shown: bool) -> None:
-        """Show that the switch was turned, under another answer."""
+        """Set the switch after the user changed it under another answer."""
         self._uncited.setChecked(shown)
 
 

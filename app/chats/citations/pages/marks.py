@@ -1,4 +1,4 @@
-"""Marks the checked quotes of the answers that are live, and sums them up under each."""
+"""The marks of checked quotes in live answers, and their summary under each answer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 _PART = "citations"
 _TIP_WIDTH = 80
-"""Characters of a line in a tip."""
+"""The number of characters of a line in a tooltip."""
 
 
 class CitationMarks(QObject):
-    """Has answers about files checked as they come live or end.
+    """The check of answers about files, when they become live or end.
 
-    opened(citation): its place is to be shown.
+    Signals:
+        opened(citation): The user wants to see the place of a quote.
     """
 
     opened = Signal(object)
@@ -54,7 +55,7 @@ class CitationMarks(QObject):
             self._check(view)
 
     def _check(self, view: MessageView) -> None:
-        """Have an answer checked, if it is complete and there are files in its chat."""
+        """Check an answer if it has ended and there are files in its branch."""
         answer, blocks = view.message, view.view.blocks
         if answer.state == "streaming" or not blocks:
             return
@@ -82,10 +83,10 @@ class CitationMarks(QObject):
 
     def _came(self, answer_id: str, blocks: Sequence[Block], checked: CheckedAnswer) -> None:
         if not isValid(self._transcript):
-            return  # a scratch chat was closed meanwhile
+            return  # the scratch chat was closed in the meantime
         view = self._transcript.view_of(answer_id)
         if view is not None and view.view.blocks == blocks:
-            self._show(view, checked)  # else it was changed meanwhile, and is checked again
+            self._show(view, checked)  # otherwise it has changed, and is checked again
 
     def _show(self, view: MessageView, checked: CheckedAnswer) -> None:
         from app.chats.citations.pages.line import CitationLine
@@ -142,7 +143,7 @@ class CitationMarks(QObject):
         card.open_at(anchor)
 
     def _follow(self, answer_id: str, number: int) -> None:
-        """Show the place of a quote; of one that has none, what became of it."""
+        """Show the place of a quote, or if it has none, the list with its verdict."""
         checked = self._checked.get(answer_id)
         if checked is None or not 0 < number <= len(checked.citations):
             return

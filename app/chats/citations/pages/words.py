@@ -1,4 +1,4 @@
-"""What the window says of checked quotes."""
+"""The texts about checked quotes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _tr = QCoreApplication.translate
 
 
 def summary(checked: CheckedAnswer) -> str:
-    """Sum up how the quotes of an answer stand, as under it."""
+    """Return the summary of an answer's quotes."""
     count = len(checked.citations)
     if not count:
         return _tr("citations", "No quote to check")
@@ -39,7 +39,7 @@ def summary(checked: CheckedAnswer) -> str:
 
 
 def verdict(citation: Citation, checked: CheckedAnswer) -> str:
-    """Say where a quote stands, or that it stands nowhere."""
+    """Return a sentence that says where a quote was found, or that it was not found."""
     if citation.verdict == "not_found":
         if checked.gone:
             words = _tr("citations", "Not found. Not all files are here any more: {0}")
@@ -60,12 +60,12 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
 
 
 def places(citation: Citation) -> str:
-    """Name the file and the places in which a quote stands."""
+    """Return the file and the places in which a quote was found, as text."""
     return ", ".join([isolated(citation.name), *map(_place_of, citation.spans)])
 
 
 def copy_words(citation: Citation, checked: CheckedAnswer) -> str:
-    """Say what is wrong with the kept copy of a quote's file; "" where nothing is."""
+    """Return what is wrong with the stored copy of a quote's file; "" if nothing is."""
     state = checked.copies.get(citation.document, "missing")
     if state == "changed":
         return _tr("citations", "The file has changed since it was read.")

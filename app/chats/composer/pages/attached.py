@@ -1,4 +1,4 @@
-"""Above the message: what goes with it, files and long texts that were pasted, each as a chip."""
+"""The attachments above the message: files and long pasted texts, each as a chip."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from app.chats.context.values.budget import ContextUse
 
 _TIP = 400
-"""Characters of the beginning of a pasted text in its tip."""
+"""How many characters of a pasted text its tooltip shows."""
 
 _HIGHEST = 188
-"""Pixels, but at most a quarter of the window: beyond it the chips scroll, so that the chat stays
-in sight."""
+"""The maximum height in pixels, but at most a quarter of the window: beyond it the chips scroll,
+so that the chat stays visible."""
 
 _LEAST = 36
-"""Pixels, where even one chip has to scroll."""
+"""The minimum height in pixels in a very low window; even one chip has to scroll there."""
 
 _LOWEST = 72
-"""Pixels, so that one chip is seen."""
+"""The height in pixels that shows one chip, also if a quarter of the window is less."""
 
 _QUICK_S = 2.0
-"""Seconds from which on it is shown how long a file is being read."""
+"""After so many seconds, the chip shows how long the file is being read."""
 
 
 class _Area(QScrollArea):
-    """As high as is wanted; in a window that has too little room for all, it scrolls sooner."""
+    """A scroll area that grows up to a maximum height, and shrinks if the window is too small."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,9 +60,14 @@ class _Area(QScrollArea):
 
 
 class Attached(QWidget):
-    """changed(): there are others, or more is known. unfolded(text): a pasted one is to be a part
-    of what is written. opened(sha256): a file is to be looked at. removed(id): a file is not to go.
-    made(chip, attachment): a chip has come for a file that was read.
+    """The attachments of a message.
+
+    Signals:
+        changed(): There are other attachments, or more is known about one.
+        unfolded(text): The user wants a pasted text to become part of the written text.
+        opened(sha256): The user wants to see a file.
+        removed(id): The user wants to remove a file.
+        made(chip, attachment): A file was read and has a chip.
     """
 
     changed = Signal()
@@ -113,25 +118,26 @@ class Attached(QWidget):
 
     @property
     def texts(self) -> list[str]:
-        """The texts that were pasted."""
+        """The pasted texts."""
         return [text for text, _ in self._pastes]
 
     @property
     def has_files(self) -> bool:
-        """Whether a file can be sent, or is going to be."""
+        """Whether there is a file that can be sent, now or after it is read."""
         return any(it.problem is None for it in self._files)
 
     @property
     def is_reading(self) -> bool:
+        """Whether a file is being read."""
         return any(it.is_being_read for it in self._files)
 
     @property
     def problem(self) -> ProblemCard | None:
-        """What says that a file cannot go with the message; None where all can."""
+        """The card of a file that cannot be sent; None if all files can."""
         return next(iter(self._cards.values()), None)
 
     def show_problem(self) -> None:
-        """Bring that into sight, and let Enter remove the file."""
+        """Scroll to the card of a file that cannot be sent, and focus its *Remove* button."""
         if self.problem is not None:
             self._area.ensureWidgetVisible(self.problem)
             button = self.problem.findChild(QWidget, "removeFailed")
@@ -139,7 +145,7 @@ class Attached(QWidget):
                 button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def add(self, text: str) -> None:
-        """Add a long text that was pasted."""
+        """Add a long pasted text."""
         chip = self._paste_chip(text)
         self._pastes.append((text, chip))
         self._flow.add(chip)
@@ -148,7 +154,7 @@ class Attached(QWidget):
         self.changed.emit()
 
     def clear_texts(self) -> None:
-        """Remove the texts that were pasted."""
+        """Remove the pasted texts."""
         if self._pastes:
             for _, chip in self._pastes:
                 self._drop(chip)
@@ -157,7 +163,7 @@ class Attached(QWidget):
             self.changed.emit()
 
     def show_files(self, files: Sequence[DraftFile]) -> None:
-        """Show the files at the message; a chip that says something else now stays in its place."""
+        """Show the files of the message; existing chips keep their places."""
         self._files = files
         there = {it.id for it in files if it.problem is None}
         for gone in self._chips.keys() - there:
@@ -177,12 +183,12 @@ class Attached(QWidget):
         self.changed.emit()
 
     def show_use(self, use: ContextUse | None) -> None:
-        """Show what the files take of the context; None where that is not known."""
+        """Show the share of the context that each file takes; None if it is not known."""
         self._use = use
         self._tell()
 
     def show_waiting(self, waits: bool) -> None:
-        """Whether the message is sent once the files are read."""
+        """Show or hide the note that the message is sent once the files are read."""
         self._waiting.setVisible(waits)
         self._arrange()
 
@@ -192,11 +198,11 @@ class Attached(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.LayoutRequest:
-            self._fit_soon.start()  # a chip says more than before
+            self._fit_soon.start()  # a chip has more text than before
         return super().eventFilter(watched, event)
 
     def _tell(self) -> None:
-        """Say of each file what is known of it by now."""
+        """Update the chip of each file."""
         for file in self._files:
             chip = self._chips.get(file.id)
             if chip is None:
@@ -242,7 +248,7 @@ class Attached(QWidget):
             self.opened.emit(file.attachment.sha256)
 
     def _remove(self, file_id: str) -> None:
-        """Let a file go, and give the focus to one beside it."""
+        """Remove a file, and focus one beside it."""
         ids = list(self._chips)
         at = ids.index(file_id)
         self.removed.emit(file_id)
@@ -279,7 +285,7 @@ class Attached(QWidget):
         return chip
 
     def _take(self, chip: FileChip) -> str:
-        """Remove a pasted text; returns it."""
+        """Remove a pasted text and return it."""
         at = next(number for number, (_, one) in enumerate(self._pastes) if one is chip)
         text, _ = self._pastes.pop(at)
         self._drop(chip)
@@ -297,7 +303,7 @@ class Attached(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Be as high as the chips are, up to a limit from which on they scroll."""
+        """Set the height to that of the chips, up to a limit from which they scroll."""
         width = self.width()
         height = self._column.heightForWidth(width) if width else self._column.sizeHint().height()
         most = min(scaled(_HIGHEST), max(scaled(_LOWEST), self.window().height() // 4))

@@ -1,4 +1,4 @@
-"""Lets the user choose the collections that the open chat is asked about."""
+"""The choice of the collections that the open chat uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from app.documents.collections.presenters import Collections
 
 
 class ChatCollections(QObject):
-    """Stands between the chip at the composer and the presenters. show_all: shows their page."""
+    """The connection of the composer's collections chip with the presenters.
+
+    Args:
+        page: The page of the chat.
+        collections: The collections.
+        chat_settings: The settings of chats.
+        show_all: Shows the page of the collections.
+    """
 
     def __init__(
         self,
@@ -41,14 +48,14 @@ class ChatCollections(QObject):
         collections.look()
 
     def show(self) -> None:
-        """Show the choice of the chat that is open."""
+        """Show the choice of the open chat."""
         states = self._collections.states
         chosen = self._chat_settings.collections(self._page.chat_id)
         reading = reading_of([it for it in states if it.collection.id in chosen])
         self._chip.show_choice([it.collection for it in states], chosen, reading)
 
     def open_menu(self) -> None:
-        """Open the choice at the message, for the keyboard."""
+        """Open the menu at the composer; a keyboard shortcut calls this."""
         composer = self._page.composer
         self._chip.open_menu(composer.edit if self._chip.isHidden() else self._chip)
 

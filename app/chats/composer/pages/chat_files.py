@@ -1,4 +1,4 @@
-"""The files at the message of the chat that is open: between the composer and the presenter."""
+"""The files of the open chat's next message, between the composer and the presenter."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 
 class ChatFiles(QObject):
-    """Takes files that were chosen, dropped or pasted to the message of the open chat.
+    """The files that the user chooses, drops or pastes for the message of the open chat.
 
-    changed(): other files go with it. file_opened(sha256): one of them is to be looked at.
+    Signals:
+        changed(): The message has other files.
+        file_opened(sha256): The user wants to see a file.
     """
 
     changed = Signal()
@@ -52,28 +54,29 @@ class ChatFiles(QObject):
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """The files that go with the next message, as far as they have been read."""
+        """The files of the next message that have been read."""
         return self._shown
 
     def show_chat(self, chat_id: str | None) -> None:
+        """Show the files of a chat; None is the new chat."""
         self._chat_id = chat_id
         self._show()
 
     def show_use(self, use: ContextUse | None) -> None:
-        """Show what the files take of the context."""
+        """Show the share of the context that each file takes."""
         self._composer.attached.show_use(use)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Put files at the message."""
+        """Attach files to the message."""
         self._files.add(self._chat_id, paths)
         self._composer.focus()
 
     def add_picture(self, picture: QImage) -> None:
-        """Put a picture at the message that was pasted."""
+        """Attach a pasted picture to the message."""
         self.add_made(self.tr("Pasted picture"), partial(picture_bytes, picture))
 
     def add_made(self, name: str, make: Callable[[], bytes]) -> None:
-        """Put something at the message that is in no file; see `DraftFiles.add_made`."""
+        """Attach data that is not in a file; see `DraftFiles.add_made`."""
         self._files.add_made(self._chat_id, name, make)
 
     def choose(self) -> None:
@@ -98,11 +101,11 @@ class ChatFiles(QObject):
             self._files.put_back(self._chat_id, taken)
 
     def sent(self, chat_id: str | None) -> None:
-        """What was taken there is on its way."""
+        """Save the files of a chat after those that were taken have been sent."""
         self._files.save(chat_id)
 
     def adopt(self, chat_id: str) -> None:
-        """The empty chat has been stored."""
+        """Move the files of the new chat to the chat under which it was stored."""
         self._chat_id = chat_id
         self._files.adopt(chat_id)
 

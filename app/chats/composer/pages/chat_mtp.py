@@ -1,4 +1,4 @@
-"""Multi-token prediction in the window: the mode of the next message, and what is said of it."""
+"""Multi-token prediction in the window: the mode of the next message, and the text about it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from app.settings.values.fields import Settings
 
 _FASTER = 1.05
-"""Gains below this are nothing that a user would notice."""
+"""Users do not notice smaller gains in speed."""
 Ask = Callable[[Sequence[str], Sequence[tuple[str, str]], Callable[[str], object]], object]
-"""As `Notifier.ask`: lines, answers, and who hears which was given."""
+"""The signature of `Notifier.ask`: lines, answers, and the function that gets the answer."""
 
 
 class ChatMtp(QObject):
-    """Stands between the chip at the composer and the presenters, for the chat that is open.
+    """The connection of the composer's MTP chip with the presenters, for the open chat.
 
-    The switch is the chat's own: it is saved with it, and only its user moves it. The sentence says
-    the latest of what is known: the report of the chat's last answer, what the loaded model can,
-    what the model's files say.
+    Each chat has its own mode, which is saved with the chat; only the user changes it. The
+    sentence on the card comes from the best available source: the report of the chat's last
+    answer, the abilities of the loaded model, or the model's files.
 
-    An engine that has to start again for another mode costs time: that is asked for once for each
-    model, before it happens, and said each time.
+    If the engine has to restart for another mode, the user is asked first, once for each model,
+    and the sentence says so each time.
     """
 
     def __init__(
@@ -72,17 +72,21 @@ class ChatMtp(QObject):
         return self._stored()
 
     def apply(self, settings: Settings) -> None:
+        """Use new settings."""
         self._settings = settings
         self._show()
 
     def show_chat(self, chat_id: str | None) -> None:
-        """Another chat is shown, or this one was read again; None is one without messages."""
+        """Show the state of a chat after it was opened or reloaded; None is the new chat."""
         self._is_due = self._is_due and chat_id == self._chat_id
         self._chat_id = chat_id
         self._show()
 
     def adopt(self, chat_id: str) -> None:
-        """The empty chat has been stored, with the mode that its first question had."""
+        """Move the mode to the stored chat after the new chat was stored.
+
+        The chat was stored with the mode of its first question.
+        """
         self._chat_id = chat_id
         if self._new is not None and self._new != self._chats.mtp(chat_id):
             self._chats.set_mtp(chat_id, self._new)
@@ -90,12 +94,17 @@ class ChatMtp(QObject):
         self._show()
 
     def show_files(self, model: str, sentence: str) -> None:
-        """Show what a model's files say of MTP, by the name that the settings have for it."""
+        """Show the MTP abilities according to a model's files.
+
+        Args:
+            model: The name that the settings have for the model.
+            sentence: The sentence to show.
+        """
         self._files = (model, sentence)
         self._show()
 
     def show_at_server(self, at_server: bool) -> None:
-        """Whether another program answers in this chat, and not Hearth."""
+        """Set whether a server answers in this chat instead of Hearth's engines."""
         self._at_server = at_server
         self._show()
 
@@ -129,13 +138,13 @@ class ChatMtp(QObject):
         self._ask(lines, answers, answered)
 
     def _restarts(self, ready: Ready, chosen: MtpMode) -> bool:
-        """Whether the engine has MTP in it or not, which is another thing than how it is used."""
+        """Return whether the engine has to restart for this mode."""
         return takes_restart(ready.loaded.mtp_switch, self._stored(), chosen)
 
     def _set(self, chosen: MtpMode) -> None:
         ready = self._loaded_here()
         if ready is not None and self._restarts(ready, chosen):
-            self._is_due = not self._is_due  # back again costs nothing
+            self._is_due = not self._is_due  # choosing the old mode again needs no restart
         if self._chat_id is None:
             self._new = chosen
         else:
@@ -151,7 +160,7 @@ class ChatMtp(QObject):
             self._gains.pop(chat_id, None)
         self._models[chat_id] = ready.entry.id
         if not ready.entry.on_server:
-            # They share this computer's memory: what another of them had is unloaded.
+            # Local engines share this computer's memory: the others' models are unloaded.
             self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
         self._loaded[ready.entry.engine] = ready
         if chat_id == self._chat_id:
@@ -179,14 +188,14 @@ class ChatMtp(QObject):
         return stored or self._generation.usual_mtp()
 
     def _out_of_reach(self) -> str:
-        """Why the switch moves nothing; "" where it does."""
+        """Return why the switch has no effect; "" if it has."""
         ready = self._loaded_here()
         if self._at_server or (ready is not None and ready.loaded.mtp_switch == "server"):
             return self.tr("MTP is set on the server; Hearth cannot change it.")
         return ""
 
     def _loaded_here(self) -> Ready | None:
-        """The model of this chat, if it is one of those that are loaded."""
+        """Return this chat's model if it is loaded, else None."""
         model = self._settings.model
         for ready in self._loaded.values():
             if model in (ready.entry.id, ready.entry.name, ready.called):
@@ -194,7 +203,7 @@ class ChatMtp(QObject):
         return None
 
     def _word(self, mode: MtpMode) -> str:
-        """Say in a word what it brings, as of the last answer that has ended."""
+        """Return the text of the chip: the gain in speed of the last answer, if noticeable."""
         if self._out_of_reach():
             return self.tr("MTP")
         if mode == "off":
@@ -212,7 +221,7 @@ class ChatMtp(QObject):
         return self._from_now_on(mode) or self._known(mode)
 
     def _from_now_on(self, mode: MtpMode) -> str:
-        """Say what changes or takes time with the next message; "" if nothing does."""
+        """Return what changes or takes time with the next message; "" if nothing does."""
         ready = self._loaded_here()
         if self._is_due and ready is not None:
             return self.tr("The engine restarts with the next message: about {0} s.").format(
@@ -229,7 +238,7 @@ class ChatMtp(QObject):
         return words[mode]
 
     def _known(self, mode: MtpMode) -> str:
-        """The latest that was said of it."""
+        """Return the most recent sentence about MTP."""
         if mode == "off":
             return self.tr("MTP is off for this chat.")
         ready = self._loaded_here()

@@ -1,4 +1,4 @@
-"""The waiting messages of the chat that is open: between the strip and the presenters."""
+"""The waiting messages of the open chat, between the strip and the presenters."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 
 
 class ChatQueue(QObject):
-    """Handles the waiting messages of the open chat.
+    """The waiting messages of the open chat, and the menu that sends to another model.
 
-    Also the models that a message can be sent to in place of the chat's.
-
-    ask: sends what the composer holds to the model of this id.
+    Args:
+        waiting: The waiting messages.
+        generation: Writes the answers.
+        composer: The composer.
+        notifier: Shows errors and *Undo*.
+        ask: Sends the composer's message to the model with this id.
+        parent: The parent object.
     """
 
     def __init__(
@@ -57,10 +61,16 @@ class ChatQueue(QObject):
         generation.ended.connect(self._answer_changed)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Set the models to choose from. current: the id or name of the chat's."""
+        """Set the models to choose from.
+
+        Args:
+            entries: The models.
+            current: The id or name of the chat's model.
+        """
         self._entries, self._current = entries, current
 
     def show_chat(self, chat_id: str | None) -> None:
+        """Show the waiting messages of a chat; None is the new chat."""
         self._chat_id = chat_id
         self._show()
 

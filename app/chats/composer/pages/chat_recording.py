@@ -1,4 +1,4 @@
-"""The microphone at the message of the chat that is open."""
+"""The microphone for the message of the open chat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class ChatRecording(QObject):
-    """Offers the microphone where the model hears, and asks each time before it is on."""
+    """The microphone button, shown for models that accept sound.
+
+    Each recording starts with a question to the user.
+    """
 
     def __init__(
         self,
@@ -45,18 +48,18 @@ class ChatRecording(QObject):
         chat_settings.changed.connect(lambda _: self.look())
 
     def show_chat(self, chat_id: str | None) -> None:
-        """Another chat is shown: what is recorded for the one before is dropped."""
+        """Show another chat, and discard a recording for the one before."""
         if chat_id != self._chat_id:
             self._recording.drop()
         self._chat_id = chat_id
         self.look()
 
     def adopt(self, chat_id: str) -> None:
-        """The empty chat has been stored."""
+        """Use the id of the new chat after it was stored."""
         self._chat_id = chat_id
 
     def look(self) -> None:
-        """The chat may have another model, or that another projector."""
+        """Check whether the chat's model accepts sound, after it or its projector changed."""
         self._model = self._chat_settings.resolve(self._chat_id).settings.model
         self._recording.look(self._model)
 

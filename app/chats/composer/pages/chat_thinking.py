@@ -1,4 +1,4 @@
-"""Thinking in the window: what the model can, and what the open chat has chosen."""
+"""Thinking in the window: the model's abilities, and the choice of the open chat."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 
 class ChatThinking(QObject):
-    """Stands between the switch at the composer and the presenters. changed(): there is news.
+    """The connection of the composer's thinking switch with the presenters.
 
-    The switch is the chat's own, as one of its settings; until it is moved, it stands as the
-    settings have it, or as the model does by itself.
+    Each chat has its own choice, stored as one of its settings. Until the user makes one, the
+    general settings apply, or else the model's default.
+
+    Signals:
+        changed(): The model's abilities or the choice have changed.
     """
 
     changed = Signal()
@@ -47,22 +50,22 @@ class ChatThinking(QObject):
 
     @property
     def choice(self) -> str:
-        """The choice of the chat that is open."""
+        """The choice of the open chat."""
         return self._switch.choice
 
     @property
     def thinks(self) -> bool:
-        """Whether the model of the chat can think before it answers, as far as known."""
+        """Whether the chat's model is known to be able to think before it answers."""
         facts = self._known.get(self._model)
         return facts is not None and facts.thinking != "none"
 
     def show_chat(self, chat_id: str | None) -> None:
-        """Another chat is shown, or this one was read again; None is one without messages."""
+        """Show the choice of a chat after it was opened or reloaded; None is the new chat."""
         self._chat_id = chat_id
         self.show()
 
     def show(self) -> None:
-        """Something that holds in the chat may be another."""
+        """Refresh after the chat's settings changed."""
         held = self._chat_settings.resolve(self._chat_id).settings
         if held.model != self._model:
             self._model = held.model

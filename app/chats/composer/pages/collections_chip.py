@@ -1,4 +1,4 @@
-"""At the composer: the collections that the chat is asked about, and the menu to choose them."""
+"""The chip at the composer with the chat's collections, and the menu to choose them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from app.documents.collections.values import DocumentCollection
 from app.kit.widgets.menu_button import MenuButton, pop_up
 
 _ON_CHIP, _IN_MENU = 24, 40
-"""Characters of a name; all of it is in the tip."""
+"""The maximum number of characters of a name; the tooltip has the whole name."""
 
 
 class CollectionsChip(MenuButton):
-    """chosen(tuple of ids): the user has chosen others. manage(): the page of them is wanted.
+    """The chip with the chat's collections, hidden while there are none.
 
-    Hidden while none is chosen; the menu is reached otherwise then.
+    While it is hidden, the composer's menu offers the choice.
+
+    Signals:
+        chosen(ids): The user chose other collections; a tuple of their ids.
+        manage(): The user wants the page of the collections.
     """
 
     chosen = Signal(object)
@@ -36,7 +40,13 @@ class CollectionsChip(MenuButton):
     def show_choice(
         self, collections: Sequence[DocumentCollection], chosen: Collection[str], state: str
     ) -> None:
-        """Show what is chosen of all collections. state: said of those that are not all read."""
+        """Show which collections are chosen.
+
+        Args:
+            collections: All collections.
+            chosen: The ids of the chosen ones.
+            state: A sentence about chosen collections that are still being read; "" for none.
+        """
         self._all = collections
         self._shown = tuple(chosen)
         names = [it.name for it in collections if it.id in chosen]
@@ -52,12 +62,13 @@ class CollectionsChip(MenuButton):
         self.setToolTip("\n".join(filter(None, [told, state])))
 
     def fill(self, menu: QMenu) -> None:
-        """Put the choices into a menu of their own, where the chip has no room."""
+        """Add a submenu with the choices to a menu, for when the chip has no room."""
         inside = menu.addMenu(self.tr("Documents"))
         inside.menuAction().setObjectName("documentsOfChat")
         self._fill_choices(inside)
 
     def open_menu(self, anchor: QWidget) -> None:
+        """Open the menu with the choices above a widget."""
         menu = QMenu(anchor)
         menu.aboutToHide.connect(menu.deleteLater)
         self._fill_choices(menu)
@@ -86,4 +97,5 @@ class CollectionsChip(MenuButton):
 
 
 def shortened(name: str, most: int) -> str:
+    """Shorten a name to at most this many characters, with “…” at its end."""
     return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"

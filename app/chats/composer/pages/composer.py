@@ -1,4 +1,4 @@
-"""The composer: messages are written and sent, and answers stopped."""
+"""The composer, in which the user writes and sends messages and stops answers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,26 @@ from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.panel import Panel
 
 _NARROW = 420
-"""Pixels."""
+"""The width of the composer in pixels below which its margins are smaller."""
 
 
 class Composer(QWidget):
-    """send(text, model): a message is to be sent, where a model is given to that one instead of the
-    chat's. stop(): the answer is to end. changed(): the text is another. attach(): files are to be
-    chosen. record(): the microphone is wanted.
+    """The composer.
 
-    options: the switches that belong to the next message, in one line with the button. above: what
-    is said of it. attached: the files that go with it. may_send: asked before a message leaves;
-    without it the text stays.
+    Attributes:
+        options: The switches for the next message, in one line with the send button.
+        above: The layout for lines above the message that say something about it.
+        attached: The attachments of the message.
+        may_send: Called with the text before a message is sent; if it returns False, the text
+            stays in the composer.
+
+    Signals:
+        send(text, model): The user sends a message. `model` is the id of the model that answers,
+            or None for the chat's model.
+        stop(): The user wants to stop the answer.
+        changed(): The text or the attachments have changed.
+        attach(): The user wants to choose files.
+        record(): The user wants to record with the microphone.
     """
 
     send = Signal(str, object)
@@ -117,16 +126,16 @@ class Composer(QWidget):
 
     @property
     def text(self) -> str:
-        """What is written, and behind it what was pasted."""
+        """The written text, followed by the pasted texts."""
         return "\n\n".join(filter(None, [self.edit.toPlainText(), *self.attached.texts]))
 
     @property
     def has_something(self) -> bool:
-        """Whether there is something to be sent."""
+        """Whether there is a text or a file to send."""
         return bool(self.text.strip()) or self.attached.has_files
 
     def order_tabs(self) -> None:
-        """Lead the Tab key through the line as it is seen, once all is in it."""
+        """Set the order of the Tab key from left to right; call it after adding all widgets."""
         chain = [
             self.edit,
             self._attach,
@@ -141,7 +150,7 @@ class Composer(QWidget):
             QWidget.setTabOrder(one, other)
 
     def set_text(self, text: str) -> None:
-        """Show a draft, with the cursor at its end."""
+        """Replace the text and the pasted texts, with the cursor at the end."""
         self.attached.clear_texts()
         self.edit.setPlainText(text)
         cursor = self.edit.textCursor()
@@ -149,11 +158,12 @@ class Composer(QWidget):
         self.edit.setTextCursor(cursor)
 
     def set_answering(self, answering: bool) -> None:
-        """Let the button stop an answer while one is written; messages wait meanwhile."""
+        """Set whether an answer is being written; then the button stops it, and messages wait."""
         self._answering = answering
         self._show_button()
 
     def set_send_with(self, keys: str) -> None:
+        """Set the keys that send, a value of the setting `send_with`."""
         self.edit.set_send_with(keys)
         if keys == "enter":
             self._keys = self.tr("Enter sends, Shift+Enter makes a new line")
@@ -163,31 +173,32 @@ class Composer(QWidget):
         self._show_button()
 
     def add_beside(self, widget: QWidget) -> None:
-        """Put something in the line that is always in sight there."""
+        """Add a widget to the line that is always visible."""
         self._beside.append(widget)
         self._place_beside.addWidget(widget)
 
     def add_to_menu(self, fill: Fill) -> None:
-        """Put something behind the button for what is wanted more seldom; filled as it opens."""
+        """Add entries to the menu of rarely used options; `fill` is called when the menu opens."""
         self._in_menu.append(fill)
         self._more.show()
 
     def let_attach(self) -> None:
-        """Offer to attach files, as there is somebody now who takes them."""
+        """Show the button that attaches files; call it after connecting `attach`."""
         self._attach.show()
         self.edit.takes_files = True
 
     def show_microphone(self, shown: bool) -> None:
-        """Offer to record a sound, or not."""
+        """Show or hide the microphone button."""
         self._record.setVisible(shown)
 
     def set_assistant(self, name: str) -> None:
+        """Show the assistant's name in the empty message field."""
         self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
-        self.edit.viewport().update()  # Qt leaves other words than those on the screen for later
+        self.edit.viewport().update()  # Qt does not repaint a new placeholder at once
 
     def focus(self) -> None:
         if not self.isVisible():
-            self._panel.setProperty("focused", True)  # as it will be seen first
+            self._panel.setProperty("focused", True)  # so that it is first painted with the focus
         self.edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -202,7 +213,7 @@ class Composer(QWidget):
         return super().eventFilter(watched, event)
 
     def _show_focus(self) -> None:
-        """Show the focus once it has settled: a new parent takes it away for a moment."""
+        """Show the focus after it has settled, as a new parent takes it away for a moment."""
         has_focus = self.edit.hasFocus()
         if self._panel.property("focused") != has_focus:
             self._panel.setProperty("focused", has_focus)
@@ -224,24 +235,31 @@ class Composer(QWidget):
             self.stop.emit()
 
     def submit(self, model: str | None = None) -> None:
-        """Send what is written, with its files; model: the id of another one than the chat's.
+        """Send the message with its attachments.
 
-        Where one cannot go with it, nothing is sent; where one is still being read, it is sent
-        after that.
+        If a file cannot be sent, nothing is sent. If a file is still being read, the message is
+        sent after that.
+
+        Args:
+            model: The id of the model that answers; None for the chat's model.
         """
         text, problem = self.text.strip(), self.attached.problem
         if problem is not None and self.has_something:
             self.attached.show_problem()
         elif self.has_something and self.attached.is_reading:
             self._hold((model,))
-        # Whether it fits is known of the chat's own model only.
+        # `may_send` knows only for the chat's own model whether the message fits.
         elif self.has_something and (model is not None or self.may_send(text)):
             self.attached.clear_texts()
             self.edit.clear()
             self.send.emit(text, model)
 
     def _hold(self, held: tuple[str | None] | None) -> None:
-        """Send the message to this model once all files are read; None: not by itself."""
+        """Send the message automatically once all files are read.
+
+        Args:
+            held: The model, in a tuple; None cancels automatic sending.
+        """
         self._held = held
         self.attached.show_waiting(held is not None)
 
@@ -253,7 +271,7 @@ class Composer(QWidget):
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _write(self) -> None:
-        """What was to be sent by itself is being changed, so it waits for its user."""
+        """Cancel automatic sending when the user edits."""
         if self._held is not None:
             self._hold(None)
         self._change()

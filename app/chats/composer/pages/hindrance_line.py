@@ -1,4 +1,4 @@
-"""Says at the composer why a file cannot be sent as things are, before somebody tries."""
+"""The line at the composer that says why a file cannot be sent, before the user tries."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ from app.kit.widgets.picture import Picture
 from engines.errors import UserError
 
 _LEAST = 420
-"""Pixels of a window in which there is room for all of it."""
+"""The height of the window in pixels from which the whole line is shown."""
 
 
 class HindranceLine(Panel):
-    """fix(Failure): what would mend it is to be done."""
+    """The line that says why a file cannot be sent.
+
+    Signals:
+        fix(failure): The user wants to fix the cause; a `Failure`.
+    """
 
     fix = Signal(object)
 
@@ -49,7 +53,7 @@ class HindranceLine(Panel):
 
     @property
     def failure(self) -> Failure | None:
-        """What hinders the message; None where nothing does."""
+        """The error that keeps the message from being sent; None if there is none."""
         return self._failure
 
     def show_error(self, error: UserError | None) -> None:
@@ -81,7 +85,7 @@ class HindranceLine(Panel):
         self._fit()
 
     def _fit(self) -> None:
-        """Where the window is low, leave the reason to the tip, and put the button beside."""
+        """In a low window, hide the reason, which the tooltip has, and put the button beside."""
         low = self.window().height() < scaled(_LEAST)
         self._why.setVisible(not low)
         if self._button is not None and low != (self.box.indexOf(self._button) >= 0):
@@ -90,5 +94,5 @@ class HindranceLine(Panel):
             now.insertWidget(now.count() if low else 0, self._button)
 
     def point_out(self) -> None:
-        """Give the focus to what mends it, or to the line itself."""
+        """Focus the button that fixes the cause, or else the line itself."""
         (self._button or self).setFocus(Qt.FocusReason.OtherFocusReason)

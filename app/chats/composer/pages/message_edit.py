@@ -1,4 +1,4 @@
-"""The field in which a message is written; it grows with its text."""
+"""The field for the text of a message; it grows with its text."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ from app.kit.look.scale import FITS_ITSELF
 
 _MOST_LINES = 10
 _LINES, _CHARACTERS = 15, 2_000
-"""From so many on, a text that is pasted is a long one."""
+"""A pasted text with as many lines or characters counts as long."""
 _ENTER = {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 def files_in(source: QMimeData) -> list[Path]:
-    """Return the files of this computer that are pasted or dropped."""
+    """Return the local files among pasted or dropped data."""
     return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
 
 
 class MessageEdit(QPlainTextEdit):
-    """send(): the key that sends was pressed. Which one it is follows `send_with`.
+    """The field for the text of a message.
 
-    pasted(text): a long text was pasted, where `keeps_pastes` leaves it to somebody else.
-    files(paths), picture(QImage): such were pasted, where `takes_files` says that there is somebody
-    for them.
+    Set `takes_files` if `files` and `picture` are connected.
+
+    Args:
+        keeps_pastes: Whether long pasted texts are inserted; otherwise `pasted` is emitted.
+
+    Signals:
+        send(): The user pressed the keys that send, which `set_send_with` sets.
+        pasted(text): The user pasted a long text.
+        files(paths): The user pasted files.
+        picture(image): The user pasted a picture, a `QImage`.
     """
 
     send = Signal()
@@ -51,6 +58,7 @@ class MessageEdit(QPlainTextEdit):
         self._fit()
 
     def set_send_with(self, keys: str) -> None:
+        """Set the keys that send, a value of the setting `send_with`."""
         self._send_with = keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -74,7 +82,7 @@ class MessageEdit(QPlainTextEdit):
         if self.takes_files and (paths := files_in(source)):
             self.files.emit(paths)
         elif self.takes_files and source.hasImage() and not text:
-            # What is copied from a table or a page has a picture of itself beside its text.
+            # Data copied from a table or a web page has a picture besides its text.
             self.picture.emit(source.imageData())
         elif self._keeps_pastes or not (text.count("\n") >= _LINES or len(text) >= _CHARACTERS):
             super().insertFromMimeData(source)

@@ -1,4 +1,4 @@
-"""At the composer: what multi-token prediction brings in a word, and the card behind it."""
+"""The chip at the composer with the gain of multi-token prediction, and the card that it opens."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from app.models.library.pages.names import mtp_tip, what_mtp_does
 from engines.types import MtpMode
 
 _WIDTH = 340
-"""Pixels of the card's sentences."""
+"""The width of the card's sentences in pixels."""
 
 
 class MtpPopover(Popover):
-    """chosen(mode): the user has set the switch."""
+    """The card with the switch for multi-token prediction.
+
+    Signals:
+        chosen(mode): The user chose a mode.
+    """
 
     chosen = Signal(str)
 
@@ -62,7 +66,11 @@ class MtpPopover(Popover):
 
 
 class MtpChip(MenuButton):
-    """chosen(mode): the user has set the switch on the card behind it."""
+    """The chip that opens the card of multi-token prediction.
+
+    Signals:
+        chosen(mode): The user chose a mode on the card.
+    """
 
     chosen = Signal(str)
 
@@ -78,15 +86,23 @@ class MtpChip(MenuButton):
 
     @property
     def mode(self) -> MtpMode:
+        """The mode of the next message, as the chip shows it."""
         return self._mode
 
     @property
     def sentence(self) -> str:
-        """What is known of it, as the card says it."""
+        """The sentence on the card."""
         return self._sentence
 
     def show_state(self, mode: MtpMode, word: str, sentence: str, *, can_switch: bool) -> None:
-        """Show what it brings. word: on the chip. sentence: all of it."""
+        """Show the state of multi-token prediction.
+
+        Args:
+            mode: The mode of the next message.
+            word: The text of the chip.
+            sentence: The sentence on the card.
+            can_switch: Whether the user can choose another mode.
+        """
         self._mode, self._sentence, self._can_switch = mode, sentence, can_switch
         if word != self.text():
             self.setText(word)
@@ -97,7 +113,7 @@ class MtpChip(MenuButton):
             self._card.show_state(mode, sentence, can_switch=can_switch)
 
     def fill(self, menu: QMenu) -> None:
-        """Put the way to the card into a menu, where the chip has no room."""
+        """Add an entry that opens the card to a menu, for when the chip has no room."""
         name = self.tr("Multi-token prediction")
         own = self.text()
         action = menu.addAction(f"{name}: {own}" if own != self.tr("MTP") else f"{name}…")
@@ -105,6 +121,7 @@ class MtpChip(MenuButton):
         action.triggered.connect(lambda: self.open_card(menu.parentWidget() or self))
 
     def open_card(self, anchor: QWidget) -> None:
+        """Open the card above a widget."""
         self._card = MtpPopover(self.window())
         self._card.destroyed.connect(self._forget_card)
         self._card.chosen.connect(self.chosen)

@@ -1,4 +1,4 @@
-"""The options of the next message in one line; those without room are in the menu at its end."""
+"""The options of the next message in one line; a menu has those for which there is no room."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 from app.kit.look.theme import GRID
 
 Fill = Callable[[QMenu], None]
-"""Puts into a menu what is to be found there."""
+"""A function that adds entries to a menu."""
 
 
 class OptionsRow(QWidget):
-    """Shows as many options as fit, the first ones first; an option itself says whether it exists.
+    """A row that shows as many options as fit, the first ones first.
 
-    Takes what room there is, however little: it never makes the window wider.
+    A hidden option does not take part. The row takes the available room, however little, and
+    never makes the window wider.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -30,7 +31,12 @@ class OptionsRow(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def add(self, option: QWidget, fill: Fill) -> None:
-        """Add an option behind the others. fill: puts it into the menu in its place."""
+        """Add an option after the others.
+
+        Args:
+            option: The widget.
+            fill: Adds the option to the menu if there is no room for the widget.
+        """
         slot = QWidget(self)
         inside = QHBoxLayout(slot)
         inside.setContentsMargins(0, 0, GRID, 0)
@@ -42,10 +48,11 @@ class OptionsRow(QWidget):
 
     @property
     def widgets(self) -> list[QWidget]:
+        """The options, also those without room."""
         return [option for option, _, _ in self._options]
 
     def fill(self, menu: QMenu) -> None:
-        """Put into a menu what has no room here."""
+        """Add the options without room to a menu."""
         for option, slot, fill in self._options:
             if not option.isHidden() and slot.isHidden():
                 fill(menu)

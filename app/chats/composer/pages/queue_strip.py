@@ -1,4 +1,4 @@
-"""Above the composer: the messages that wait for their turn."""
+"""The strip above the composer with the messages that wait for their turn."""
 
 from __future__ import annotations
 
@@ -22,18 +22,24 @@ if TYPE_CHECKING:
 
 
 _MODEL = 140
-"""Pixels; the widest that the name of a model runs."""
+"""The maximum width of the name of a model in pixels."""
 
 
 _WORDS = 64
-"""Pixels; the least that is seen of the message."""
+"""The minimum width of the message's text in pixels."""
 
 
 class QueueRow(QWidget):
-    """act(name, item): send, up, down or remove. changed(item, text): it was edited.
+    """A waiting message; `place` shows its position.
 
-    model: the name of the one it goes to, if that is not the chat's. resized(): it takes another
-    height now. Where it stands is told by `place`.
+    Args:
+        item: The message.
+        model: The name of the model that answers, if it is not the chat's; else "".
+
+    Signals:
+        act(name, item): The user wants an action: send, up, down or remove.
+        changed(item, text): The user edited the message.
+        resized(): The row has another height.
     """
 
     act = Signal(str, object)
@@ -82,7 +88,14 @@ class QueueRow(QWidget):
         self._column.addWidget(self._line)
 
     def place(self, item: Waiting, number: int, count: int, *, held: bool) -> None:
-        """Show where it stands among the others. held: it is to say that it was not sent."""
+        """Show the position of the message among the others.
+
+        Args:
+            item: The message.
+            number: Its position, starting at 1.
+            count: The number of waiting messages.
+            held: Whether to show that it was not sent.
+        """
         self.item = item
         self._words.setObjectName(f"waitingText{number}")
         self._badge.setObjectName(f"waitingModel{number}")
@@ -97,10 +110,11 @@ class QueueRow(QWidget):
 
     @property
     def edited(self) -> str | None:
-        """The text that is being written in its place; None if none is."""
+        """The text in the editor; None if the message is not being edited."""
         return self._editor.text if self._editor is not None else None
 
     def edit(self, text: str) -> None:
+        """Open an editor in place of the message, starting with this text."""
         note = self.tr("It keeps its place.")
         self._editor = InlineEdit(self.item.text, text, note, sends=False)
         self._editor.done.connect(self._edited)
@@ -135,11 +149,17 @@ class QueueRow(QWidget):
 
 
 _MOST_HEIGHT = 190
-"""Pixels; beyond it the messages scroll, so that the chat stays in sight."""
+"""The maximum height in pixels; beyond it the messages scroll, so that the chat stays visible."""
 
 
 class QueueStrip(QWidget):
-    """act(name, item), changed(item, text): as `QueueRow` says. send_all(): all that are held."""
+    """The strip with the waiting messages.
+
+    Signals:
+        act(name, item): As in `QueueRow`.
+        changed(item, text): As in `QueueRow`.
+        send_all(): The user wants to send all messages that were not sent.
+    """
 
     act = Signal(str, object)
     changed = Signal(object, str)
@@ -187,9 +207,12 @@ class QueueStrip(QWidget):
         going: Callable[[Waiting], bool],
         model: Callable[[Waiting], str],
     ) -> None:
-        """Show the messages. going: whether one goes out by itself. model: if not the chat's.
+        """Show the messages. An open editor stays open and keeps its text.
 
-        One that is being edited stays so, with what was written.
+        Args:
+            items: The messages.
+            going: Returns whether a message will be sent automatically.
+            model: Returns the name of the model that answers, if it is not the chat's; else "".
         """
         before = {row.item.id: row for row in self._rows}
         held = sum(not going(item) for item in items)
@@ -213,7 +236,7 @@ class QueueStrip(QWidget):
         self.setVisible(bool(items))
 
     def _row_of(self, before: QueueRow | None, item: Waiting, model: str) -> QueueRow:
-        """Return the row of a message: the one before, unless it says something else now."""
+        """Return the row of a message: the old one if its text and model are the same."""
         if before is not None and (before.item.text, before.model) == (item.text, model):
             return before
         row = QueueRow(item, model)

@@ -1,4 +1,4 @@
-"""Shows at the composer that the microphone is on, for as long as it is."""
+"""The line at the composer that is visible while the microphone is on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ _OTHER = Qt.FocusReason.OtherFocusReason
 
 
 class RecordingLine(Panel):
-    """stopped(): the recording is to be attached. dropped(): nothing of it is to be kept."""
+    """The line that shows that the microphone is on.
+
+    Signals:
+        stopped(): The user wants to end the recording and attach it.
+        dropped(): The user wants to discard the recording.
+    """
 
     stopped = Signal()
     dropped = Signal()
@@ -39,7 +44,7 @@ class RecordingLine(Panel):
         self.hide()
 
     def show_time(self, seconds: float | None) -> None:
-        """Show for how long it records; None hides the line."""
+        """Show the length of the recording in seconds; None hides the line."""
         if seconds is not None:
             whole = int(seconds)
             self._words.setText(
@@ -49,5 +54,5 @@ class RecordingLine(Panel):
         begins = self.isHidden() and seconds is not None
         self.setVisible(seconds is not None)
         if begins:
-            # The question that was answered gives the focus back first.
+            # The dialog that asked the user first returns the focus.
             QTimer.singleShot(0, self._stop, lambda: self._stop.setFocus(_OTHER))

@@ -1,4 +1,4 @@
-"""Says at the composer that a chat stays on this computer, and sends it to the server if asked."""
+"""The line at the composer that says that a chat stays on this computer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from app.kit.widgets.picture import Picture
 
 
 class StayLine(Panel):
-    """chosen(): this chat is to go to the server, too."""
+    """The line that says that a chat stays on this computer, with a button that changes that.
+
+    Signals:
+        chosen(): The user wants to send this chat to the server.
+    """
 
     chosen = Signal()
 
@@ -36,7 +40,7 @@ class StayLine(Panel):
         self.hide()
 
     def show_model(self, server: str | None) -> None:
-        """Show that the chat is kept from a server; None hides the line."""
+        """Show that the chat is not sent to this server; None hides the line."""
         if server is not None:
             words = self.tr(
                 "You did not choose {0} for this chat, so a model on this computer answers."

@@ -1,4 +1,4 @@
-"""At the composer: the switch for whether, and how hard, the model thinks."""
+"""The switch at the composer for whether, and how hard, the model thinks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ ON = "on"
 
 
 class ThinkingSwitch(Chip):
-    """chosen(key): "off", "on", or a level of effort.
+    """The switch for thinking.
 
-    It is there only for a model whose chat template has a switch; of one that has levels, a menu
-    opens with them.
+    It is visible only if the model's chat template lets the user choose. If the template has
+    levels of effort, the switch opens a menu.
+
+    Signals:
+        chosen(key): The user chose "off", "on", or a level of effort.
     """
 
     chosen = Signal(str)
@@ -36,14 +39,19 @@ class ThinkingSwitch(Chip):
 
     @property
     def choice(self) -> str:
-        """The choice that is shown; "" where there is nothing to choose."""
+        """The visible choice; "" if there is nothing to choose."""
         return self._shown
 
     def nextCheckState(self) -> None:
-        """Stay as it is: what is pressed is chosen first, and shown then."""
+        """Do nothing on a press; `show_facts` shows the choice after it was stored."""
 
     def show_facts(self, facts: ThinkingFacts | None, choice: str) -> None:
-        """Show the choices; None where nothing is known. choice: "" shows the usual one."""
+        """Show the choices that a model has.
+
+        Args:
+            facts: The model's abilities; None if they are not known.
+            choice: The choice of the chat; "" for the model's default.
+        """
         self._choices = self._choices_of(facts)
         self.setVisible(bool(self._choices))
         self._shown = ""
@@ -55,7 +63,7 @@ class ThinkingSwitch(Chip):
         self.setText(self.tr("Think: {0}").format(level) if level else self.tr("Think"))
 
     def fill(self, menu: QMenu) -> None:
-        """Put the choices into a menu of their own, where the switch has no room."""
+        """Add a submenu with the choices to a menu, for when the switch has no room."""
         inside = menu.addMenu(self.tr("Think"))
         self._fill_choices(inside)
 
@@ -80,7 +88,7 @@ class ThinkingSwitch(Chip):
             group.addAction(action)
 
     def _choices_of(self, facts: ThinkingFacts | None) -> dict[str, str]:
-        """The choices by their keys; none where the model cannot be asked either way."""
+        """Return the choices by their keys; empty if the model offers none."""
         if facts is None:
             return {}
         names = {

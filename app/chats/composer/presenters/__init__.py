@@ -1,1 +1,1 @@
-"""What the window listens to."""
+"""The presenters of a message's files and of recordings."""

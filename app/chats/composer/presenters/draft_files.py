@@ -1,4 +1,4 @@
-"""The files at messages that are being written: read in the background, kept with their drafts."""
+"""The files of unsent messages: read in the background, and saved with their drafts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DraftFile:
-    """A file at a message that is not sent yet.
+    """A file of a message that is not sent yet.
 
-    size: bytes, 0 where that is not known. since: when its reading began, of the monotonic clock.
-    attachment: what was read of it; None while it is being read. problem: why it cannot be.
+    Attributes:
+        id: The id.
+        name: The name of the file.
+        size: The size in bytes; 0 if it is not known.
+        since: When the reading began, in seconds of the monotonic clock.
+        attachment: The content; None while the file is being read.
+        problem: Why the file cannot be read; None if it can.
     """
 
     id: str
@@ -41,12 +46,19 @@ class DraftFile:
 
     @property
     def is_being_read(self) -> bool:
+        """Whether the file is being read."""
         return self.attachment is None and self.problem is None
 
 
 @dataclass(eq=False)
 class _Reading:
-    """A file that is being read, and where it is to stand by then. path: of one on a disk."""
+    """A file that is being read.
+
+    Attributes:
+        chat_id: The chat of the message; None is the new chat.
+        path: The file on the disk; None for data that is not in a file.
+        task: The task that reads it.
+    """
 
     chat_id: str | None
     path: Path | None
@@ -54,12 +66,14 @@ class _Reading:
 
 
 class DraftFiles(QObject):
-    """The files by chat; None is the chat that is not begun yet.
+    """The files of unsent messages, by chat; None is the new chat, which is not stored yet.
 
-    One file is read after the other. What was read stays as it is, whatever becomes of the file.
+    The files are read one after the other. Later changes of a file on the disk do not change its
+    attachment.
 
-    changed(chat_id or None): there are other files, or more is known of one. failed(error): the
-    list could not be saved, or a bug of ours.
+    Signals:
+        changed(chat_id): A chat has other files, or more is known about one.
+        failed(error): The list could not be saved, or there was a bug in Hearth.
     """
 
     changed = Signal(object)
@@ -82,15 +96,15 @@ class DraftFiles(QObject):
         self._reading: dict[str, _Reading] = {}
 
     def of(self, chat_id: str | None) -> tuple[DraftFile, ...]:
-        """Return the files at the message of a chat, in the order in which they were chosen."""
+        """Return the files of a chat's message, in the order in which the user chose them."""
         return tuple(self._list(chat_id))
 
     def attachments(self, chat_id: str | None) -> tuple[Attachment, ...]:
-        """Return those that have been read."""
+        """Return the files that have been read."""
         return tuple(it.attachment for it in self._list(chat_id) if it.attachment is not None)
 
     def add(self, chat_id: str | None, paths: Sequence[Path]) -> None:
-        """Read files, and put them at the message; one that is being read is left alone."""
+        """Read files and attach them to the message, except those already being read for it."""
         under_way = {it.path for it in self._reading.values() if it.chat_id == chat_id}
         for path in dict.fromkeys(paths):
             if path not in under_way:
@@ -99,15 +113,18 @@ class DraftFiles(QObject):
         self.changed.emit(chat_id)
 
     def add_made(self, chat_id: str | None, name: str, make: Callable[[], bytes]) -> None:
-        """Put a picture or a sound at the message that is in no file.
+        """Attach a picture or a sound that is not in a file.
 
-        make: writes it as an engine takes it, off the window's thread.
+        Args:
+            chat_id: The chat; None is the new chat.
+            name: The name to show.
+            make: Returns the data in a format that engines accept; called on another thread.
         """
         self._begin(chat_id, name, 0, None, lambda _: self._documents.made(name, make()))
         self.changed.emit(chat_id)
 
     def remove(self, chat_id: str | None, file_id: str) -> None:
-        """Take a file away from the message; one that is being read is read no further."""
+        """Remove a file from the message, and stop reading it."""
         reading = self._reading.pop(file_id, None)
         if reading is not None:
             reading.task.cancel()
@@ -118,9 +135,9 @@ class DraftFiles(QObject):
         self.changed.emit(chat_id)
 
     def take(self, chat_id: str | None) -> tuple[Attachment, ...]:
-        """Take away those that have been read, for a message that is being sent.
+        """Remove the files that have been read, and return them for a message that is being sent.
 
-        Until `save`, another run of Hearth would find them here again.
+        Until `save` is called, the next start of Hearth would show them here again.
         """
         taken = self.attachments(chat_id)
         self._files[chat_id] = [it for it in self._list(chat_id) if it.attachment is None]
@@ -128,13 +145,13 @@ class DraftFiles(QObject):
         return taken
 
     def put_back(self, chat_id: str | None, taken: Sequence[Attachment]) -> None:
-        """Put files back at the message, as it could not be sent."""
+        """Attach files again after their message could not be sent."""
         self._files[chat_id] = [*map(_read_before, taken), *self._list(chat_id)]
         self.save(chat_id)
         self.changed.emit(chat_id)
 
     def adopt(self, chat_id: str) -> None:
-        """Move what stands at a new chat's message to the chat that it has become."""
+        """Move the files of the new chat to the chat under which it was stored."""
         for reading in self._reading.values():
             if reading.chat_id is None:
                 reading.chat_id = chat_id
@@ -145,7 +162,7 @@ class DraftFiles(QObject):
         self.changed.emit(chat_id)
 
     def save(self, chat_id: str | None) -> None:
-        """Save which files stand at the message."""
+        """Save the list of the message's files."""
         files = self.attachments(chat_id)
         self._tasks.run(
             lambda: self._store.save_files(chat_id, files),
@@ -155,9 +172,14 @@ class DraftFiles(QObject):
         )
 
     def look(self, sha256: str, draw: Callable[[bytes], T], done: Callable[[T], object]) -> None:
-        """Draw a picture that was attached, off the window's thread. done: with what was drawn.
+        """Draw an attached picture on another thread.
 
-        Nothing is called for one that is not here.
+        Neither function is called if the picture is not in the store.
+
+        Args:
+            sha256: The hash of the picture.
+            draw: Draws it from its bytes; called on another thread.
+            done: Called with the result on the window's thread.
         """
 
         def work() -> tuple[T, ...]:
@@ -171,7 +193,7 @@ class DraftFiles(QObject):
         self._tasks.run(work, drawn, self.failed.emit, on=FILES)
 
     def forget(self) -> None:
-        """End all reading; nothing is told or saved any more."""
+        """Stop reading all files, without emitting or saving anything."""
         for reading in self._reading.values():
             reading.task.cancel()
         self._reading.clear()
@@ -207,10 +229,10 @@ class DraftFiles(QObject):
         self._reading[file.id] = _Reading(chat_id, path, task)
 
     def _keep(self, file_id: str, file: AttachedFile) -> None:
-        """Save what was read; only then it can be sent."""
+        """Save the content of a file; only after that can it be sent."""
         reading = self._reading.get(file_id)
         if reading is None:
-            return  # it was removed in the last moment
+            return  # the user removed it in the meantime
         chat_id, attachment = reading.chat_id, file.attachment
         if attachment in self.attachments(chat_id):
             self.remove(chat_id, file_id)
@@ -238,7 +260,7 @@ class DraftFiles(QObject):
         at = next(at for at, it in enumerate(files) if it.id == file_id)
         files[at] = replace(files[at], **found)  # type: ignore[arg-type]
         if files[at].attachment is not None:
-            self.save(reading.chat_id)  # others may have come or gone since it was handed in
+            self.save(reading.chat_id)  # other files may have been added or removed in the meantime
         self.changed.emit(reading.chat_id)
 
     def _refuse(self, file_id: str, error: Exception) -> None:

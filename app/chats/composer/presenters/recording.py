@@ -1,4 +1,4 @@
-"""Recording from the microphone, for the window: one sound at a time."""
+"""Recording from the microphone for the window, one recording at a time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ HEARING = "hearing"
 
 
 class Recording(QObject):
-    """Records, off the window's thread; nobody is recorded who has not just asked for it.
+    """Records on another thread; call `begin` only after the user has agreed to this recording.
 
-    going(seconds or None): it records for so long; None: no more. recorded(bytes): a sound is
-    there. hears(model, bool): whether a model hears, by what it is called. failed(error).
+    Signals:
+        going(seconds): The length of the running recording; None after it has ended.
+        recorded(sound): A recording is complete; its bytes.
+        hears(model, hears): Whether the model with this name or id accepts sound.
+        failed(error): The recording or the check failed.
     """
 
     going = Signal(object)
@@ -38,7 +41,7 @@ class Recording(QObject):
         self._kept = True
 
     def look(self, model: str) -> None:
-        """Find out whether a model hears; only what was asked for last is told."""
+        """Check whether a model accepts sound; only the result of the latest call is emitted."""
 
         def work() -> bool:
             return "hears" in (self._library.facts(self._library.find(model)).can or ())
@@ -52,7 +55,7 @@ class Recording(QObject):
         self._latest.run(work, lambda found: self.hears.emit(model, found), failed)
 
     def begin(self) -> None:
-        """Begin to record, unless that is under way."""
+        """Start a recording, unless one is running."""
         if self._task is not None:
             return
         self._kept = True
@@ -62,12 +65,12 @@ class Recording(QObject):
         self.going.emit(0.0)
 
     def stop(self) -> None:
-        """End the recording; `recorded` brings it."""
+        """End the recording; `recorded` is emitted with it."""
         if self._task is not None:
             self._task.cancel()
 
     def drop(self) -> None:
-        """End the recording; nothing of it is kept."""
+        """End the recording and discard it."""
         self._kept = False
         self.stop()
 

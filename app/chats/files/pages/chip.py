@@ -1,4 +1,4 @@
-"""A chip for something that goes with a message: a file, or a long text that was pasted."""
+"""The chip of an attachment: a file, or a long pasted text."""
 
 from __future__ import annotations
 
@@ -15,19 +15,28 @@ from app.kit.widgets.picture import Picture
 from app.kit.widgets.row_button import RowButton
 
 WIDEST = 328
-"""Pixels of a chip; longer names end in “…”."""
+"""The maximum width of a chip in pixels; longer names end in “…”."""
 
 THUMBNAIL = 36
-"""Pixels; the longer side of a small picture."""
+"""The longer side of a small picture in pixels."""
 
 _REMOVING = {Qt.Key.Key_Delete, Qt.Key.Key_Backspace}
 
 
 class FileChip(Panel):
-    """opened(): it was pressed. removed(): its button was, or Delete while it has the focus.
+    """The chip of an attachment.
 
-    name: what it is called; words: what is said of it below. opens: what pressing it does, for
-    those who do not see it. removes: what its button does.
+    Args:
+        drawing: The icon.
+        name: The name of the attachment.
+        words: The text below the name.
+        opens: What pressing the chip does, for the tooltip and screen readers.
+        removes: What the button does, for the tooltip and screen readers.
+        object_name: The object name.
+
+    Signals:
+        opened(): The user pressed the chip.
+        removed(): The user pressed the button, or Delete while the chip had the focus.
     """
 
     opened = Signal()
@@ -80,13 +89,16 @@ class FileChip(Panel):
 
     @property
     def words(self) -> str:
-        """What is said of it."""
+        """The text below the name."""
         return " · ".join(filter(None, [self._words.text(), self._more.text()]))
 
     def say(self, words: str, more: str = "", removes: str = "") -> None:
-        """Say something else of it, in one line or two.
+        """Set the text below the name.
 
-        removes: what its button does now, if not what it did.
+        Args:
+            words: The first line.
+            more: The second line; empty for none.
+            removes: What the button does now; empty for the same as before.
         """
         for label, text in ((self._words, words), (self._more, more)):
             label.setText(text)
@@ -99,7 +111,7 @@ class FileChip(Panel):
         self.updateGeometry()
 
     def show_removal(self, shown: bool) -> None:
-        """Whether it can be removed."""
+        """Show or hide the button that removes the attachment."""
         self._remove.setVisible(shown)
 
     def show_picture(self, picture: QPixmap) -> None:

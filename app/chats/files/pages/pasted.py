@@ -1,4 +1,4 @@
-"""Writes a picture that was pasted as a file for engines."""
+"""The conversion of a pasted picture into a PNG for engines."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QImage, QPainter
 
 _MOST_PIXELS: Final = 4_000_000
-"""As many as of a picture that is read from a file: no model looks at more."""
+"""The same limit as for pictures from files: no model uses more pixels."""
 
 
 def picture_bytes(image: QImage) -> bytes:
-    """Return a picture as PNG, on white where it is transparent, scaled down where it is large."""
+    """Return a picture as PNG, with a white background, and scaled down if it is large."""
     pixels = image.width() * image.height()
     if pixels > _MOST_PIXELS:
         width = int(image.width() * math.sqrt(_MOST_PIXELS / pixels))

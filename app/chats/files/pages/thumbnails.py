@@ -1,4 +1,4 @@
-"""Small pictures of attached ones, drawn off the window's thread."""
+"""Thumbnails of attached pictures, drawn on another thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST = 64
 
 
 class Thumbnails(QObject):
-    """Puts small pictures on chips, and keeps the last of them."""
+    """The thumbnails on chips, with a cache of the last ones."""
 
     def __init__(self, files: DraftFiles, parent: QObject) -> None:
         super().__init__(parent)
@@ -30,7 +30,7 @@ class Thumbnails(QObject):
         self._kept: OrderedDict[tuple[str, int], QPixmap] = OrderedDict()
 
     def put(self, chip: FileChip, file: Attachment) -> None:
-        """Show a picture on its chip, now or when it is drawn; other files have their icon."""
+        """Show a picture on its chip, now or when it is drawn; other files keep their icon."""
         if file.kind.medium != "image":
             return
         side = scaled(THUMBNAIL)
@@ -57,7 +57,7 @@ class Thumbnails(QObject):
 
 
 def small(data: bytes, side: int) -> QImage | None:
-    """Draw a picture whose longer side has so many pixels; None where it cannot be drawn."""
+    """Draw a picture with `side` pixels on its longer side; return None if it cannot be read."""
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)

@@ -1,4 +1,4 @@
-"""Words for attached files: what they are, how large, and how much of them the model is told."""
+"""The texts about attached files: their kind, their size, and the part that the model is given."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _MOST_NAMED = 3
 
 
 def drawing_of(kind: DocumentKind) -> str:
-    """Name the icon of a kind of file."""
+    """Return the name of the icon for a kind of file."""
     if kind.medium is None:
         return "document"
     return "image" if kind.medium == "image" else "sound"
 
 
 def about(file: Attachment) -> str:
-    """Say in a few words what a file is: 480 pages · 2.1 MB."""
+    """Return a short description of a file: 480 pages · 2.1 MB."""
     said = [extent(file), small_size(file.size)]
     said.append(not_known(file))
     return " · ".join(filter(None, said))
 
 
 def not_known(file: Attachment) -> str:
-    """Say what of a file is not read, in a few words; "" where all of it is."""
+    """Return in a few words which part of a file was not read; "" if all was."""
     if file.reading == "scan":
         return _tr("files", "scan without text")
     if file.reading == "empty":
@@ -48,7 +48,7 @@ def not_known(file: Attachment) -> str:
 
 
 def extent(file: Attachment) -> str:
-    """Say how many pages, pixels or seconds a file has; "" where it is one text."""
+    """Return the number of pages, pixels or seconds of a file as text; "" for a plain text."""
     if file.width:
         return f"{figure(file.width)} × {figure(file.height)}"
     if file.seconds:
@@ -58,7 +58,7 @@ def extent(file: Attachment) -> str:
 
 
 def counted(kind: LocationKind, count: int) -> str:
-    """Count places of a kind: 1 page, 480 pages."""
+    """Return a number of places of a kind as text: 1 page, 480 pages."""
     one, many = {
         LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{0} pages")),
         LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{0} slides")),
@@ -73,7 +73,7 @@ def counted(kind: LocationKind, count: int) -> str:
 
 
 def is_in(share: FileShare) -> str:
-    """Say how much of a file stands in the prompt: 12 of 480 pages are in."""
+    """Return how much of a file is in the prompt, as text: 12 of 480 pages are in."""
     if share.nothing:
         return _tr("files", "nothing of it is in")
     if share.complete:
@@ -90,19 +90,19 @@ def is_in(share: FileShare) -> str:
 
 
 def _left_out(pages: int) -> str:
-    """Say that scanned pages, which are pictures, do not go to the model."""
+    """Return a text that says that scanned pages, which are pictures, do not go to the model."""
     if pages == 1:
         return _tr("files", "1 scanned page is left out")
     return _tr("files", "{0} scanned pages are left out").format(figure(pages))
 
 
 def told(use: FileUse, *, exact: bool) -> str:
-    """Say what of a file is in the prompt, and what that takes."""
+    """Return which part of a file is in the prompt, and its tokens, as text."""
     return f"{is_in(use.share)} · {tokens(use.tokens, guessed=not exact)}"
 
 
 def takes(use: FileUse, *, exact: bool) -> str:
-    """Say what a file takes as a whole, and what of it goes in where that is not all."""
+    """Return the tokens of a whole file as text, and the part in the prompt if it is not all."""
     if use.share.nothing:
         return is_in(use.share)
     if use.share.whole:
@@ -113,7 +113,7 @@ def takes(use: FileUse, *, exact: bool) -> str:
 
 
 def given_of_collections(names: Sequence[str]) -> str:
-    """Say from which files of collections an answer was given passages."""
+    """Return a sentence that names the collections' files of which the model was given passages."""
     shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
     if len(names) > _MOST_NAMED:
         words = _tr("files", "The model was given passages of {0} and {1} more.")
@@ -122,7 +122,7 @@ def given_of_collections(names: Sequence[str]) -> str:
 
 
 def given(share: FileShare) -> str:
-    """Say of how much of a file an answer knew."""
+    """Return a sentence that says how much of a file the model was given."""
     if share.unseen and share.nothing:
         words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
         return words.format(isolated(share.name))

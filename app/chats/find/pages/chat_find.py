@@ -1,4 +1,4 @@
-"""Finds words in all messages of a chat, also in those that are not live."""
+"""The search for words in all messages of a chat, including those that are not live."""
 
 from __future__ import annotations
 
@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 
 class FindBar(Panel):
-    """typed(words), step(1 or -1), closed(): what the user did."""
+    """The bar with the search field.
+
+    Signals:
+        typed(words): The user changed the words.
+        step(by): The user wants the next (1) or the previous (-1) hit.
+        closed(): The user closed the bar.
+    """
 
     typed = Signal(str)
     step = Signal(int)
@@ -72,6 +78,7 @@ class FindBar(Panel):
 
     @property
     def words(self) -> str:
+        """The words in the search field."""
         return self._edit.text()
 
     def focus(self) -> None:
@@ -79,10 +86,17 @@ class FindBar(Panel):
         self._edit.selectAll()
 
     def has_focus(self) -> bool:
+        """Return whether the search field or a button of the bar has the focus."""
         return self._edit.hasFocus() or any(button.hasFocus() for button in self._buttons)
 
     def show_count(self, number: int, count: int, *, still: bool) -> None:
-        """The `number`th of `count`, from 1; still: there may be more."""
+        """Show the number of hits.
+
+        Args:
+            number: The current hit, starting at 1.
+            count: The number of hits so far.
+            still: Whether the count is still running.
+        """
         if not self.words.strip():
             words = ""
         elif count:
@@ -108,18 +122,18 @@ class FindBar(Panel):
 
 
 Marks = tuple[tuple[int, int], ...]
-"""The beginnings and ends of words in a text, in characters; from its beginning on."""
+"""The start and end of each hit in a text, in characters, in order."""
 
 
 def text_of(message: StoredMessage, parser: Parser) -> str:
-    """The text of a message without the signs of markdown; what the user wrote has none."""
+    """Return the text of a message without markdown; the user's messages are not markdown."""
     if message.role == "user":
         return message.text
     return "\n".join(_text(block) for block in parser.parse(message.text))
 
 
 def occurrences(text: str, words: str) -> Marks:
-    """Find where the words stand, whatever their case and accents; no two overlap."""
+    """Find words, ignoring case and accents; hits do not overlap."""
     wanted = fold(words).strip()
     if not wanted:
         return _exactly(text, words.strip())
@@ -136,7 +150,7 @@ def occurrences(text: str, words: str) -> Marks:
 
 
 def _exactly(text: str, words: str) -> Marks:
-    """Words of signs only, such as an arrow, which folding takes away."""
+    """Find words exactly: those of symbols only, such as an arrow, which `fold` removes."""
     found: list[tuple[int, int]] = []
     at = text.find(words) if words else -1
     while at >= 0:
@@ -161,11 +175,15 @@ def _joined(spans: tuple[Span, ...]) -> str:
 
 _TYPING_MS = 120
 _TURN_S = 0.008
-"""How long one turn of the event loop may count."""
+"""The maximum time for counting in one turn of the event loop, in seconds."""
 
 
 class ChatFind(QObject):
-    """Counts a few messages in each turn of the event loop, so that the window never waits."""
+    """The search within a chat.
+
+    It counts the hits of a few messages in each turn of the event loop, so as not to block the
+    window.
+    """
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -189,14 +207,14 @@ class ChatFind(QObject):
         return Parser()
 
     def open(self) -> None:
-        """Show the bar, if there is anything to find in."""
+        """Show the bar, if the chat has messages."""
         if self._transcript.messages:
             self.bar.show()
             self.bar.focus()
             self._begin()
 
     def close(self) -> None:
-        """Hide the bar and what was marked."""
+        """Hide the bar and remove the marks."""
         for timer in (self._pause, self._turn):
             timer.stop()
         self.bar.hide()
@@ -205,7 +223,7 @@ class ChatFind(QObject):
         self._highlights.clear()
 
     def escape(self) -> bool:
-        """Close the bar if one is in it; False if there was nothing to close."""
+        """Close the bar if it has the focus; return whether it was closed."""
         if self.bar.isVisible() and self.bar.has_focus():
             self.close()
             return True
@@ -214,7 +232,11 @@ class ChatFind(QObject):
         return False
 
     def mark(self, message_id: str, words: str) -> bool:
-        """Go to a message that a search found; False if the chat does not show it."""
+        """Go to a message that the search over all chats found, and mark the words in it.
+
+        Returns:
+            False if the message is not in the branch that is shown.
+        """
         from app.chats.search.values.snippets import marks_in
         from app.search.words import parse
 
@@ -228,7 +250,7 @@ class ChatFind(QObject):
         return True
 
     def refresh(self) -> None:
-        """The messages are others now: count again."""
+        """Count again after the messages have changed."""
         if self.bar.isVisible():
             self._pause.start()
 
@@ -253,7 +275,7 @@ class ChatFind(QObject):
             yield message.id, len(occurrences(known[1], words))
 
     def _count(self) -> None:
-        """Count on for a moment; at the end, go to what is nearest to what one sees."""
+        """Count for a moment; at the end, go to the hit that is nearest to the visible part."""
         until = time.perf_counter() + _TURN_S
         while self._counting is not None and time.perf_counter() < until:
             one = next(self._counting, None)
@@ -266,8 +288,8 @@ class ChatFind(QObject):
         self._turn.start()
 
     def step(self, step: int) -> None:
-        """Go to the next place (1), or to the one before (-1)."""
-        if self._pause.isActive():  # what was typed last is not looked for yet
+        """Go to the next (1) or the previous (-1) hit."""
+        if self._pause.isActive():  # the last words are not searched yet
             self._pause.stop()
             self._begin()
         elif self._sum and self._counting is None:
@@ -282,7 +304,11 @@ class ChatFind(QObject):
                 return
 
     def _nearest(self) -> int:
-        """Return the first hit from the uppermost message on; the first of all if none follows."""
+        """Return the index of the first hit from the uppermost visible message on.
+
+        Returns:
+            0 if there is no hit from that message on; -1 if there are no hits at all.
+        """
         seen = self._transcript.view_around(self._transcript.place.first_seen())
         ids = [message_id for message_id, _ in self._counts]
         shown = seen.message.id if seen is not None else ""

@@ -1,4 +1,4 @@
-"""Marks words in the messages that are live, and brings one of them into sight."""
+"""The highlights of words in live messages, and scrolling to one of them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from app.chats.transcript.pages.transcript import Transcript
 
 Matcher = Callable[[str], Sequence[tuple[int, int]]]
-"""A function from a text to the places to be marked, in its characters."""
+"""A function that returns the start and end of each hit in a text, in characters."""
 
 _PAUSE_MS = 120
 _FAINT = 0.28
-"""How strong the accent is behind words that are not the current ones."""
+"""The opacity of the accent colour behind hits other than the current one, 0 to 1."""
 _MOST = 500
-"""How many places are marked in one message."""
+"""The maximum number of highlights in one message."""
 
 
 class Highlights(QObject):
-    """Highlights hits; the current one is the `number`th, from 0, of one message."""
+    """The highlights of hits, one of which is the current one."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(transcript)
@@ -43,22 +43,29 @@ class Highlights(QObject):
 
     @property
     def are_shown(self) -> bool:
+        """Whether hits are highlighted."""
         return self._matcher is not None
 
     def show(self, matcher: Matcher) -> None:
-        """Mark all that the matcher finds, also in messages that come live later."""
+        """Highlight all hits of a matcher, also in messages that become live later."""
         self._matcher = matcher
         self._current, self._revealed = None, True
         self._mark()
 
     def go_to(self, message_id: str, number: int) -> None:
-        """Make a place the current one and bring it into sight."""
+        """Make a hit the current one and scroll to it.
+
+        Args:
+            message_id: The message.
+            number: The index of the hit in the message, starting at 0.
+        """
         self._current, self._revealed = (message_id, number), False
         if self._transcript.view_of(message_id) is None:
             self._transcript.go_to(message_id)
         self._mark()
 
     def clear(self) -> None:
+        """Remove all highlights."""
         self._matcher = self._current = None
         self._revealed = True
         self._mark()
@@ -76,7 +83,7 @@ class Highlights(QObject):
             found = _places(view.view.toPlainText(), self._matcher) if self._matcher else ()
             current = -1
             if self._current and view.message.id == self._current[0] and found:
-                # What is written may differ from what was counted, such as a formula.
+                # The shown text can differ from the counted text, for example in a formula.
                 current = min(self._current[1], len(found) - 1)
             selections = marked(view.view, found[:_MOST], current)
             view.view.setExtraSelections(selections)
@@ -94,7 +101,7 @@ class Highlights(QObject):
 
 
 def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
-    """Find places in a text as if it had no marks around code, which its author did not write."""
+    """Find hits in a text, ignoring the isolates around code, which the author did not write."""
     if LEFT_TO_RIGHT not in text:
         return matcher(text)
     kept = [at for at, sign in enumerate(text) if sign not in {LEFT_TO_RIGHT, END_OF_RUN}]
@@ -105,7 +112,13 @@ def _places(text: str, matcher: Matcher) -> Sequence[tuple[int, int]]:
 def marked(
     edit: QTextEdit, found: Sequence[tuple[int, int]], current: int = -1
 ) -> list[QTextEdit.ExtraSelection]:
-    """Places in a text as marks of the editor that shows it; `current` is the number of one."""
+    """Return the highlights for hits in a text.
+
+    Args:
+        edit: The widget that shows the text.
+        found: The start and end of each hit, in characters.
+        current: The index of the current hit; -1 for none.
+    """
     theme = theme_of(edit.palette())
     text = edit.toPlainText() if found else ""
     is_plain = text.isascii()
@@ -129,5 +142,5 @@ def marked(
 
 
 def _in_qt(text: str, place: int) -> int:
-    """Qt counts two for each character beyond the first plane, such as most emoji."""
+    """Convert a position to Qt's, which counts two for characters such as most emoji."""
     return len(text[:place].encode("utf-16-le")) // 2

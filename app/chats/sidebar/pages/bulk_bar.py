@@ -1,4 +1,4 @@
-"""The bar below the list while several chats are selected: what can be done with all."""
+"""The bar below the list while several chats are selected, with actions for all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from app.kit.widgets.panel import Panel
 
 
 class BulkBar(Panel):
-    """wanted(deed): with all that are selected. filled(menu): of folders to move them to."""
+    """The actions for several selected chats.
+
+    Signals:
+        wanted(deed): The user wants this action for all selected chats.
+        let_go(): The user wants to clear the selection.
+        fill(menu): The menu of folders is about to open and has to be filled.
+    """
 
     wanted = Signal(str)
     let_go = Signal()
@@ -58,7 +64,13 @@ class BulkBar(Panel):
         self.hide()
 
     def show_for(self, count: int, scope: Scope, *, pinned: bool) -> None:
-        """Hidden until at least two chats are selected. pinned: all of them are."""
+        """Show the actions, if at least two chats are selected.
+
+        Args:
+            count: The number of selected chats.
+            scope: The list that is shown.
+            pinned: Whether all selected chats are pinned.
+        """
         offered: dict[Scope, set[str]] = {
             "chats": {"unpin" if pinned else "pin", "archive", "export", "delete"},
             "archive": {"unarchive", "export", "delete"},

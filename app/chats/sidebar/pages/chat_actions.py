@@ -1,4 +1,4 @@
-"""Acts on chats from the sidebar, each with a way back or a question before it."""
+"""The actions on chats in the sidebar; those that remove something can be undone or ask first."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from app.kit.notify import Notifier
 
 
 class ChatActions(QObject):
-    """gone(ids): chats are not there to be read any more. back(id): one is again, by undoing.
+    """The actions on chats in the sidebar.
 
-    copied(id): a copy of a chat is there.
+    Signals:
+        gone(ids): Chats were moved to the trash.
+        back(id): A chat is there again after *Undo*.
+        copied(id): A copy of a chat was made; its id.
     """
 
     gone = Signal(object)
@@ -41,7 +44,12 @@ class ChatActions(QObject):
         chats.changed.connect(self._changed)
 
     def do(self, deed: str, which: Sequence[str] | str | None) -> None:
-        """Act by name, as rows, menus and keys do; which: ids of chats, or of a folder."""
+        """Run an action by its name.
+
+        Args:
+            deed: The name, as rows, menus and keys use it.
+            which: The ids of chats, or the id of a folder.
+        """
         ids = [which] if isinstance(which, str) else which or ()
         chat_actions: dict[str, Callable[[Sequence[str]], object]] = {
             "pin": lambda ids: self._chats.set_pinned(True, *ids),
@@ -60,12 +68,12 @@ class ChatActions(QObject):
             chat_actions[deed](ids)
 
     def duplicate(self, chat_id: str) -> None:
-        """Copy a chat, to go on with it in another way."""
+        """Copy a chat, so that the user can continue it in another way."""
         title = self.tr("{0} (copy)").format(self._title([chat_id]))
         self._chats.duplicate(chat_id, title, self.copied.emit)
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Into the trash."""
+        """Move chats to the trash."""
         title = self._title(ids)
         for chat_id in ids:
             self._generation.stop(chat_id)
@@ -78,6 +86,7 @@ class ChatActions(QObject):
         self._notifier.offer_undo(words, lambda: self._undelete(ids))
 
     def archive(self, ids: Sequence[str]) -> None:
+        """Move chats to the archive."""
         title = self._title(ids)
         self._chats.archive(*ids)
         if len(ids) == 1:
@@ -87,7 +96,10 @@ class ChatActions(QObject):
         self._notifier.offer_undo(words, lambda: self._chats.unarchive(*ids))
 
     def move(self, folder_id: str | None, ids: Sequence[str]) -> None:
-        """Into a folder, or out of any; they are not pinned any more, to be seen there."""
+        """Move chats into a folder, or out of their folders (None).
+
+        They are unpinned, so that they are listed there.
+        """
         chats = self._known(ids)
         pinned = [chat.id for chat in chats if chat.pinned]
         before: dict[str | None, list[str]] = {}
@@ -106,10 +118,11 @@ class ChatActions(QObject):
         self._notifier.offer_undo(self._moved(folder_id, len(ids)), undo)
 
     def export_folder(self, folder_id: str) -> None:
-        """Export all chats of a folder, pinned ones too."""
+        """Export all chats of a folder, including pinned ones."""
         self._export(self._chats.ids_in_folder(folder_id))
 
     def remove_folder(self, folder_id: str) -> None:
+        """Remove a folder and keep its chats."""
         names = {folder.id: folder.name for folder in self._chats.folders()}
         self._chats.remove_folder(folder_id)
         words = self.tr("The folder “{0}” was removed; its chats stay.")
@@ -118,7 +131,7 @@ class ChatActions(QObject):
         )
 
     def purge(self, ids: Sequence[str]) -> None:
-        """Delete for good what is in the trash, once the user has said so."""
+        """Delete chats in the trash for good, after asking."""
         if len(ids) == 1:
             headline = self.tr("Delete “{0}” for good?").format(self._title(ids))
             said = self.tr("It cannot be restored after that.")
@@ -128,7 +141,7 @@ class ChatActions(QObject):
         self._ask(headline, said, lambda: self._chats.delete_for_good(*ids))
 
     def empty_trash(self) -> None:
-        """Remove all that is in the trash for good, after asking."""
+        """Delete all chats in the trash for good, after asking."""
         count = self._chats.count(TRASH)
         headline = self.tr("Empty the trash?")
         if count == 1:

@@ -1,4 +1,4 @@
-"""The chats with their folders, as a list that is used with mouse and keyboard."""
+"""The list of the chats and folders, for mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ _Flag = QItemSelectionModel.SelectionFlag
 
 
 class ChatList(RowList):
-    """opened(id), chosen(id): shown while moving through the list; meant, by a click or Enter.
+    """The list of the chats and folders.
 
-    selected(count): so many chats are selected; from two on they are a bulk.
+    Signals:
+        opened(id): The user moved to a chat in the list.
+        chosen(id): The user chose a chat with a click or Enter.
+        selected(count): The number of selected chats; two or more are a bulk.
     """
 
     opened = Signal(str)
@@ -45,7 +48,11 @@ class ChatList(RowList):
         self.clicked.connect(self._clicked)
 
     def reload(self, scope: Scope | None = None) -> None:
-        """Show the chats anew; selection and scroll position stay."""
+        """Read the list again; the selection and the scroll position stay.
+
+        Args:
+            scope: The list to show; None for the same.
+        """
         if self.state() is QAbstractItemView.State.EditingState:
             self._late = True
             return
@@ -62,10 +69,10 @@ class ChatList(RowList):
         self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
         self._quiet = False
         self.verticalScrollBar().setValue(place)
-        self._selection_changed()  # the same rows may hold other chats, or chats pinned since
+        self._selection_changed()  # the same rows can hold other or newly pinned chats
 
     def show_chat(self, chat_id: str | None) -> None:
-        """Mark the chat that the window shows; nothing is emitted."""
+        """Mark the chat that the window shows, without emitting a signal."""
         if chat_id != self.shown and not self.is_bulk:
             self._quiet = True
             self._select([chat_id] if chat_id else [])
@@ -80,7 +87,7 @@ class ChatList(RowList):
             self.viewport().update()
 
     def let_go(self) -> None:
-        """Drop a selection of several chats."""
+        """Clear a selection of several chats."""
         self._select([self.shown] if self.shown else [])
 
     def selected_ids(self) -> list[str]:
@@ -93,7 +100,7 @@ class ChatList(RowList):
         return all(self.chats.are_pinned(first, last) for first, last in self._ranges())
 
     def go_to_shown(self) -> None:
-        """Make the chat that is shown the current row, and open the folder that it is in."""
+        """Make the chat that is shown the current row, and unfold its folder."""
         self.chats.unfold_for(self.shown or "")
         self.reload()
         index = self.chats.index_of(self.shown or "")
@@ -104,7 +111,7 @@ class ChatList(RowList):
         self.rename(self.currentIndex())
 
     def rename(self, index: QModelIndex) -> None:
-        """Let the user edit the name of a row in its place."""
+        """Let the user edit the name of a row in place."""
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.setFocus()
             self.selectionModel().setCurrentIndex(index, _Flag.NoUpdate)
@@ -112,7 +119,7 @@ class ChatList(RowList):
             self.edit(index)
 
     def neighbour(self, step: int) -> str | None:
-        """The chat above (-1) or below (1) the one that is shown; the first if none is."""
+        """Return the chat above (-1) or below (1) the shown one, or the first if none is shown."""
         index = self.chats.index_of(self.shown) if self.shown else QModelIndex()
         row, step = (index.row() + step, step) if index.isValid() else (0, 1)
         while 0 <= row < self.chats.rowCount():
@@ -125,7 +132,7 @@ class ChatList(RowList):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, row = event.key(), self.chats.row(self.currentIndex())
         if not self.hasFocus():
-            super().keyPressEvent(event)  # what the field in which a name is edited has no use for
+            super().keyPressEvent(event)  # a key that the name editor ignored
         elif key == Qt.Key.Key_Delete:
             self._delete()
         elif key == Qt.Key.Key_Escape and self.is_bulk:
@@ -138,12 +145,12 @@ class ChatList(RowList):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._quiet = True  # a press may begin to drag; a click opens
+        self._quiet = True  # a press can start a drag; only a click opens a chat
         super().mousePressEvent(event)
         self._quiet = False
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self._quiet = True  # Qt makes the first row current when none is: no wish to open it
+        self._quiet = True  # Qt makes the first row current if none is; it must not open
         super().focusInEvent(event)
         self._quiet = False
 
@@ -154,7 +161,7 @@ class ChatList(RowList):
             self.reload()
 
     def _lay_out(self, row: int) -> None:
-        """Lay out as far as that row at once; the top never waits for 50,000 rows."""
+        """Lay out the list at once if this row is far down; else in batches, as it can be long."""
         at_once = row >= BATCH
         mode = QListView.LayoutMode.SinglePass if at_once else QListView.LayoutMode.Batched
         if mode is not self.layoutMode():
@@ -204,7 +211,7 @@ class ChatList(RowList):
             self.opened.emit(chat.id)
 
     def _selection_changed(self) -> None:
-        # Read now: once a chat has another place, its row is that of another chat until `reload`.
+        # Read now: after a chat moves, its old row belongs to another chat until `reload`.
         self._ids = [it for first, last in self._ranges() for it in self.chats.ids_in(first, last)]
         self.is_bulk = len(self._ids) > 1
         self.selected.emit(len(self._ids))
@@ -212,7 +219,7 @@ class ChatList(RowList):
 
 
 def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and last of each run of consecutive rows; rows are sorted."""
+    """Return the first and last of each run of consecutive rows; `rows` must be sorted."""
     runs: list[tuple[int, int]] = []
     for row in rows:
         if runs and runs[-1][1] == row - 1:

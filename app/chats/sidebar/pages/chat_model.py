@@ -1,4 +1,4 @@
-"""The list of chats as Qt's views want it: reads the chats that are seen, a page at a time."""
+"""The Qt model of the list of chats, which reads only the visible chats, one page at a time."""
 
 from __future__ import annotations
 
@@ -36,16 +36,20 @@ ROW = Qt.ItemDataRole.UserRole
 CHATS_MIME = "application/x-hearth-chats"
 _PAGE = 100
 _PAGES = 12
-"""How many pages are kept; more chats than that are never held."""
+"""The maximum number of pages in memory."""
 _AT_ONCE = 1000
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 class ChatModel(QAbstractListModel):
-    """renamed(row, name): the user has given another name; the owner does it for real.
+    """The Qt model of the list of chats.
 
-    folded: the ids of the folders whose chats are not listed; holds from the next `reload` on.
+    Attributes:
+        folded: The ids of the folders whose chats are not listed, from the next `reload` on.
+
+    Signals:
+        renamed(row, name): The user entered another name, which the owner has to store.
     """
 
     renamed = Signal(object, str)
@@ -60,18 +64,23 @@ class ChatModel(QAbstractListModel):
 
     @property
     def scope(self) -> Scope:
+        """The list that is shown: chats, archive or trash."""
         return self._scope
 
     @property
     def chats_held(self) -> int:
-        """The number of chats in memory; bounded, however many there are."""
+        """The number of chats in memory, which is bounded."""
         return sum(len(page) for page in self._pages.values())
 
     def reload(self, scope: Scope | None = None) -> None:
-        """Update the list, perhaps to another scope."""
+        """Read the list again.
+
+        Args:
+            scope: The list to show; None for the same.
+        """
         scope = scope or self._scope
         layout = layout_of(self._chats, scope, self.folded, datetime.now().astimezone())
-        # As many rows as before: no view has to lay them all out again.
+        # With the same number of rows, no view has to lay them all out again.
         same = layout.rows == self._layout.rows > 0
         if not same:
             self.beginResetModel()
@@ -93,7 +102,7 @@ class ChatModel(QAbstractListModel):
             self.folded.discard(chat.folder_id)
 
     def row(self, index: Index) -> Row | None:
-        """Return a row; None for a chat that has gone since the list was read."""
+        """Return a row; None for a chat that was removed since the list was read."""
         if not index.isValid():
             return None
         spot = self._layout.spot(index.row())
@@ -103,7 +112,7 @@ class ChatModel(QAbstractListModel):
         return ChatRow(chat, spot.section.place) if chat else None
 
     def chat_at(self, row: int) -> ListedChat | None:
-        """The chat in a row; None if there is none."""
+        """Return the chat in a row; None if there is none."""
         if not 0 <= row < self._layout.rows:
             return None
         found = self.row(self.index(row))
@@ -115,7 +124,7 @@ class ChatModel(QAbstractListModel):
         if chat is None:
             return QModelIndex()
         place = place_of(chat)
-        # The last of all that are as new: of chats of the same moment it may be any.
+        # Start with the last chat of the same time: chats with equal times have no fixed order.
         offset = self._chats.count_since(place, put_there(chat)) - 1
         while offset >= 0:
             other = self._chat(place, offset)
@@ -138,7 +147,7 @@ class ChatModel(QAbstractListModel):
         return QModelIndex()
 
     def rows_of(self, chat_ids: Iterable[str]) -> list[int]:
-        """The rows in which these chats are; those that are not listed are left out."""
+        """Return the rows of these chats, sorted, without chats that are not listed."""
         wanted = set(chat_ids)
         if len(wanted) <= 2:
             found = (self.index_of(chat_id) for chat_id in wanted)
@@ -172,7 +181,7 @@ class ChatModel(QAbstractListModel):
         return ids
 
     def are_pinned(self, first: int, last: int) -> bool:
-        """Whether all chats in a range of rows are pinned, both ends included."""
+        """Return whether all chats in a range of rows are pinned, both ends included."""
         spots = map(self._layout.spot, range(first, last + 1))
         return all(it.section.place == PINNED for it in spots if it.offset is not None)
 
@@ -255,7 +264,7 @@ class ChatModel(QAbstractListModel):
         return ", ".join((said, *self._marks_in(row)))
 
     def _marks_in(self, row: FolderRow) -> list[str]:
-        """Say how many chats of a folded folder have which mark."""
+        """Return a text with the number of chats for each mark in a folded folder."""
         words: dict[ChatMark, str] = {
             "writing": self.tr("chats with an answer being written: {0}"),
             "failed": self.tr("chats whose last answer failed: {0}"),
@@ -266,7 +275,7 @@ class ChatModel(QAbstractListModel):
         return [words[mark].format(count) for mark, count in row.marks.items()]
 
     def _state(self, row: Row | None) -> str:
-        """Say what the mark of a row means."""
+        """Return the meaning of a row's mark as text."""
         if isinstance(row, FolderRow):
             return "\n".join(self._marks_in(row))
         words: dict[ChatMark, str] = {
@@ -292,5 +301,5 @@ class ChatModel(QAbstractListModel):
 
 
 def ids_of(data: QMimeData) -> list[str]:
-    """The chats that were dragged."""
+    """Return the ids of the dragged chats."""
     return bytes(data.data(CHATS_MIME).data()).decode().split("\n")

@@ -1,4 +1,4 @@
-"""Connects the sidebar's lists with the chats' presenters."""
+"""The connection of the sidebar's lists with the presenters of chats, and its menus."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 Do = Callable[[str], object]
-"""Called with the name of what is to be done."""
+"""A function that runs an action by its name."""
 
 Move = Callable[[str | None], object]
-"""Called with the id of a folder, "" for a new one, None for no folder."""
+"""A function that moves chats to the folder with this id; "" is a new folder, None no folder."""
 
 _tr = QCoreApplication.translate
 
@@ -39,7 +39,7 @@ def chats_menu(
     do: Do,
     move: Move,
 ) -> QMenu:
-    """Make the menu for the selected chats, or the one that was pointed at."""
+    """Make the menu for the selected chats, or for the chat under the pointer."""
     menu = new_menu(parent, "rowMenu")
     one = chats[0] if len(chats) == 1 else None
     if scope == "trash":
@@ -80,7 +80,14 @@ def folder_menu(parent: QWidget, do: Do) -> QMenu:
 def fill_with_folders(
     menu: QMenu, folders: Sequence[Folder], current: set[str | None], move: Move
 ) -> None:
-    """Let the user pick a folder; current: where the chats are now."""
+    """Fill a menu with the folders.
+
+    Args:
+        menu: The menu.
+        folders: The folders.
+        current: The ids of the folders that contain the chats now; None is no folder.
+        move: Called with the user's choice.
+    """
     menu.setObjectName("moveMenu")
     for folder in folders:
         action = menu.addAction(folder.name.replace("&", "&&"))
@@ -96,7 +103,7 @@ def fill_with_folders(
 
 
 def new_menu(parent: QWidget, name: str) -> QMenu:
-    """A menu that goes when it is closed."""
+    """Return a menu that is deleted when it closes."""
     menu = QMenu(parent)
     menu.setObjectName(name)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -110,7 +117,11 @@ def _add(menu: QMenu, deed: str, text: str, do: Do) -> None:
 
 
 class ChatOrder(QObject):
-    """found(hit, words): a chat is to be opened where the words of a search stand."""
+    """The connection of the sidebar's lists with the presenters.
+
+    Signals:
+        found(hit, words): The user wants to open a search hit, at the words that were found.
+    """
 
     found = Signal(object, str)
 
@@ -139,7 +150,7 @@ class ChatOrder(QObject):
         places.empty_trash.connect(chat_actions.empty_trash)
 
     def name_new_folder(self) -> None:
-        """Let the user name a folder that was just made, once the list was read again."""
+        """Let the user name a new folder; call it after the list was read again."""
         if self._rename:
             index = self._sidebar.model.index_of_folder(self._rename)
             if index.isValid():
@@ -207,7 +218,7 @@ class ChatOrder(QObject):
             self._chat_actions.move(folder_id, ids)
 
     def make_folder(self, ids: Sequence[str] = ()) -> None:
-        """Make a folder with these chats; the user names it in its place."""
+        """Make a folder with these chats; the user names it in the list."""
         self._rename = self._chats.make_folder(self.tr("New folder"), *ids)
 
     def _drop(self, row: Row, ids: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DownloadBadge(RowButton):
-    """Hidden while nothing is under way."""
+    """The badge with the progress of downloads, hidden if there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("downloadBadge", self.tr("Downloads"), parent)
@@ -34,10 +34,11 @@ class DownloadBadge(RowButton):
         self.hide()
 
     def set_low(self, low: bool) -> None:
-        """Show the bar alone where there is little height; the words are in its tip."""
+        """Show only the bar if there is little height; the tooltip has the text."""
         self._words.setHidden(low)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the progress of the downloads that are not finished."""
         from app.models.downloads.pages.download_words import UNDER_WAY
 
         going = [it for it in downloads if it.state in UNDER_WAY]

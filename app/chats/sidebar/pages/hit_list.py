@@ -1,4 +1,4 @@
-"""The list of a search's hits: title, time and the text around the words."""
+"""The list of search hits: title, time and the text around the words."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _Index = QModelIndex | QPersistentModelIndex
 
 
 class HitDelegate(QStyledItemDelegate):
-    """A title in one line with the time beside it, and up to two lines of text."""
+    """Draws a hit: its title and time in one line, and up to two lines of text."""
 
     def __init__(self, view: QListView) -> None:
         super().__init__(view)
@@ -104,7 +104,7 @@ class HitDelegate(QStyledItemDelegate):
     def _paint_when(
         self, painter: QPainter, font: QFont, room: QRect, hit: Hit, words: str, theme: Theme
     ) -> QRect:
-        """Paint the time at the line's right end; returns what is left of the line."""
+        """Paint the time at the right end of the line, and return the rest of the line."""
         painter.setFont(_small(font))
         painter.setPen(QColor(theme.muted))
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -121,13 +121,13 @@ class HitDelegate(QStyledItemDelegate):
 
 
 def title_layout(hit: Hit, font: QFont, width: int, theme: Theme) -> QTextLayout:
-    """Lay out the title on one line; words are marked if the title itself was found."""
+    """Lay out the title on one line, with the words marked if they were found in the title."""
     marks = () if hit.message_id else hit.marks
     return _layout(hit.chat.title, marks, font, width, theme, 1)
 
 
 def snippet_layout(hit: Hit, font: QFont, width: int, theme: Theme) -> QTextLayout:
-    """The text around the words, in pixels of `width`."""
+    """Lay out the text around the words, in a width in pixels."""
     return _layout(hit.snippet, hit.marks, font, width, theme, _LINES)
 
 
@@ -149,7 +149,14 @@ def _layout(
 
 
 def _fitting(text: str, font: QFont, width: int, most: int) -> str:
-    """Return as much of a text as there is room for, with “…” for the rest."""
+    """Return the part of a text that fits, with “…” for the rest.
+
+    Args:
+        text: The text.
+        font: The font.
+        width: The width of a line in pixels.
+        most: The maximum number of lines.
+    """
     layout = QTextLayout(text, font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -180,7 +187,10 @@ def _lay_out(layout: QTextLayout, width: int, most: int) -> None:
 
 
 def _mark(text: str, start: int, end: int, theme: Theme) -> QTextLayout.FormatRange:
-    """Places in Python's characters become Qt's, which are two for each beyond the first plane."""
+    """Return the format of a found word.
+
+    Qt counts two for a character beyond the first plane, so Python's positions are converted.
+    """
     made = QTextLayout.FormatRange()
     made.start = len(text[:start].encode("utf-16-le")) // 2
     made.length = len(text[start:end].encode("utf-16-le")) // 2
@@ -206,7 +216,7 @@ def _bold(font: QFont) -> QFont:
 
 
 class HitModel(QAbstractListModel):
-    """The model of the hits, all in memory, as there are not many."""
+    """The Qt model of the hits, all in memory, as there are few."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -232,7 +242,12 @@ class HitModel(QAbstractListModel):
 
 
 class HitList(QListView):
-    """chosen(hit): by a click or Enter. left(): upwards, back to what is searched for."""
+    """The list of search hits.
+
+    Signals:
+        chosen(hit): The user chose a hit with a click or Enter.
+        left(): The user moved up from the first hit, back to the search field.
+    """
 
     chosen = Signal(object)
     left = Signal()
@@ -260,12 +275,13 @@ class HitList(QListView):
         self.scrollToTop()
 
     def enter(self) -> None:
-        """Go to the first hit."""
+        """Move the focus to the first hit."""
         if self.hits:
             self.setFocus()
             self.setCurrentIndex(self._hits.index(0))
 
     def choose_first(self) -> None:
+        """Choose the first hit, if there is one."""
         if self.hits:
             self.setCurrentIndex(self._hits.index(0))
             self.chosen.emit(self.hits[0])
@@ -284,7 +300,14 @@ class HitList(QListView):
 
 
 def when(updated: float, now: datetime) -> str:
-    """The time of today, the day of this year, or the date; as the user's country writes it."""
+    """Format the time of a chat: a time for today, day and month for this year, or a date.
+
+    Times and dates are written as in the user's country.
+
+    Args:
+        updated: The time of the chat in seconds since 1970.
+        now: The current local time.
+    """
     then = datetime.fromtimestamp(updated).astimezone(now.tzinfo)
     locale, short = QLocale(), QLocale.FormatType.ShortFormat
     if then.date() == now.date():

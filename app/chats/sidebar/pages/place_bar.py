@@ -1,4 +1,4 @@
-"""The bar above the list: its scope, the way to the others, and a new folder."""
+"""The bar above the list: its name, a menu of the other lists, and a button for a new folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from app.kit.widgets.menu_button import MenuButton
 
 
 class PlaceBar(QWidget):
-    """go(scope): another part is wanted. asked(): the menu is about to show, with its counts."""
+    """The bar above the list of chats.
+
+    Signals:
+        go(scope): The user wants another list.
+        asked(): The menu is about to open; `show_counts` has to fill it.
+        new_folder(): The user wants a new folder.
+        import_chats(): The user wants to import chats.
+        empty_trash(): The user wants to empty the trash.
+    """
 
     go = Signal(str)
     asked = Signal()
@@ -57,7 +65,12 @@ class PlaceBar(QWidget):
         column.addWidget(self._note)
 
     def show_place(self, scope: Scope, count: int) -> None:
-        """Show the scope. count: how many chats are in it."""
+        """Show the name of the list.
+
+        Args:
+            scope: The list.
+            count: The number of chats in it.
+        """
         names = self._names()
         self._button.setText(names[scope])
         self._button.setAccessibleName(self.tr("Shown: {0}").format(names[scope]))
@@ -73,7 +86,7 @@ class PlaceBar(QWidget):
         self._note.setVisible(bool(notes[scope]) and count > 0)
 
     def show_counts(self, archive: int, trash: int) -> None:
-        """Show the numbers of chats in the menu."""
+        """Fill the menu, with the numbers of chats in the archive and in the trash."""
         from app.kit.look.format import figure
 
         counts: dict[Scope, int] = {"chats": 0, "archive": archive, "trash": trash}

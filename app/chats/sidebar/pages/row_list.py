@@ -1,4 +1,4 @@
-"""A list of rows that shows what can be done with one of them, and takes chats that are dropped."""
+"""A list of chats and folders with buttons on the current row, which accepts dropped chats."""
 
 from __future__ import annotations
 
@@ -53,7 +53,12 @@ from app.kit.widgets.icon_button import IconButton
 
 
 class RowActions(QWidget):
-    """wanted(deed): the first button, which depends on the row. more(): all that can be done."""
+    """The buttons on a row.
+
+    Signals:
+        wanted(deed): The user pressed the first button, whose action depends on the row.
+        more(): The user wants the menu with all actions.
+    """
 
     wanted = Signal(str)
     more = Signal()
@@ -74,7 +79,7 @@ class RowActions(QWidget):
         self.hide()
 
     def show_for(self, row: ChatRow | FolderRow, scope: Scope) -> None:
-        """Offer what suits the row."""
+        """Show the buttons that apply to a row."""
         if isinstance(row, FolderRow):
             self._first.hide()
             self._more.rename(self.tr("More for {0}").format(row.folder.name))
@@ -97,7 +102,7 @@ Index = QModelIndex | QPersistentModelIndex
 INSET = 10
 """Pixels from the edge of a row to its text."""
 _SIGN = 16
-"""The width of an icon in a row."""
+"""The width of an icon in a row, in pixels."""
 _GAP = 4
 _DOT = 8
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -105,7 +110,7 @@ _LINE = Qt.TextFlag.TextSingleLine
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Asks its list which chat is shown, and which row keeps room for its buttons."""
+    """Draws the rows; its list says which chat is shown and which row needs room for buttons."""
 
     def __init__(self, view: RowList) -> None:
         super().__init__(view)
@@ -217,7 +222,7 @@ def _font(font: QFont, *, bold: bool = False, small: bool = False) -> QFont:
 
 
 def _sign(painter: QPainter, room: QRect, name: str, colour: str) -> None:
-    """Draw an icon at the left of the room, and take its place off the room."""
+    """Draw an icon at the left of `room`, and shrink `room` by it."""
     size = scaled(_SIGN)
     top = room.top() + (room.height() - size) // 2
     ratio = painter.device().devicePixelRatioF()
@@ -226,7 +231,7 @@ def _sign(painter: QPainter, room: QRect, name: str, colour: str) -> None:
 
 
 def _mark(painter: QPainter, room: QRect, mark: ChatMark, theme: Theme) -> None:
-    """Draw what goes on in a chat at the right of the room, and take its place off the room."""
+    """Draw the mark of a chat's state at the right of `room`, and shrink `room` by it."""
     if not mark:
         return
     size = scaled(_SIGN)
@@ -261,15 +266,22 @@ def _write(
 
 
 BATCH = 500
-"""How many rows are laid out in one turn of the event loop, where the rest can wait."""
+"""The number of rows that are laid out in one turn of the event loop, if the rest can wait."""
 
 
 class RowList(QListView):
-    """wanted(deed, ids): something is to be done with chats, see `ChatActions`.
+    """A list of chats and folders.
 
-    menu(row, place): the menu of a row is wanted, at a place of the screen. dropped(row, ids):
-    chats were dropped on a row. shown: the id of the chat that the window shows. hovered,
-    drop_row: the rows under the pointer and under what is dragged, or -1.
+    Attributes:
+        shown: The id of the chat that the window shows.
+        is_bulk: Whether several chats are selected.
+        hovered: The row under the pointer, or -1.
+        drop_row: The row under dragged chats, or -1.
+
+    Signals:
+        wanted(deed, ids): The user wants an action on chats; see `ChatActions`.
+        menu(row, place): The user wants the menu of a row, at this place on the screen.
+        dropped(row, ids): The user dropped chats on a row.
     """
 
     wanted = Signal(str, object)
@@ -307,15 +319,16 @@ class RowList(QListView):
 
     @property
     def scope(self) -> Scope:
+        """The list that is shown: chats, archive or trash."""
         return self.chats.scope
 
     def room_for_actions(self, row: int) -> int:
-        """Pixels at the end of a row that its buttons take."""
+        """Return the width of the buttons at the end of a row, in pixels; 0 without buttons."""
         return self._actions.width() - 4 if row == self._with_actions else 0
 
     @cached_property
     def _actions(self) -> RowActions:
-        """Made for the first row that has them."""
+        """The buttons on a row, created on first use."""
         actions = RowActions(self.viewport())
         actions.wanted.connect(self._want)
         actions.more.connect(lambda: self._ask_menu(self._with_actions))
@@ -325,11 +338,11 @@ class RowList(QListView):
 
     @property
     def row_buttons(self) -> list[IconButton]:
-        """The buttons of a row, as far as they are made."""
+        """The buttons on a row; empty before they are created."""
         return self._actions.findChildren(IconButton) if "_actions" in vars(self) else []
 
     def keyboardSearch(self, _search: str) -> None:
-        """Do nothing: it would read every chat. The field above searches."""
+        """Do nothing, because Qt would read every chat; the search field above searches."""
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -378,14 +391,14 @@ class RowList(QListView):
     def dropEvent(self, event: QDropEvent) -> None:
         row = self.chats.row(self.indexAt(event.position().toPoint()))
         self._show_drop(-1)
-        # The view is not to take away what was dragged: the list is read again.
+        # The view must not remove the dragged rows: the list is read again.
         event.setDropAction(Qt.DropAction.IgnoreAction)
         event.accept()
         if row is not None:
             self.dropped.emit(row, ids_of(event.mimeData()))
 
     def _refresh_soon(self) -> None:
-        """Place the row's buttons anew, once, however many reasons there are."""
+        """Place the row's buttons again, once for all changes in this turn of the event loop."""
         self._soon.start()
 
     def _want(self, deed: str) -> None:
@@ -412,7 +425,7 @@ class RowList(QListView):
         self.viewport().update()
 
     def _place_actions(self) -> None:
-        """Place actions on the row under the pointer, or else on the keyboard's."""
+        """Place the buttons on the row under the pointer, or else on the row with the focus."""
         focus = QApplication.focusWidget()
         has_focus = self.hasFocus() or (
             focus is not None and self._with_actions >= 0 and self._actions.isAncestorOf(focus)

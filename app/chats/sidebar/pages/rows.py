@@ -1,4 +1,4 @@
-"""The rows of the chat list, without reading more chats than are seen."""
+"""The rows of the chat list, computed without reading the chats that are not visible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.chats.history.values.places import (
 )
 
 Scope = Literal["chats", "archive", "trash"]
-"""The chats that the sidebar lists: in their order, or those put away in one of the places."""
+"""The list that the sidebar shows."""
 
 Group = Literal["pinned", "folders", "today", "yesterday", "week", "earlier"]
 
@@ -40,17 +40,21 @@ class ChatRows(Protocol):
 
 @dataclass(frozen=True)
 class Heading:
-    """Above a group of rows."""
+    """The row above a group of rows."""
 
     group: Group
 
 
 @dataclass(frozen=True)
 class FolderRow:
-    """The row of a folder. count: how many chats are in it, also while it is folded.
+    """The row of a folder.
 
-    marks: how many of its chats have which mark, the strongest first, while it is folded; else
-    each shows its own.
+    Attributes:
+        folder: The folder.
+        count: The number of chats in it, also while it is folded.
+        folded: Whether its chats are hidden.
+        marks: The number of its chats for each mark, the most important mark first. Empty while
+            the folder is unfolded, as each chat then shows its own mark.
     """
 
     folder: Folder
@@ -61,7 +65,7 @@ class FolderRow:
 
 @dataclass(frozen=True)
 class ChatRow:
-    """A chat, in the part of the list where it stands."""
+    """The row of a chat, with the place that lists it."""
 
     chat: ListedChat
     place: Place
@@ -72,7 +76,7 @@ Row = Heading | FolderRow | ChatRow
 
 @dataclass(frozen=True)
 class ListSection:
-    """A row of its own, if there is a head, and then `count` chats of a place from `offset` on."""
+    """A section of the list: perhaps a head, and then `count` chats of a place from `offset` on."""
 
     head: Heading | FolderRow | None
     place: Place
@@ -81,19 +85,25 @@ class ListSection:
 
     @property
     def rows(self) -> int:
+        """The number of rows, including the head."""
         return self.count + (self.head is not None)
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A row of the list: of a section, and either its head or a chat by its place there."""
+    """A row of the list.
+
+    Attributes:
+        section: The section of the row.
+        offset: The offset of the chat in the section's place; None for the head.
+    """
 
     section: ListSection
     offset: int | None
 
 
 class Layout:
-    """Sections, and which row is where."""
+    """The sections of the list, with the rows in each."""
 
     def __init__(self, sections: Sequence[ListSection] = ()) -> None:
         self.sections = tuple(section for section in sections if section.rows)
@@ -101,16 +111,18 @@ class Layout:
 
     @property
     def rows(self) -> int:
+        """The number of rows."""
         return self._ends[-1] if self._ends else 0
 
     def spot(self, row: int) -> Spot:
+        """Return the section and the chat of a row."""
         number = bisect_right(self._ends, row)
         section = self.sections[number]
         within = row - (self._ends[number] - section.rows) - (section.head is not None)
         return Spot(section, None if within < 0 else section.offset + within)
 
     def row_of(self, place: Place, offset: int) -> int | None:
-        """The row of a place's chat; None where its folder is folded."""
+        """Return the row of the chat at an offset of a place; None if its folder is folded."""
         for section, end in zip(self.sections, self._ends, strict=True):
             if section.place == place and 0 <= offset - section.offset < section.count:
                 return end - section.count + offset - section.offset
@@ -118,7 +130,14 @@ class Layout:
 
 
 def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datetime) -> Layout:
-    """Lay out the list. folded: ids of folders whose chats are not listed. now: local time."""
+    """Lay out the list.
+
+    Args:
+        shelf: The source of the rows.
+        scope: The list to show.
+        folded: The ids of the folders whose chats are not listed.
+        now: The current local time.
+    """
     if scope == "archive":
         return Layout([ListSection(None, ARCHIVE, 0, shelf.count(ARCHIVE))])
     if scope == "trash":
@@ -137,7 +156,7 @@ def layout_of(shelf: ChatRows, scope: Scope, folded: Collection[str], now: datet
 
 
 def place_of(chat: Chat) -> Place:
-    """Return the place in which a chat is listed."""
+    """Return the place that lists a chat."""
     if chat.deleted is not None:
         return TRASH
     if chat.archived is not None:
@@ -148,7 +167,7 @@ def place_of(chat: Chat) -> Place:
 
 
 def put_there(chat: Chat) -> float:
-    """Return the time by which a place is ordered; in seconds since 1970."""
+    """Return the time by which a place sorts its chats, in seconds since 1970."""
     return chat.deleted or chat.archived or chat.updated
 
 

@@ -1,4 +1,4 @@
-"""The dialog for answering again differently: with another model, or other sampling."""
+"""The dialog for another answer with another model or other sampling."""
 
 from __future__ import annotations
 
@@ -22,9 +22,16 @@ from app.settings.values.fields import Settings
 
 
 class AgainDialog(Dialog):
-    """chosen(changes): what the user has set, as `AnswerOptions.changed` takes it.
+    """The dialog for another answer to the same question.
 
-    What is left as it stands is not among them, so that the chat's own settings hold.
+    Args:
+        entries: The models to choose from.
+        current: The id or name of the chat's model.
+        settings: The settings of the chat.
+
+    Signals:
+        chosen(changes): The options that the user has set, as `AnswerOptions.changed` takes them.
+            Unchanged options are not among them, so that the chat's settings apply.
     """
 
     chosen = Signal(object)

@@ -1,4 +1,4 @@
-"""The card of an answer's figures: model, speed and settings."""
+"""The card with the details of an answer: model, speed and settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTINGS = (
 
 
 def rows_of(answer: StoredMessage) -> list[Row]:
-    """List name and value of each figure that is known of this answer."""
+    """Return the name and the value of each known detail of an answer."""
     asked = from_json(answer.asked)
     rows: list[Row] = []
     if asked is not None and asked.edited:
@@ -116,13 +116,18 @@ def _seconds(seconds: float) -> str:
 
 
 _WORDS = 200
-"""Pixels; the widest that what is known runs before it breaks."""
+"""The width of a value in pixels; longer values wrap."""
 _LONGEST = 400
-"""Characters of one fact; a system prompt may be a page."""
+"""The maximum number of characters of one value; a system prompt can be a page long."""
 
 
 class AnswerFactsCard(Popover):
-    """reproduce(): the user wants the same answer written again. copied(): the facts were."""
+    """The card with the details of an answer.
+
+    Signals:
+        reproduce(): The user wants the same answer to be written again.
+        copied(): The user copied the details.
+    """
 
     reproduce = Signal()
     copied = Signal()

@@ -1,4 +1,4 @@
-"""Brings the text of an answer that is being written to its message in the transcript."""
+"""The connection from running answers to their messages in the transcript."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AnswerStream(QObject):
-    """Shows running answers; a message that is not shown is read from the store later."""
+    """The updates of running answers; a message that is not shown is read from the store later."""
 
     def __init__(
         self, generation: Generation, transcript: Transcript, parent: QObject | None = None
@@ -40,13 +40,18 @@ class AnswerStream(QObject):
         generation.saved.connect(transcript.renew)
 
     def begin(self, answer_id: str, server: str) -> None:
-        """An answer is waited for. server: the name of the one that is asked; "" for none."""
+        """Show that an answer was requested.
+
+        Args:
+            answer_id: The answer.
+            server: The name of the server that writes it; "" for none.
+        """
         if server:
             self._servers[answer_id] = server, monotonic()
             self._waits(answer_id, None)
 
     def show_waiting(self, chat_id: str) -> None:
-        """Show again what the chat's answers wait for, after its messages were read again."""
+        """Show again why the chat's answers wait, after its messages were reloaded."""
         for answer_id in self._generation.answering(chat_id):
             self._waits(answer_id, self._generation.waits_for(answer_id))
 
@@ -60,7 +65,7 @@ class AnswerStream(QObject):
             view.show_waiting(wait_words(wait) if wait is not None else "")
 
     def _ready(self, answer_id: str, ready: Ready) -> None:
-        """The model is known now, and may be another than was expected."""
+        """Update the server's name, as the model is known now and can differ from the expected."""
         _, since = self._servers.pop(answer_id, ("", monotonic()))
         if ready.entry.on_server:
             self._servers[answer_id] = ready.entry.server_name, since

@@ -1,4 +1,4 @@
-"""Tells screen readers of the answer that is shown: each sentence as it comes, and how it ends."""
+"""Announcements of the visible answer to screen readers: each new sentence, and how it ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class AnswerVoice(QObject):
-    """Silent for a chat that is not shown, for text that was there before, and for reasoning."""
+    """Announcements of running answers.
+
+    It announces nothing for a hidden chat, for text that was there before, or from the reasoning.
+    """
 
     def __init__(
         self, generation: Generation, transcript: Transcript, parent: QObject | None = None
@@ -42,7 +45,7 @@ class AnswerVoice(QObject):
         generation.ended.connect(self._ended)
 
     def turn(self, on: bool) -> None:
-        """Whether to say anything."""
+        """Turn announcements on or off."""
         self._on = on
 
     def _waits(self, answer_id: str, wait: Wait | None) -> None:
@@ -50,7 +53,7 @@ class AnswerVoice(QObject):
             self._wait(answer_id, self.tr("The answer waits for its turn."))
 
     def _wait(self, answer_id: str, words: str) -> None:
-        """Say once what is waited for; nothing more once the answer is being read."""
+        """Announce once why the answer waits, but not after its text has begun."""
         if answer_id not in self._splitters and self._waiting_for.get(answer_id) != words:
             self._waiting_for[answer_id] = words
             self._say(answer_id, words)

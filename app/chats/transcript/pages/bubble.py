@@ -1,4 +1,4 @@
-"""The bubble of the user's message, as wide as it needs to be."""
+"""The bubble of the user's message, as wide as its text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from app.markdown.spans import LINE_BREAK
 
 _SHARE = 0.82
 _LONG, _SHOWN = 440, 260
-"""Pixels: higher than that is a long question, and so much of it is shown."""
+"""The height in pixels from which a question counts as long, and the part of it that is shown."""
 
 
 class Bubble(QWidget):
-    """Shown as written: a question is not markdown. Pictures that it names stand after it.
+    """The bubble of the user's message.
 
-    Of a long one the beginning is shown, until all of it is wanted.
+    The text is shown as it was written, because a question is not markdown. Pictures that it names
+    follow it. Of a long question only the beginning is shown until the user unfolds it.
     """
 
     def __init__(
@@ -70,11 +71,11 @@ class Bubble(QWidget):
         self._fold()
 
     def unfold(self) -> None:
-        """Show all of it."""
+        """Show the whole message."""
         self._all.setChecked(True)
 
     def _fold(self) -> None:
-        """Show the part that is wanted; one that is not long has no button."""
+        """Show the beginning or the whole message; a short message has no button for that."""
         is_long = self.view.height() > scaled(_LONG)
         unfolded = self._all.isChecked()
         self._all.setVisible(is_long)

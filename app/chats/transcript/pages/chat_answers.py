@@ -1,4 +1,4 @@
-"""Acts on single messages of the open chat: between transcript and presenters."""
+"""The actions on single messages of the open chat, between transcript and presenters."""
 
 from __future__ import annotations
 
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
 
 
 class Copying(QObject):
-    """Copies and quotes messages.
+    """The actions that copy and quote messages.
 
-    so_far: what is known of a message now, which is more than the store has of a running one.
+    Args:
+        transcript: Shows the messages.
+        composer: Takes the quotations.
+        so_far: Returns a message with the text written so far; the store has less of a running one.
+        notifier: Confirms that a text was copied.
+        parent: The parent object.
     """
 
     def __init__(
@@ -55,7 +60,7 @@ class Copying(QObject):
         self._put_on_clipboard(self._so_far(message).text)
 
     def copy_plain(self, message: StoredMessage) -> None:
-        """Copy a message as it is read, without markup."""
+        """Copy a message as plain text, without markup."""
         from app.chats.transcript.pages.quoting import plain_text
 
         view = self._transcript.view_of(message.id)
@@ -65,6 +70,7 @@ class Copying(QObject):
             self._put_on_clipboard(plain_text(cursor))
 
     def copy_selection(self, message: StoredMessage) -> None:
+        """Copy the selected part of a message as plain text."""
         from app.chats.transcript.pages.quoting import plain_text
 
         view = self._transcript.view_of(message.id)
@@ -72,7 +78,7 @@ class Copying(QObject):
             self._put_on_clipboard(plain_text(view.view.textCursor()))
 
     def quote(self, message: StoredMessage) -> None:
-        """Quote the selection, or all of it, behind what is written in the composer."""
+        """Add the selection, or else the whole message, as a quotation to the composer's text."""
         from app.chats.transcript.pages.quoting import quotation, selected_markdown
 
         view = self._transcript.view_of(message.id)
@@ -88,10 +94,23 @@ class Copying(QObject):
 
 
 class ChatAnswers(QObject):
-    """asking(): an answer was asked for. refused(): it could not be. pin(message): it is to stay
-    in the context, or not. fix(message): what made it fail is to be mended.
+    """The actions on single messages.
 
-    options: how the next answer is to be written, where the settings do not say it.
+    Args:
+        transcript: Shows the messages.
+        composer: Takes the quotations.
+        generation: Writes the answers.
+        answering: The presenters of branches and of reproduced answers.
+        settings: The settings of the chat.
+        options: Returns the options of the next answer that the settings do not contain.
+        notifier: Shows errors and confirmations.
+        parent: The parent of the menus and dialogs.
+
+    Signals:
+        asking(): An answer was requested.
+        refused(): The request failed.
+        pin(message): The user wants to pin the message in the context, or to unpin it.
+        fix(message): The user wants to fix the cause of the message's error.
     """
 
     asking = Signal()
@@ -153,15 +172,26 @@ class ChatAnswers(QObject):
         self._branches.failed.connect(notifier.error)
 
     def apply(self, settings: Settings) -> None:
+        """Use new settings."""
         self._settings = settings
         self.editing.set_send_with(settings.send_with)
 
     def set_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Set the models to choose from. current: the id or name of the chat's."""
+        """Set the models to choose from.
+
+        Args:
+            entries: The models.
+            current: The id or name of the chat's model.
+        """
         self._models = (entries, current)
 
     def ask_without(self, question: StoredMessage, sha256: str) -> None:
-        """Ask a question again without one of its files; the old one stays as a branch."""
+        """Ask a question again without one of its files; the old question stays as a branch.
+
+        Args:
+            question: The question.
+            sha256: The hash of the file.
+        """
         self.asking.emit()
         self._branches.ask_instead(
             question,
@@ -173,7 +203,7 @@ class ChatAnswers(QObject):
         )
 
     def refresh(self, chat_id: str | None) -> None:
-        """The chat has other branches than before, or is another."""
+        """Show the branches again after they changed, or after another chat was opened."""
         path = [message.id for message in self._transcript.messages]
         self._forks = self._branches.forks(chat_id, path) if chat_id else {}
         for view in self._transcript.views:
@@ -183,7 +213,11 @@ class ChatAnswers(QObject):
         self._chat_id = chat_id
 
     def do(self, name: str) -> None:
-        """Do something with the message that has the focus, else with the last that it suits."""
+        """Run an action on the focused message, or else on the last message that it applies to.
+
+        Args:
+            name: The name of the action, as in `message_menu`.
+        """
         message = self._focused()
         if message is None:
             role = "user" if name == "edit" else "assistant"
@@ -193,7 +227,7 @@ class ChatAnswers(QObject):
             self.act(name, message)
 
     def step(self, by: int) -> None:
-        """Go to the branch before or after: at the message with the focus, else the last fork."""
+        """Show the previous (-1) or next (1) branch at the focused message, else the last fork."""
         focused = self._focused()
         forked = [it for it in self._transcript.messages if it.id in self._forks]
         if focused is not None and focused.id in self._forks:
@@ -202,6 +236,7 @@ class ChatAnswers(QObject):
             self._go(by, forked[-1])
 
     def show_tree(self, chat_id: str | None) -> None:
+        """Open the dialog with the branches of a chat."""
         if chat_id is None:
             return
         from app.chats.transcript.pages.tree_dialog import TreeDialog
@@ -218,13 +253,17 @@ class ChatAnswers(QObject):
         view.footer.show_fork(self._forks.get(view.message.id))
 
     def _entered(self, view: MessageView) -> None:
-        """Messages that move away under a resting pointer are not told that it has left them."""
+        """Hide the actions of the other messages.
+
+        A message that scrolls away under a resting pointer gets no leave event.
+        """
         focused = self._transcript.view_around(QApplication.focusWidget())
         for other in self._transcript.views:
             if other is not view and other is not focused:
                 other.footer.want(False)
 
     def act(self, name: str, message: StoredMessage) -> None:
+        """Run an action on a message; the names are those of `message_menu`."""
         self._does[name](message)
 
     def _go(self, step: int, message: StoredMessage) -> None:
@@ -277,7 +316,7 @@ class ChatAnswers(QObject):
         self._notifier.error(error)
 
     def _rate(self, message: StoredMessage, rating: int) -> None:
-        """Rate a message; the same rating once more takes it back."""
+        """Rate a message; giving the same rating again removes it."""
         rated = replace(message, rating=0 if message.rating == rating else rating)
         self._transcript.renew(rated)
         self._branches.rate(message, rated.rating)
@@ -310,7 +349,12 @@ class ChatAnswers(QObject):
         menu.popup(self._beside(message, "moreActions"))
 
     def _beside(self, message: StoredMessage, name: str) -> QPoint:
-        """Return where a menu opens: under the pressed button, else at the pointer."""
+        """Return where to open a menu: at its button, the focused text or the pointer.
+
+        Args:
+            message: The message of the menu.
+            name: The object name of the button.
+        """
         view = self._transcript.view_of(message.id)
         button = view.findChild(QWidget, name) if view is not None else None
         if button is not None and (button.underMouse() or button.hasFocus()):

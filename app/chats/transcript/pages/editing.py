@@ -1,4 +1,4 @@
-"""Editing messages where they stand, for the chat that is open."""
+"""The editing of messages in place, in the open chat."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from app.kit.notify import Notifier
 
 _PAUSE_MS = 400
-"""How long nobody types before what is written is saved."""
+"""How long the user has to pause before the text is saved, in milliseconds."""
 
 
 class Editing(QObject):
-    """Edits messages in place; what is written is kept until it is sent or dropped.
+    """The editing of messages in place; the text is kept until the user sends or discards it.
 
-    asking(): another wording is asked. refused(): it could not be saved.
+    Signals:
+        asking(): The user asks the new wording of a question.
+        refused(): The new wording could not be saved.
     """
 
     asking = Signal()
@@ -54,17 +56,18 @@ class Editing(QObject):
         branches.edited.connect(self._edited)
 
     def set_send_with(self, keys: str) -> None:
+        """Set the keys that send, a value of the setting `send_with`, for new editors."""
         self._send_with = keys
 
     def show_chat(self, chat_id: str) -> None:
-        """Another chat is shown: go on with what was being written in it."""
+        """Open the editors of messages that the user was editing in this chat."""
         self._written = {**self._branches.edits(chat_id), **self._written}
         for view in self._transcript.views:
             if view.message.id in self._written and not view.is_edited:
                 self._open(view)
 
     def begin(self, message: StoredMessage) -> None:
-        """Edit a message, with what was written before if it was put away."""
+        """Edit a message, starting with an unfinished text if there is one."""
         view = self._transcript.go_to(message.id)
         if view is not None:
             self._written.setdefault(message.id, message.text)

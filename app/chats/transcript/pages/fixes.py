@@ -1,4 +1,4 @@
-"""The buttons on a failed answer, by the kinds of `engines.errors.Action`."""
+"""The buttons on a failed answer, one for each kind of `engines.errors.Action`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ IN_THE_WINDOW = (
     "stop_worker", "free_memory", "install", "open_settings", "enter_key", "get_projector",
     "find_model",
 )  # fmt: skip
-"""Actions that the page of a chat cannot do by itself."""
+"""Actions that the window carries out, not the page of a chat."""
 
 
 def button_of(failure: Failure) -> tuple[str, str] | None:
-    """The drawing and the words of the button; None where nothing can be done with one."""
+    """Return the icon and the text of the button; None if no button can help."""
     match failure.action, failure.value:
         case "shorter_context", int(tokens) if tokens > 0:
             words = _tr("failure", "Use a context of {0} tokens").format(figure(tokens))
@@ -50,9 +50,17 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
 
 
 class Fixes(QObject):
-    """wanted(kind, value, then): for the window to do; it calls `then` once it is done.
+    """The fixes for failed answers.
 
-    again: asks for the answer once more.
+    Args:
+        chat_settings: The settings of the chat.
+        notifier: Shows errors.
+        again: Requests the answer again.
+        parent: The parent object.
+
+    Signals:
+        wanted(kind, value, then): The window has to carry out this action, and then to call
+            `then`.
     """
 
     wanted = Signal(str, object, object)
@@ -70,6 +78,7 @@ class Fixes(QObject):
         self._again = again
 
     def do(self, message: StoredMessage) -> None:
+        """Carry out the action of a failed answer, and then request the answer again."""
         failure = message.failure
         if failure is None:
             return

@@ -1,4 +1,4 @@
-"""A message being edited in its place."""
+"""The editor of a message, in place of its text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from app.kit.widgets.panel import Panel
 
 
 class InlineEdit(Panel):
-    """done(text): another wording is to be used. cancelled(text): it is not, whatever it was.
+    """The editor of a message.
 
-    changed(text): as it is written. before: the former wording. note: what becomes of that.
-    sends: whether the wording is asked, or only kept.
+    Args:
+        before: The old text.
+        text: The text to start with.
+        note: A sentence on what happens to the old text.
+        sends: Whether the new text is sent as a question, or only saved.
+
+    Signals:
+        done(text): The user wants to use the new text.
+        cancelled(text): The user discarded the new text.
+        changed(text): The text has changed.
     """
 
     done = Signal(str)
@@ -57,6 +65,7 @@ class InlineEdit(Panel):
         return self.edit.toPlainText()
 
     def set_send_with(self, keys: str) -> None:
+        """Set the keys that send, a value of the setting `send_with`."""
         self.edit.set_send_with(keys)
 
     def focus(self) -> None:
@@ -68,7 +77,7 @@ class InlineEdit(Panel):
             self.style().unpolish(self)
             self.style().polish(self)
         elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-            # Here Escape ends the editing; the window's own Escape would stop an answer.
+            # Escape cancels the editing; without this, the window's shortcut would stop an answer.
             if event.type() is QEvent.Type.ShortcutOverride:
                 event.accept()
                 return True

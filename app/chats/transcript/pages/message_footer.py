@@ -1,4 +1,4 @@
-"""The line under a message: its branches, and its actions while they are wanted."""
+"""The line under a message: its branches, and its actions while the pointer or focus is there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from engines.types import MtpReport
 
 
 class QuestionFooter(QWidget):
-    """act(name): what was asked for, by the names of `message_menu`. asked: when, since 1970."""
+    """The actions of a question.
+
+    Args:
+        asked: When the question was asked, in seconds since 1970.
+
+    Signals:
+        act(name): The user wants an action; the names are those of `message_menu`.
+    """
 
     act = Signal(str)
 
@@ -43,16 +50,22 @@ class QuestionFooter(QWidget):
 
 
 _FIRST_TO_GO = ("editMessage", "rateBad", "rateGood", "againMenu", "showFacts", "copyAnswer")
-"""The buttons that a narrow window does without; the menu has them as well."""
+"""The buttons that a narrow window hides, the first one first; the menu has them as well."""
 _LEAST_WORDS = 120
-"""Pixels for the model and its speed."""
+"""Pixels to keep free for the model and its speed."""
 _CONTINUABLE = {"interrupted", "stopped", "failed"}
 
 
 class AnswerFooter(QWidget):
-    """act(name): what was asked for, by the names of `message_menu`; who owns the answer does it.
+    """The actions of an answer, and its details in short.
 
-    last: it ends what is shown, and so can be continued.
+    Args:
+        answer: The answer.
+        last: Whether it is the last message shown; only then can it be continued.
+
+    Signals:
+        act(name): The user wants an action; the names are those of `message_menu`. The owner of
+            the answer carries it out.
     """
 
     act = Signal(str)
@@ -96,7 +109,7 @@ class AnswerFooter(QWidget):
         self._fit(event.size().width())
 
     def _fit(self, width: int) -> None:
-        """Hide buttons where there is no room for all: the menu has them, too."""
+        """Hide buttons if there is too little room for all; the menu has them, too."""
         words = min(self._label.sizeHint().width(), scaled(_LEAST_WORDS))
         room = (
             width
@@ -135,7 +148,7 @@ class AnswerFooter(QWidget):
         return " · ".join(parts) or tokens(facts.completion_tokens, guessed=facts.guessed)
 
     def _more_words(self, facts: AnswerFacts) -> list[str]:
-        """The lines of the tip."""
+        """Return the lines of the tooltip."""
         parts = [self._words(facts)]
         if facts.completion_tokens:
             parts.append(tokens(facts.completion_tokens, guessed=facts.guessed))
@@ -150,7 +163,7 @@ class AnswerFooter(QWidget):
         return parts
 
     def _mtp(self, mtp: MtpReport) -> str:
-        """Say what drafting ahead has brought, with the most that it could have."""
+        """Return the gain of multi-token prediction in words, and the gain that was possible."""
         share = round(100 * mtp.accepted / mtp.drafted)
         parts = [self.tr("{0} ahead").format(mtp.depth)] if mtp.depth else []
         parts.append(self.tr("{0} % accepted").format(share))
@@ -163,7 +176,11 @@ class AnswerFooter(QWidget):
 
 
 class BranchBar(QWidget):
-    """go(step): show the one before (-1) or after (1) in this place."""
+    """The buttons that switch between branches.
+
+    Signals:
+        go(step): The user wants the previous (-1) or the next (1) branch.
+    """
 
     go = Signal(int)
 
@@ -188,16 +205,24 @@ class BranchBar(QWidget):
 
 
 _HEIGHT = 32
-"""Pixels; kept free under every message, so that nothing moves when its actions come."""
+"""Pixels kept free under every message, so that nothing moves when its actions appear."""
 _GAP = 6
-"""Pixels between an answer's line and the next question."""
+"""Pixels between the footer of an answer and the next question."""
 
 
 class MessageFooter(QWidget):
-    """act(name), go(step): what was asked for. text: shows the message.
+    """The line under a message.
 
-    The buttons are made when they are first wanted, and taken away with the pointer and the
-    keyboard's focus: a long chat would have hundreds of them.
+    The buttons exist only on the last answer, and while the pointer or the keyboard focus is on
+    the message; otherwise a long chat would have hundreds of them.
+
+    Args:
+        message: The message.
+        text: The widget that shows the message.
+
+    Signals:
+        act(name): The user wants an action; the names are those of `message_menu`.
+        go(step): The user wants the previous (-1) or the next (1) branch.
     """
 
     act = Signal(str)
@@ -235,20 +260,20 @@ class MessageFooter(QWidget):
         self._renew()
 
     def set_last(self, last: bool) -> None:
-        """Whether it ends what is shown; the actions of that answer stay in sight."""
+        """Set whether this is the last message; the actions of a last answer stay visible."""
         if last != self._last:
             self._last = last
             self._renew()
 
     def want(self, wanted: bool) -> None:
-        """Whether the pointer or the focus is on the message."""
+        """Set whether the pointer or the focus is on the message."""
         if wanted != self._wanted:
             self._wanted = wanted
             if self._has_footer != self._shows:
                 self._renew()
 
     def show_fork(self, fork: Fork | None) -> None:
-        """Show the siblings, if there are any."""
+        """Show the branches at this message; None if there are no others."""
         if self._bar is not None:
             self._bar.hide()
             self._bar.deleteLater()
@@ -270,7 +295,7 @@ class MessageFooter(QWidget):
         message = self._message
         if self._is_question:
             return self._wanted
-        # A failed answer without text has its own card with a button.
+        # A failed answer without text has a card with its own button.
         ended = message.state != "streaming" and (message.text or message.state != "failed")
         return bool(ended) and (self._wanted or self._last)
 
@@ -304,9 +329,9 @@ class MessageFooter(QWidget):
         return self._footer
 
     def _order(self) -> None:
-        """Order the Tab key: the message's text first, then this line from left to right."""
+        """Set the order of the Tab key: first the message's text, then this line from the left."""
         before = self._text
-        # Not asked of the layout: the items that it hands out outlive it in Python, and crash.
+        # Not read from the layout: Python would keep its items longer than the layout, and crash.
         parts = (self._footer, self._bar) if self._is_question else (self._bar, self._footer)
         for part in parts:
             for button in part.findChildren(QAbstractButton) if part is not None else ():

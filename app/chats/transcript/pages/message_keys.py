@@ -1,4 +1,4 @@
-"""The keyboard in a chat's messages: from one to the next, and to their actions."""
+"""The keyboard in a chat's messages: moving between them and to their actions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _ENDS = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: -1}
 _SCROLL = 6 * GRID
-"""Pixels that an arrow key moves a message that is taller than what is seen of it."""
+"""Pixels that an arrow key scrolls a message that is taller than the visible area."""
 
 
 class MessageKeys(QObject):
     """Moves the focus between messages with the arrow keys.
 
-    In one that is taller than the room for it, they show the rest of it first. leave(): puts the
-    focus where messages are written.
+    In a message that is taller than the visible area, the keys first scroll to its end.
+
+    Args:
+        transcript: Shows the messages.
+        leave: Moves the focus to the composer.
+        parent: The parent object.
     """
 
     def __init__(
@@ -37,7 +41,7 @@ class MessageKeys(QObject):
         transcript.showing.connect(self._watch)
 
     def toggle(self) -> None:
-        """Go to the newest message, and from any message back to the message box."""
+        """Move the focus to the newest message, or from any message back to the composer."""
         if self._focused() is not None:
             self._leave()
             return
@@ -47,7 +51,7 @@ class MessageKeys(QObject):
             _focus(last)
 
     def step(self, by: int) -> None:
-        """Go to the message above (-1) or below (1) the focused one; past the end, leave."""
+        """Focus the message above (-1) or below (1); below the last one is the composer."""
         view = self._focused()
         messages = self._transcript.messages
         ids = [message.id for message in messages]
@@ -76,7 +80,7 @@ class MessageKeys(QObject):
         return False
 
     def _scroll(self, by: int) -> bool:
-        """Show more of the message with the focus; False if its edge is in sight."""
+        """Scroll the focused message; return False if its edge is visible already."""
         view = self._focused()
         if view is None:
             return False
@@ -104,7 +108,7 @@ class MessageKeys(QObject):
 
 
 def _focus(view: MessageView) -> None:
-    """Focus a message's text; without any, the first thing in it that takes a focus."""
+    """Focus a message's text, or if it is hidden, the first focusable widget in the message."""
     if view.view.isVisible():
         view.view.setFocus(Qt.FocusReason.TabFocusReason)
         return

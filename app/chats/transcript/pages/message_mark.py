@@ -1,4 +1,4 @@
-"""The mark above a message: it is pinned, or the model does not see it any more."""
+"""The mark above a message that is pinned, or that the model no longer sees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Mark = Literal["left", "summed", "pinned"]
 
 
 class MessageMark(QWidget):
-    """A small line with an icon, on the side where the message stands."""
+    """A small line with an icon, on the same side as the message."""
 
     def __init__(self, mark: Mark, *, right: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)

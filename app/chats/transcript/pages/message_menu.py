@@ -20,7 +20,15 @@ Act = Callable[[str], None]
 def message_menu(
     message: StoredMessage, *, selection: bool, last: bool, act: Act, parent: QWidget
 ) -> QMenu:
-    """Make a message's menu. selection: some text is selected. last: it ends what is shown."""
+    """Make the menu of a message.
+
+    Args:
+        message: The message.
+        selection: Whether some of its text is selected.
+        last: Whether it is the last message shown.
+        act: Called with the name of the action.
+        parent: The parent widget.
+    """
     menu = _menu("messageMenu", parent)
     answered = message.role == "assistant"
     ended = message.state != "streaming"
@@ -66,8 +74,11 @@ def again_menu(
 ) -> QMenu:
     """Make the menu for another answer.
 
-    again(changes): answer with these options changed. model: ask for a model first; None if there
-    is no other. other: ask for settings first.
+    Args:
+        again: Requests an answer with these options changed.
+        model: Lets the user choose a model first; None if there is no other model.
+        other: Lets the user choose settings first.
+        parent: The parent widget.
     """
     menu = _menu("againChoices", parent)
     for name, text, changes in (

@@ -1,4 +1,4 @@
-"""Marks the message that the keyboard is at: a bar at its side."""
+"""The bar beside the message that has the keyboard focus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BESIDE = 12
 
 
 class MessageRing(QObject):
-    """Marks the focused message; not for a click: who uses the mouse knows where it is."""
+    """The mark of the focused message; not shown after a click, as the pointer is there."""
 
     def __init__(self, transcript: Transcript, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""One message of the transcript, in whatever state it is."""
+"""One message of the transcript, in any state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ from app.markdown.parser import Parser
 
 
 class FailureCard(Panel):
-    """again(): the user wants to try again. fix(): and to have done before what would mend it."""
+    """The card of a failed answer's error.
+
+    Signals:
+        again(): The user wants to try again.
+        fix(): The user wants the error to be fixed, and then to try again.
+    """
 
     again = Signal()
     fix = Signal()
@@ -64,11 +69,24 @@ class FailureCard(Panel):
 
 
 class MessageView(QWidget):
-    """Signals carry the message, so that one owner can serve all of them.
+    """One message of the transcript.
 
-    save(code): a block of code is to become a file. act(name, message): what was asked for, by the
-    names of `message_menu`. go(step, message): show the branch before (-1) or after (1) this one.
-    entered(): the pointer is on it.
+    `act` and `go` carry the message, so that one object can serve all messages.
+
+    Args:
+        message: The message.
+        parser: Parses its markdown.
+        text_size: The size of the text in pixels.
+        wrap: Whether long lines of code are broken.
+
+    Signals:
+        link(address): The user clicked a link.
+        wanted(view): The text needs pictures, as in `MarkdownView`.
+        copied(): The user copied code or the reasoning.
+        save(code): The user wants to save a code block as a file.
+        act(name, message): The user wants an action; the names are those of `message_menu`.
+        go(step, message): The user wants the previous (-1) or the next (1) branch.
+        entered(): The pointer has moved onto the message.
     """
 
     link = Signal(str)
@@ -120,12 +138,17 @@ class MessageView(QWidget):
         self.view.customContextMenuRequested.connect(lambda: self.act.emit("menu", self.message))
 
     def name(self, number: int, count: int) -> None:
-        """Tell screen readers where in the chat this message stands."""
+        """Set the accessible name, which tells the message's place in the chat.
+
+        Args:
+            number: The place, starting at 1.
+            count: The number of messages in the chat.
+        """
         who = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
         self.view.setAccessibleName(self.tr("{0}, message {1} of {2}").format(who, number, count))
 
     def show_answer(self, answer: StoredMessage) -> None:
-        """Show an answer in its present state; one that streams waits for `append`."""
+        """Show an answer in its current state; the text of a running one comes through `append`."""
         self.message = answer
         self.footer.show_message(answer)
         for part in list(self._parts):
@@ -145,23 +168,30 @@ class MessageView(QWidget):
         self._show_ending(answer)
 
     def append(self, text: str) -> None:
+        """Append text to a running answer; this ends its reasoning."""
         self._drop("progress")
         self._end_reasoning()
         self.view.show()
         self.view.append(text)
 
     def append_reasoning(self, text: str) -> None:
+        """Append text to the reasoning of a running answer."""
         self._drop("progress")
         self._put_reasoning(self.message).append(text)
 
     def show_loading(self, share: float, words: str = "") -> None:
-        """Show the progress of a load. words: what the engine does just now, if it says."""
+        """Show the progress of loading the model.
+
+        Args:
+            share: The share that is done, 0 to 1.
+            words: The current step of the engine, if known.
+        """
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.load(share, words)
 
     def show_waiting(self, words: str) -> None:
-        """Show what the answer waits for; "" where the model is at work on it."""
+        """Show why the answer waits; "" if the model is working on it."""
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             if words:
@@ -170,13 +200,22 @@ class MessageView(QWidget):
                 part.wait()
 
     def show_server(self, server: str, since: float) -> None:
-        """Show that a server is waited for. since: of the monotonic clock."""
+        """Show that the answer waits for a server.
+
+        Args:
+            server: The name of the server.
+            since: When the waiting began, in seconds of the monotonic clock.
+        """
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.wait_for(server, since)
 
     def show_prompt(self, left_out: int) -> None:
-        """The model is loaded and reads the prompt."""
+        """Show that the model is loaded and reads the prompt.
+
+        Args:
+            left_out: The number of messages left out of the prompt.
+        """
         part = self._parts.get("progress")
         if isinstance(part, ProgressLine):
             part.wait()
@@ -184,6 +223,7 @@ class MessageView(QWidget):
             self.show_left_out(left_out)
 
     def show_left_out(self, count: int) -> None:
+        """Show how many of the oldest messages were left out of the prompt."""
         if count == 1:
             words = self.tr("The oldest message no longer fits and was left out.")
         else:
@@ -194,7 +234,7 @@ class MessageView(QWidget):
         self._put("leftOut", Label(words, "small", name="leftOut", wrap=True), above=True)
 
     def end(self, answer: StoredMessage) -> None:
-        """The answer that was streaming has come to its end."""
+        """End a running answer."""
         self.message = answer
         self.footer.show_message(answer)
         self._drop("progress")
@@ -204,11 +244,11 @@ class MessageView(QWidget):
         self._show_ending(answer)
 
     def set_last(self, last: bool) -> None:
-        """Whether this is the last message: only then its actions are always in sight."""
+        """Set whether this is the last message, whose actions are always visible."""
         self.footer.set_last(last)
 
     def renew(self, message: StoredMessage) -> None:
-        """Show the message after its answer ended or was saved, or it was rated or pinned."""
+        """Show the message again after it ended, was saved, rated or pinned."""
         before = self.message.state
         if before == "streaming":
             self.end(message)
@@ -229,16 +269,17 @@ class MessageView(QWidget):
         self.footer.want(self.isAncestorOf(QApplication.focusWidget() or self))
 
     def unfold(self) -> None:
-        """Show all of a message of which only the beginning is shown."""
+        """Show the whole message if only its beginning is shown."""
         if isinstance(self._text, Bubble):
             self._text.unfold()
 
     @property
     def is_edited(self) -> bool:
+        """Whether the user is editing this message."""
         return "editor" in self._parts
 
     def put_editor(self, editor: QWidget | None) -> None:
-        """Show an editor in place of the text; None brings that back."""
+        """Show an editor in place of the text; None shows the text again."""
         self._drop("editor")
         if editor is not None:
             self._put("editor", editor)
@@ -278,13 +319,19 @@ class MessageView(QWidget):
             self._put("failure", card)
 
     def show_part(self, part: str, widget: QWidget | None, *, above: bool = False) -> None:
-        """Something that others know of this message, in place of what was there before."""
+        """Insert or replace a named widget; None removes it.
+
+        Args:
+            part: The name.
+            widget: The widget.
+            above: Whether to insert it above the text.
+        """
         self._drop(part)
         if widget is not None:
             self._put(part, widget, above=above)
 
     def part(self, name: str) -> QWidget | None:
-        """Return what `show_part` has put under this name."""
+        """Return the widget with this name, or None."""
         return self._parts.get(name)
 
     def _put(self, part: str, widget: QWidget, *, above: bool = False) -> None:

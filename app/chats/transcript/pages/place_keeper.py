@@ -1,4 +1,4 @@
-"""Keeps what one reads in place, while messages around it come, go and grow."""
+"""Keeps the text that the user reads in place while messages around it appear and grow."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from app.kit.look.theme import GRID
 
 _END = 3 * GRID
-"""Pixels from the end that still count as being there."""
+"""The distance from the end in pixels that still counts as the end."""
 _SETTLE_MS = 60
-"""How long the layout may take until widgets that were added have their heights."""
+"""How long the layout needs until added widgets have their heights, in milliseconds."""
 
 
 class PlaceKeeper(QObject):
-    """Holds the end while the user is there, and otherwise the first widget that is seen.
+    """The scroll position of an area: it follows the end, or else the first visible widget.
 
-    widgets: what the area shows, from top to bottom. ends_here: whether the last of them is the
-    last there is; only then does the end of the area mean anything. scrolled(): by whomever.
+    It follows the end while the user has scrolled there.
+
+    Args:
+        area: The scroll area.
+        widgets: Returns the widgets in the area, from top to bottom.
+        ends_here: Returns whether the last of these is the last message of the chat; only then
+            can the position follow the end.
+
+    Signals:
+        scrolled(): The user or the program has scrolled.
     """
 
     scrolled = Signal()
@@ -48,47 +56,55 @@ class PlaceKeeper(QObject):
 
     @property
     def near_end(self) -> bool:
+        """Whether the area is scrolled to its end, or almost."""
         return self._bar.value() >= self._bar.maximum() - _END
 
     def go_to_end(self) -> None:
+        """Scroll to the end and follow it."""
         self._at_end = True
         self._watch(None)
         self._keep()
 
     def hold(self, widget: QWidget, top: int) -> None:
-        """Keep a widget's upper edge so many pixels below that of the area."""
+        """Keep the upper edge of a widget `top` pixels below the upper edge of the area."""
         self._at_end, self._top = False, top
         self._watch(widget)
         self._keep()
         self._settle.start()
 
     def release(self, widget: QWidget) -> None:
-        """Let go of a widget that leaves the area."""
+        """Stop following a widget that is removed from the area."""
         if widget is self._held:
             self._watch(None)
 
     def reveal(self, widget: QWidget, top: int, height: int) -> None:
-        """Bring a part of a widget into sight; in pixels from the widget's upper edge."""
+        """Scroll until a part of a widget is visible.
+
+        Args:
+            widget: The widget.
+            top: The upper edge of the part, in pixels from the upper edge of the widget.
+            height: The height of the part in pixels.
+        """
         y, room = self.y_of(widget) + top, self._area.viewport().height()
         if y < 3 * GRID or y + height > room - 6 * GRID:
             self.hold(widget, room // 3 - top)
 
     def first_seen(self) -> QWidget | None:
-        """The uppermost widget of which something is seen."""
+        """Return the uppermost widget that is at least partly visible."""
         seen = (widget for widget in self._widgets() if self.y_of(widget) + widget.height() > 0)
         return next(seen, None)
 
     def settle(self) -> None:
-        """Something was added or taken out: lay it out at once, and again when it is drawn.
+        """Update the layout at once after widgets were added or removed, and again a little later.
 
-        Left to itself, the layout of one level waits for the next turn of the event loop, and
-        what is there is squeezed until the area has grown.
+        Otherwise each level of the layout waits for another turn of the event loop, and the
+        widgets are squeezed until the area has grown.
         """
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         self._settle.start()
 
     def y_of(self, widget: QWidget) -> int:
-        """Return a widget's upper edge, in pixels below that of the area."""
+        """Return the distance from the area's upper edge down to a widget's, in pixels."""
         return self._in_content(widget) - self._bar.value()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -108,7 +124,7 @@ class PlaceKeeper(QObject):
         return widget.mapTo(self._area, QPoint(0, 0)).y() + self._bar.value()
 
     def _range_changed(self, _lowest: int, highest: int) -> None:
-        self._bar.setEnabled(highest > 0)  # shows no handle then
+        self._bar.setEnabled(highest > 0)  # a disabled bar shows no handle
         self._keep()
 
     def _keep(self) -> None:

@@ -1,4 +1,4 @@
-"""The line under a question that waits: for the model to load, or the first word."""
+"""The line under a question that waits for the model to load or for the first word."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 _STEP_MS = 400
 _LONG_S = 5
-"""Seconds of waiting for another computer from which on they are counted, and one may give up."""
+"""After so many seconds of waiting for a server, the line shows them, and the user can stop."""
 
 
 class ProgressLine(QWidget):
-    """Three dots that take turns, or a bar while there is a share to show.
+    """A text with moving dots, or a bar while the model is loading.
 
-    stop(): whoever waits for a server has waited long enough.
+    Signals:
+        stop(): The user no longer wants to wait for the server.
     """
 
     stop = Signal()
@@ -56,17 +57,22 @@ class ProgressLine(QWidget):
         self.wait()
 
     def wait(self) -> None:
-        """The model is there; its first word is not."""
+        """Show that the model is loaded and its first word is still missing."""
         self.say(self.tr("One moment"))
 
     def wait_for(self, server: str, since: float) -> None:
-        """A server is asked, and has not said anything yet. since: of the monotonic clock."""
+        """Show that a server has not answered yet.
+
+        Args:
+            server: The name of the server.
+            since: When the waiting began, in seconds of the monotonic clock.
+        """
         self.say(self.tr("Waiting for {0}").format(server))
         self._since = since
         self._step()
 
     def say(self, what: str) -> None:
-        """The model is at work on this, before its first word."""
+        """Show a text with moving dots before the first word."""
         self._what = what
         self._since = None
         self._bar.hide()
@@ -75,7 +81,12 @@ class ProgressLine(QWidget):
             self._timer.start()
 
     def load(self, share: float, words: str = "") -> None:
-        """The model is being loaded; share: 0.0 to 1.0. words: what is done for it just now."""
+        """Show the progress of loading the model.
+
+        Args:
+            share: The share that is done, 0.0 to 1.0.
+            words: The current step; empty for "Loading the model".
+        """
         self._timer.stop()
         self._stop.hide()
         percent = round(share * 100)

@@ -1,4 +1,4 @@
-"""A selection of a message as a quotation in markdown; code in it stays code."""
+"""Quotations in markdown from the selection in a message; code stays code."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.markdown.spans import LINE_BREAK
 
 
 def quotation(text: str) -> str:
-    """Markdown as a quotation, with an empty line behind it to go on."""
+    """Return markdown as a quotation, followed by an empty line."""
     lines = text.strip("\n").split("\n")
     return "".join(f"> {line}".rstrip() + "\n" for line in lines) + "\n"
 
 
 def selected_markdown(cursor: QTextCursor) -> str:
-    """Return the selection with its blocks of code fenced.
+    """Return the selection as markdown with fenced code blocks.
 
-    A label over code is not the author's word: it becomes the language of the fence.
+    The label over a code block is not part of the message: it becomes the language of the fence.
     """
     parts: list[str] = []
     code: list[str] = []
@@ -48,7 +48,7 @@ def selected_markdown(cursor: QTextCursor) -> str:
 
 
 def _lines(cursor: QTextCursor) -> Iterator[tuple[QTextBlock, str]]:
-    """The blocks of a selection with what of each is selected; an empty line between paragraphs."""
+    """Yield each block of a selection with the selected part of its text."""
     first, last = cursor.selectionStart(), cursor.selectionEnd()
     block = cursor.document().findBlock(first)
     while block.isValid() and block.position() <= last:
@@ -79,7 +79,7 @@ def _longest_ticks(text: str) -> int:
 
 
 def plain_text(cursor: QTextCursor) -> str:
-    """Return the selection as it is read, without markup and labels over code."""
+    """Return the selection as plain text, without markup and without labels over code."""
     lines = []
     for block, text in _lines(cursor):
         code_id = block.blockFormat().property(CODE_ID) or 0

@@ -1,4 +1,4 @@
-"""The model's reasoning, folded away until somebody wants to see it."""
+"""The model's reasoning, folded until the user opens it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,17 @@ _MOST_LINES = 14
 
 
 class Reasoning(QWidget):
-    """Plain text: it is not part of the answer. copied(): it is in the clipboard.
+    """The model's reasoning as plain text; it is not part of the answer.
 
-    What comes is kept as pieces, and laid out only while it is unfolded; then each piece is set
-    at the end of what is there.
+    New text is kept in pieces and laid out only while the reasoning is unfolded; each piece is
+    then appended to the text.
+
+    Args:
+        text: The reasoning so far.
+        seconds: How long the model has reasoned so far.
+
+    Signals:
+        copied(): The user copied the reasoning.
     """
 
     copied = Signal()
@@ -65,10 +72,11 @@ class Reasoning(QWidget):
 
     @property
     def running(self) -> bool:
+        """Whether the model is reasoning."""
         return self._began is not None
 
     def append(self, text: str) -> None:
-        """The next piece; the clock runs from the first one on."""
+        """Append a piece; the clock starts with the first one."""
         self._pieces.append(text)
         if self._began is None:
             self._began = time.monotonic()
@@ -78,7 +86,11 @@ class Reasoning(QWidget):
             self._catch_up()
 
     def end(self, seconds: float | None = None) -> None:
-        """The answer begins, or nothing more comes. seconds: as they were measured."""
+        """End the reasoning, because the answer begins or has ended.
+
+        Args:
+            seconds: The measured duration; None keeps the one counted here.
+        """
         if self._began is not None:
             self._seconds += time.monotonic() - self._began
             self._began = None
@@ -88,7 +100,7 @@ class Reasoning(QWidget):
         self._say()
 
     def _say(self) -> None:
-        """Show the seconds, once a second; the words around the number stay in place."""
+        """Update the text of the button; a timer calls this once a second."""
         running = 0.0 if self._began is None else time.monotonic() - self._began
         seconds = round(self._seconds + running)
         if self.running:
@@ -108,7 +120,7 @@ class Reasoning(QWidget):
         say_fold(self._button, unfolded=unfolded)
 
     def _catch_up(self) -> None:
-        """Set what has come since it was last looked at; blanks wait for what follows them."""
+        """Lay out the pieces that are not shown yet; trailing blanks wait for the next piece."""
         text = self._blank + "".join(self._pieces[self._shown :])
         self._shown = len(self._pieces)
         self._blank = text[len(text.rstrip()) :]
@@ -120,7 +132,7 @@ class Reasoning(QWidget):
 
 
 class _Thoughts(QPlainTextEdit):
-    """A text as high as its lines, up to a few; then it scrolls, and follows its end."""
+    """A text as high as its lines, up to `_MOST_LINES`; then it scrolls and follows its end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,6 +170,6 @@ class _Thoughts(QPlainTextEdit):
 
 
 def duration(seconds: int) -> str:
-    """Write a duration: 12 s, or 3 min 5 s."""
+    """Format a duration: 12 s, or 3 min 5 s."""
     minutes, rest = divmod(seconds, 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

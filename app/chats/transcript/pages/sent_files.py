@@ -1,4 +1,4 @@
-"""The files of sent messages as chips above them, and how much of them an answer was told."""
+"""The files of sent messages, as chips, and a note on how much of them the model was given."""
 
 from __future__ import annotations
 
@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 
 
 class SentFiles(QObject):
-    """Shows them on messages as they come live. file_opened(sha256): one is to be looked at.
+    """The files of sent messages, added to each message when its view is created.
 
-    ask_without: asks a question again, without the file of that hash.
+    Args:
+        transcript: Shows the messages.
+        thumbnails: Puts pictures on the chips.
+        generation: Writes the answers.
+        ask_without: Asks a question again without the file with this hash.
+        parent: The parent object.
+
+    Signals:
+        file_opened(sha256): The user wants to see a file.
     """
 
     file_opened = Signal(str)
@@ -76,7 +84,7 @@ class SentFiles(QObject):
         )
         chip.opened.connect(lambda: self.file_opened.emit(file.sha256))
         chip.removed.connect(lambda: self._ask_without(message, file.sha256))
-        # Without its only file, nothing would be left to be asked.
+        # Without its only file, an empty question would be left.
         chip.show_removal(bool(message.text) or len(message.attachments) > 1)
         self._thumbnails.put(chip, file)
         return chip
@@ -90,7 +98,7 @@ class SentFiles(QObject):
             self._say(view, shares, others)
 
     def _ended(self, answer: StoredMessage) -> None:
-        """Show it again: the answer's view may have been filled anew."""
+        """Show the files again, as the answer's view can have been filled again."""
         view = self._transcript.view_of(answer.id)
         if view is not None:
             self._show(view)
@@ -102,7 +110,13 @@ class SentFiles(QObject):
     def _say(
         self, view: MessageView, shares: Iterable[FileShare], collected: Sequence[str]
     ) -> None:
-        """Say of which files the model was not told all. collected: those of collections."""
+        """Show which files the model was given only in part.
+
+        Args:
+            view: The answer.
+            shares: The files attached to messages.
+            collected: The names of the files that belong to collections.
+        """
         lines = [given(share) for share in shares if not share.complete]
         if collected:
             lines.append(given_of_collections(collected))

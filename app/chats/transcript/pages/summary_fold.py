@@ -1,4 +1,4 @@
-"""Below the last message that a summary stands for: the summary, folded."""
+"""The folded summary below the last message that it replaces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from app.kit.widgets.panel import Panel
 
 
 class SummaryFold(Panel):
-    """forget(): the summary is to go; what it stands for is itself again."""
+    """A summary that the model reads in place of messages.
+
+    Args:
+        summary: The summary.
+        messages: The number of messages that it replaces.
+
+    Signals:
+        forget(): The user wants to remove the summary; the model then reads the messages again.
+    """
 
     forget = Signal()
 

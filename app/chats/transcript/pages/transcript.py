@@ -1,4 +1,4 @@
-"""The messages of a chat: a run of them is live, and moves as one scrolls."""
+"""The messages of a chat, of which only those near the visible part have widgets (are live)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 FIRST = 40
 MOST = 60
-"""How many messages are live in a chat that is opened, and in one that has grown."""
+"""The number of live messages in a chat after opening, and the maximum number."""
 STEP = 2
-"""How many are added in one turn of the event loop."""
+"""The number of messages that are added in one turn of the event loop."""
 
 Side = Literal["older", "newer"]
 
@@ -33,9 +33,16 @@ Side = Literal["older", "newer"]
 def side_to_grow(
     first: int, end: int, count: int, *, near_top: bool, near_bottom: bool
 ) -> Side | None:
-    """Decide where to add messages to those from `first` up to, without it, `end`.
+    """Return the side on which to add live messages; None for neither.
 
-    First what is about to be seen, then as many as a chat opens with.
+    Messages that are about to become visible come first; then messages are added up to `FIRST`.
+
+    Args:
+        first: The index of the first live message.
+        end: The index after the last live message.
+        count: The number of messages in the chat.
+        near_top: Whether the first live message is almost visible.
+        near_bottom: Whether the last live message is almost visible.
     """
     if near_top and first > 0:
         return "older"
@@ -49,20 +56,39 @@ def side_to_grow(
 
 
 def around(index: int, count: int) -> tuple[int, int]:
-    """The few to begin with when one goes to a message: itself and some that follow."""
+    """Return the first messages to make live when going to a message: it and some after it.
+
+    Args:
+        index: The index of the message.
+        count: The number of messages in the chat.
+
+    Returns:
+        The index of the first message and the index after the last.
+    """
     end = min(count, index + 2 * STEP)
     return max(0, min(index, end - 2 * STEP)), end
 
 
 _NEAR = 400
-"""Pixels beyond what is seen within which messages are live."""
+"""The distance from the visible part, in pixels, within which messages are live."""
 
 
 class Transcript(ColumnPage):
-    """Sticks to the end while the user is there, and keeps the place otherwise.
+    """The messages of a chat.
 
-    showing(view): a message has come live. so_far: what is known of a message now, which is more
-    than the store has while it is being written.
+    The transcript follows the end while the user has scrolled there, and otherwise keeps its
+    place.
+
+    Args:
+        text_size: The size of the text in pixels.
+        so_far: Returns a message with the text written so far; the store has less of a running one.
+
+    Signals:
+        link(address): The user clicked a link.
+        wanted(view): A text needs pictures, as in `MarkdownView`.
+        copied(): The user copied code or the reasoning.
+        save(code): The user wants to save a code block as a file.
+        showing(view): A message has become live.
     """
 
     link = Signal(str)
@@ -78,11 +104,11 @@ class Transcript(ColumnPage):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("transcript", spacing=0, left=BAR, parent=parent)
-        # Not the column itself: Qt gives a layout with an alignment its preferred height at most,
-        # which is too little where the lines of a narrow window take more.
+        # Not set on the column itself: Qt gives an aligned layout at most its preferred height,
+        # which is too little when a narrow window breaks the text into more lines.
         self.across.setAlignment(self.middle, Qt.AlignmentFlag.AlignTop)
-        # The column grows at once with what is in it; left to the area, which takes a few turns of
-        # the event loop, messages would be squeezed until then.
+        # The column grows at once with its content. The scroll area would take a few turns of the
+        # event loop for that, and squeeze the messages until then.
         self.column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
         self._parser: Parser | None = None
         self._text_size = text_size
@@ -108,27 +134,27 @@ class Transcript(ColumnPage):
 
     @property
     def messages(self) -> Sequence[StoredMessage]:
-        """The messages of the chat, also those that are not live."""
+        """All messages of the chat, including those that are not live."""
         return self._messages
 
     @property
     def views(self) -> Sequence[MessageView]:
-        """The views of the live messages, from above."""
+        """The views of the live messages, from top to bottom."""
         return tuple(self._views)
 
     def view_around(self, widget: QWidget | None) -> MessageView | None:
-        """The live message in which a widget is."""
+        """Return the live message that contains a widget."""
         if widget is None:
             return None
         return next((it for it in self._views if it is widget or it.isAncestorOf(widget)), None)
 
     def show_messages(self, messages: tuple[StoredMessage, ...]) -> None:
-        """Show another chat, from its end."""
+        """Show another chat, scrolled to its end."""
         self._messages = list(messages)
         self._show_end()
 
     def go_to(self, message_id: str) -> MessageView | None:
-        """Bring a message into sight, with those around it; None if the chat does not hold it."""
+        """Scroll to a message and return its view; None if it is not in the chat."""
         ids = [message.id for message in self._messages]
         if message_id not in ids:
             return None
@@ -141,9 +167,13 @@ class Transcript(ColumnPage):
         return view
 
     def show_branch(self, messages: Sequence[StoredMessage], message_id: str) -> None:
-        """Show another path of this chat, with `message_id` where the other one parted from it.
+        """Show another branch of this chat.
 
-        What both have in common stays as it is, so that nothing moves under the user's eyes.
+        The messages that both branches share stay in place, so that nothing moves.
+
+        Args:
+            messages: The messages of the branch.
+            message_id: The message to show at the place where the branches diverge.
         """
         pairs = zip(self._messages, messages, strict=False)
         keep = next(
@@ -169,7 +199,7 @@ class Transcript(ColumnPage):
             self.place.hold(view, y)
 
     def add(self, message: StoredMessage) -> None:
-        """Add a message at the end and go there."""
+        """Add a message at the end and scroll to it."""
         at_end = self._ends_here
         self._messages.append(message)
         if not at_end:
@@ -182,7 +212,7 @@ class Transcript(ColumnPage):
         self.jump_to_newest()
 
     def replace_from(self, message: StoredMessage) -> None:
-        """Show this message in place of all that follow its parent."""
+        """Show this message in place of all messages after its parent."""
         ids = [known.id for known in self._messages]
         keep = ids.index(message.parent_id) + 1 if message.parent_id in ids else 0
         del self._messages[keep:]
@@ -192,21 +222,22 @@ class Transcript(ColumnPage):
         self.add(message)
 
     def view_of(self, message_id: str) -> MessageView | None:
+        """Return the view of a message; None if it is not live."""
         return next((view for view in self._views if view.message.id == message_id), None)
 
     def last(self) -> MessageView | None:
-        """The view of the newest message; None while that is not live."""
+        """Return the view of the newest message; None if it is not live."""
         return self._views[-1] if self._views and self._ends_here else None
 
     def renew(self, message: StoredMessage) -> None:
-        """A message is not as it was: its answer has ended, or it was rated or pinned."""
+        """Show a message again after it ended, was rated or pinned."""
         self._messages = [message if it.id == message.id else it for it in self._messages]
         view = self.view_of(message.id)
         if view is not None:
             view.renew(message)
 
     def refresh_last(self) -> None:
-        """The state of a message has changed: put the footer where it belongs."""
+        """Tell each view whether it is the last one, whose footer stays visible."""
         last = self.last()
         for view in self._views:
             view.set_last(view is last)
@@ -223,6 +254,7 @@ class Transcript(ColumnPage):
             view.view.set_wrap(wrap)
 
     def jump_to_newest(self) -> None:
+        """Scroll to the end of the chat."""
         if not self._ends_here:
             self._show_end()
         self.place.go_to_end()
@@ -257,7 +289,7 @@ class Transcript(ColumnPage):
         return view
 
     def _remove(self, index: int) -> None:
-        """Take the first (0) or the last (-1) of the live messages away."""
+        """Remove the view of the first (0) or the last (-1) live message."""
         view = self._views.pop(index)
         self._first += index + 1
         self.place.release(view)
@@ -275,7 +307,7 @@ class Transcript(ColumnPage):
         self._newest.hide()
 
     def _show_run(self, first: int, end: int) -> None:
-        """Show these messages in place of those that are live."""
+        """Make the messages from `first` up to, but not including, `end` the only live ones."""
         self._fill.stop()
         while self._views:
             self._remove(-1)
@@ -291,7 +323,7 @@ class Transcript(ColumnPage):
         self.refresh_last()
 
     def _grow(self) -> None:
-        """Add a few messages where one scrolls to; go on with the next turn of the event loop."""
+        """Add a few live messages where the user scrolls, and continue in the next turn."""
         bar, end = self.verticalScrollBar(), self._first + len(self._views)
         side = side_to_grow(
             self._first,
@@ -316,7 +348,7 @@ class Transcript(ColumnPage):
             self._fill.start()
 
     def _trim(self, grown: Side) -> None:
-        """Let go of messages on the other side, as long as they are far from what is seen."""
+        """Remove views beyond `MOST` on the other side, if they are far from the visible part."""
         room = self.viewport().height()
         while len(self._views) > MOST:
             index = -1 if grown == "older" else 0

@@ -1,4 +1,4 @@
-"""The dialog of a conversation's branches, folded to its forks, to see and jump to."""
+"""The dialog that shows the branches of a chat, reduced to its forks, to switch between them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,20 @@ from app.kit.widgets.label import Label
 
 _ID = Qt.ItemDataRole.UserRole
 _MARK = 16
-"""Pixels; the mark before what is shown, and the room for it before the rest."""
+"""The size in pixels of the mark before the current branch; the others have as much room."""
 
 
 class TreeDialog(EnterDialog):
-    """chosen(message_id): show the path through this message.
+    """The dialog that shows the branches of a chat.
 
-    leaf_id: the end of the path that is shown now. Arrow keys walk, Enter goes there.
+    The arrow keys move the selection, and Enter switches to it.
+
+    Args:
+        tree: The branches of the chat.
+        leaf_id: The last message of the current branch.
+
+    Signals:
+        chosen(message_id): The user wants the branch through this message.
     """
 
     chosen = Signal(str)
@@ -89,7 +96,7 @@ class TreeDialog(EnterDialog):
         self._tree.setFocus()
 
     def _add(self, whole: Stretch, root: QTreeWidgetItem) -> None:
-        """Add a stretch without recursion: a chat may fork more often than Python can call."""
+        """Add a stretch without recursion: a chat can fork more often than Python can recurse."""
         waiting = [(whole, root)]
         while waiting:
             stretch, parent = waiting.pop(0)

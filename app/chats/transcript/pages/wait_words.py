@@ -1,4 +1,4 @@
-"""Words for what an answer waits for before its model is at work on it."""
+"""The text that says why an answer waits before its model starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _tr = QCoreApplication.translate
 
 
 def wait_words(wait: Wait) -> str:
-    """A line without a full stop; dots that move follow it."""
+    """Return the text without a full stop, as moving dots follow it."""
     if not wait.model and wait.reason != "queue":
         return _tr("wait", "Waits for the engine")
     one = wait.count == 1

@@ -1,4 +1,4 @@
-"""The strip over the chat: a calm line on the model that is being downloaded, or has come."""
+"""The strip above the chat with the progress of a model's download, or its completion."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from app.models.library.values.entry import ModelEntry
 
 
 class DownloadStrip(QWidget):
-    """Hidden while nothing is under way. show_all(): the user wants to see them.
+    """The strip with the progress of downloads, hidden if there is nothing to show.
 
-    use(Download): a chat with the one that has come is wanted.
+    Signals:
+        show_all(): The user wants to see the downloads.
+        use(download): The user wants a chat with the downloaded model; a `Download`.
     """
 
     show_all = Signal()
@@ -60,6 +62,7 @@ class DownloadStrip(QWidget):
         self.hide()
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the progress of the downloads that are not finished."""
         going = [it for it in downloads if it.state in UNDER_WAY]
         self._going = bool(going)
         if going:
@@ -68,20 +71,25 @@ class DownloadStrip(QWidget):
             self._show_came()
 
     def show_came(self, download: Download, entry: ModelEntry | None) -> None:
-        """Show that a download has come. entry: its model; None for a drafter by itself."""
+        """Show that a download is complete.
+
+        Args:
+            download: The download.
+            entry: Its model; None for a separate drafter, which is not shown.
+        """
         if entry is not None:
             self._came = download
         if not self._going:
             self._show_came()
 
     def dismiss(self) -> None:
-        """Hide what has come, as it is in use, or was seen."""
+        """Hide the completed download, as the user has seen it or uses it."""
         self._came = None
         if not self._going:
             self.hide()
 
     def _show_going(self, download: Download, count: int) -> None:
-        # The name comes last: where there is no room, it is what can be left out.
+        # The name comes last, as it is the part to cut off if there is too little room.
         words = f"{in_words(download)} · {name_of(download.wanted)}"
         if count > 1:
             words = self.tr("{0} (and {1} more)").format(words, count - 1)

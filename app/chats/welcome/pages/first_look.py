@@ -1,4 +1,4 @@
-"""Looks at the computer, and for models that suit it, when the welcome is there to show it."""
+"""The check of the computer and the search for suitable models, while the welcome is visible."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from app.window.presenters.window import WindowPresenters
 
 _CALM_MS = 300
-"""The window comes first: what is looked for takes memory and a processor."""
+"""The delay in milliseconds, so that the window comes first: the check takes memory and time."""
 
 
 class FirstLook(QObject):
-    """Starts each look once; who connects the presenters to `welcome` tells it."""
+    """Starts each check once; the owner of `welcome` connects the presenters with it."""
 
     def __init__(self, welcome: Welcome, presenters: WindowPresenters) -> None:
         super().__init__(welcome)

@@ -1,4 +1,4 @@
-"""The welcome in a chat without messages: an offer the first time, later a question."""
+"""The welcome in a chat without messages: an offer of a model at first, a question later."""
 
 from __future__ import annotations
 
@@ -28,21 +28,24 @@ if TYPE_CHECKING:
 
 
 _LEAST_FOR_FLAME = 320
-"""Pixels; in less, the words come first."""
+"""The height in pixels below which the flame is hidden, to leave room for the text."""
 
 GUIDE_QUESTIONS: Final = (
     "What can you do?",
     "How do I get a bigger model?",
     "Where are my chats kept?",
 )
-"""What the guide is asked by its suggestions in every language: it understands English alone."""
+"""What the suggestions ask the guide in any language, because it understands only English."""
 
 
 class Welcome(PartPage):
-    """suggested(question): one of the first questions was clicked.
+    """The welcome in a chat without messages.
 
-    get(offer, pictures): the recommended model is wanted; pictures: with its projector, so that it
-    sees. choose(): another one is.
+    Signals:
+        suggested(question): The user clicked a suggested question.
+        get(offer, pictures): The user wants the recommended model; `pictures` is whether with its
+            projector, so that it accepts pictures.
+        choose(): The user wants to choose another model.
     """
 
     suggested = Signal(str)
@@ -77,7 +80,7 @@ class Welcome(PartPage):
         self._suggestions = QVBoxLayout()
         self._suggestions.setSpacing(GRID)
         column.addLayout(self._suggestions)
-        # What comes later stands below the questions, which would move from under the mouse.
+        # The offer, which comes later, is below the questions, which must not move under the mouse.
         self._place = QVBoxLayout()
         column.addLayout(self._place)
         self._computer = ComputerCard()
@@ -86,24 +89,26 @@ class Welcome(PartPage):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # A share of the page, not of what is left free: what comes later moves nothing above it.
+        # A share of the page, not of the free room, so that later widgets move nothing above them.
         self._head.setFixedHeight(event.size().height() // 10)
         self._flame.setVisible(event.size().height() >= scaled(_LEAST_FOR_FLAME))
 
     @property
     def shows_computer(self) -> bool:
+        """Whether the card about this computer is shown."""
         return self._first
 
     @property
     def shows_offer(self) -> bool:
+        """Whether a model can be offered."""
         return self._first and self._guide
 
     def put_first(self, widget: QWidget) -> None:
-        """Show something under the headline, before all that is offered."""
+        """Show a widget under the headline, above everything else."""
         self._first_of_all.addWidget(widget)
 
     def set_first(self, first: bool) -> None:
-        """Whether there is no chat yet."""
+        """Set whether the user has no chats yet."""
         if first:
             self._title.setText(self.tr("Welcome to Hearth"))
         else:
@@ -115,12 +120,12 @@ class Welcome(PartPage):
         self._show_offer()
 
     def set_guide(self, guide: bool) -> None:
-        """Whether the built-in guide answers: then a larger model is offered."""
+        """Set whether the built-in guide answers; then a larger model is offered."""
         self._guide = guide
         self._show_offer()
 
     def suggest(self, kind: QuestionKind | None) -> None:
-        """Show questions that suit the model which answers; None shows none."""
+        """Show example questions that suit the model; None shows none."""
         if kind == self._kind:
             return
         self._kind = kind
@@ -143,7 +148,7 @@ class Welcome(PartPage):
             self._suggestions.addWidget(button)
 
     def show_offers(self, offers: Offers) -> None:
-        """Offer the default of the recommended models; nothing of it starts by itself."""
+        """Offer the first recommended model; nothing is downloaded automatically."""
         before, self._offer = self._offer, None
         empty(self._place)
         if offers.offers:
@@ -162,6 +167,7 @@ class Welcome(PartPage):
         self._show_offer()
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the progress of the offered model's download."""
         self._downloads = downloads
         if self._offer is not None:
             from app.models.downloads.values.wanted import download_of
@@ -170,7 +176,7 @@ class Welcome(PartPage):
             self._offer.show_download(download_of(downloads, offer.repo, offer.label))
 
     def show_not_queued(self) -> None:
-        """Show that what was asked for did not get into the queue."""
+        """Show the offer again after its download could not be queued."""
         self.show_downloads(self._downloads)
 
     def show_check(self, check: SystemCheck) -> None:
