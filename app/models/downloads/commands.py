@@ -1,4 +1,4 @@
-"""`hearth models pull` and `hearth downloads`: downloads models, and shows how that goes."""
+"""`hearth models pull` and `hearth downloads`: download models and show the progress."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _ATTEMPTS = 8
 _OVER = ("done", "failed", "cancelled", "paused")
 _BAR = 24
 _OF_TOKENS = ("repository_gated", "token_refused")
-"""Codes of errors that a token may mend."""
+"""The codes of errors that a token can solve."""
 
 
 def pull(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Download a model and what belongs to it; returns the exit status."""
+    """Download a model and its companion files; return the exit status."""
     name = hub_name(args.what)
     revision = args.revision
     if revision == "main" and name.revision is not None:
@@ -49,7 +49,7 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
-    """List, pause, resume or cancel downloads; returns the exit status."""
+    """List, pause, resume or cancel downloads; return the exit status."""
     queue = app.downloads
     if args.verb == "list":
         found = queue.downloads()
@@ -72,7 +72,11 @@ def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
-    """End retries early, as somebody waits at the terminal. limit: MB/s in place of the setting."""
+    """Limit the retries, because the user waits at the terminal.
+
+    Args:
+        limit: Speed limit in MB/s that replaces the setting; None keeps the setting.
+    """
     from_settings = queue.pace
     given = None if limit is None else max(0.0, limit) * MB
 
@@ -84,7 +88,7 @@ def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
 
 
 def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> int:
-    """Wait for a download, with a bar; Ctrl-C pauses it."""
+    """Wait for a download, with a progress bar; Ctrl-C pauses it."""
     queue.start(only={download})
     try:
         now = _follow(queue, download, out)
@@ -101,7 +105,7 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
 
 
 def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
-    """Show a download until it is over."""
+    """Show a download's progress until it ends; return its last state."""
     said = ""
     while True:
         now = queue.download(download)

@@ -1,4 +1,4 @@
-"""The downloads, for the window: what any thread of the queue tells arrives here."""
+"""The downloads for the window, with the queue's news brought to the UI thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engines.errors import UserError
 
 DOWNLOADS = "downloads"
 EVERY_MS = 250
-"""The least time between two tidings."""
+"""The shortest time between two updates."""
 
 _log = logging.getLogger(__name__)
 _BEGINS = frozenset(("waiting", "running", "retrying", "verifying"))
@@ -29,11 +29,15 @@ _BEGINS = frozenset(("waiting", "running", "retrying", "verifying"))
 class DownloadList(QObject):
     """The downloads as the window shows them.
 
-    changed(tuple of Download): at most four times a second, however fast the bytes come.
-    came(Download, ModelEntry or None): it is whole, and its model is in the library.
-    chosen(ModelEntry): the model of a download that is to be used. metered(bool): whether the
-    connection counts what it carries. failed(error).
-    known: what `changed` told last, None before it has.
+    Attributes:
+        known: The last value of `changed`; None before the first.
+
+    Signals:
+        changed: A tuple of Download; at most four times a second, however fast the bytes come.
+        came: A Download that is complete, and its ModelEntry in the library, or None.
+        chosen: The ModelEntry of a download that the user wants to use.
+        metered: Whether the connection is metered.
+        failed: The error of a request.
     """
 
     changed = Signal(object)
@@ -73,7 +77,7 @@ class DownloadList(QObject):
         queue.on_done = self._done
 
     def look(self) -> None:
-        """Read the state of all downloads, and start what waits."""
+        """Read the state of all downloads, and start those that are waiting."""
         self._timer.stop()
         if self._closed:
             return
@@ -92,6 +96,7 @@ class DownloadList(QObject):
         self._tasks.run(work, self._tell, self._fail, on=DOWNLOADS)
 
     def look_if_metered(self) -> None:
+        """Check whether the connection is metered, and emit `metered`."""
         self._tasks.run(
             lambda: bool(self._is_metered()), self.metered.emit, self.failed.emit, on=DOWNLOADS
         )
@@ -100,22 +105,22 @@ class DownloadList(QObject):
         self._order(lambda: self._queue.pause(download))
 
     def resume(self, download: str) -> None:
-        """Resume what was paused, or try again what has failed."""
+        """Resume a paused download, or retry a failed one."""
         self._order(lambda: self._queue.resume(download))
 
     def cancel(self, download: str) -> None:
         self._order(lambda: self._queue.cancel(download))
 
     def move(self, download: str, index: int) -> None:
-        """Move a download in the queue, 0 being the first place."""
+        """Move a download to another place in the queue; 0 is the first."""
         self._order(lambda: self._queue.move(download, index))
 
     def clear_done(self) -> None:
-        """Take finished downloads off the list; the files stay."""
+        """Remove finished downloads from the list; their files stay."""
         self._order(self._queue.clear_done)
 
     def resume_stopped_by(self, code: str) -> None:
-        """Resume all that an error paused, by its code, once that is gone."""
+        """Resume all downloads that were paused by the error with this code."""
 
         def work() -> None:
             for it in self._queue.downloads():
@@ -125,7 +130,7 @@ class DownloadList(QObject):
         self._order(work)
 
     def use(self, download: Download) -> None:
-        """Tell the model that a download has brought: chosen, or failed if it has gone."""
+        """Emit `chosen` with the model of a download, or `failed` if the model is gone."""
 
         def work() -> ModelEntry:
             found = model_of(download, self._library.entries())
@@ -143,7 +148,7 @@ class DownloadList(QObject):
         self._tasks.run(work, lambda _: None, self.failed.emit, on=DOWNLOADS)
 
     def _plan(self) -> None:
-        """Plan to read soon: now, or when the last reading is long enough ago."""
+        """Schedule the next reading: now, or once `EVERY_MS` have passed since the last one."""
         if self._closed or self._timer.isActive():
             return
         since = (time.monotonic() - self._read_at) * 1000
@@ -159,14 +164,14 @@ class DownloadList(QObject):
         self.failed.emit(error)
 
     def _have_read(self) -> None:
-        """Note the end of a reading, and read again what has changed since it began."""
+        """Mark the end of a reading; plan another one if something changed meanwhile."""
         self._reading = False
         if self._again:
             self._again = False
             self._plan()
 
     def _done(self, download: Download, paths: list[Path]) -> None:
-        """Take a finished download over, on a thread of the queue."""
+        """Take over a finished download, on a thread of the queue."""
         try:
             self._take_over(download, paths)
         except UserError as error:
@@ -185,7 +190,12 @@ class DownloadList(QObject):
         )
 
     def _found(self, download: Download) -> tuple[Download, ModelEntry | None]:
-        """Find what has come: a model, or a drafter, with the models that it serves."""
+        """Find the model that a download brought.
+
+        Returns:
+            The download and its model. For a drafter the model is None, and the download names the
+                models that the drafter serves.
+        """
         if download.state != "done":
             return download, None
         entry = model_of(download, self._library.entries())
@@ -202,7 +212,7 @@ class DownloadList(QObject):
 
 
 def model_of(download: Download, entries: list[ModelEntry]) -> ModelEntry | None:
-    """Find the model that a download has brought; None if it was only a sidecar."""
+    """Return the model that a download brought; None if it brought only a companion file."""
     files = {file.path for file in download.wanted.files}
     found = [it for it in entries if it.repo == download.wanted.repo and it.file in files]
     same = [it for it in found if it.revision == download.wanted.revision]

@@ -1,4 +1,4 @@
-"""The queue of downloads in the database, so that it outlives the process."""
+"""The queue of downloads in the database, where it survives a restart."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from app.models.hub.values.hub import RepoFile
 from engines.errors import UserError
 
 KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
-"""The state that is kept; a running download counts as waiting, so that it goes on after a
-crash."""
+"""The state in the database; a running download is "waiting", so that it resumes after a crash."""
 
 
 @dataclass(frozen=True)
 class KeptDownload:
-    """A row of the queue. runner: names the process that is at work on it; see `processes`."""
+    """A row of the queue.
+
+    Attributes:
+        runner: Names the process that is working on it; see `processes`.
+    """
 
     id: str
     wanted: Wanted
@@ -31,14 +34,14 @@ class KeptDownload:
     runner: str | None = None
 
     def told(self, error: UserError | None) -> KeptDownload:
-        """Return this with an error in its three parts, or without any."""
+        """Return a copy with the parts of an error, or without any error."""
         if error is None:
             return replace(self, what="", why="", do="", code="")
         return replace(self, what=error.what, why=error.why, do=error.do, code=error.code)
 
 
 class DownloadStore:
-    """The table of downloads. Each method is one transaction, safe from any thread."""
+    """The table of downloads; each method is one transaction and can be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -71,7 +74,7 @@ class DownloadStore:
             )
 
     def update(self, kept: KeptDownload) -> None:
-        """Update everything but the files that are wanted and the place in the queue."""
+        """Update a download, except for its files and its place in the queue."""
         with self._database.write() as db:
             db.execute(
                 "UPDATE downloads SET state = ?, what = ?, why = ?, what_to_do = ?, code = ?, "
@@ -80,6 +83,7 @@ class DownloadStore:
             )
 
     def order(self, ids: Sequence[str]) -> None:
+        """Store the order of the queue."""
         with self._database.write() as db:
             db.executemany(
                 "UPDATE downloads SET position = ? WHERE id = ?",

@@ -1,7 +1,7 @@
-"""One question to the Hub: a GET with a limited answer, and every way it can fail in words.
+"""One request to the Hub: a GET with a limited answer, and every failure as an error for the user.
 
-huggingface_hub's own lists are not used for it: on “too many requests” they sleep for as long as
-the Hub says, which can be minutes inside one call, and without a connection for 23 seconds.
+Hearth does not use huggingface_hub's own list functions: on “too many requests” they sleep for as
+long as the Hub says, which can be minutes inside one call, and without a connection for 23 seconds.
 """
 
 from __future__ import annotations
@@ -21,24 +21,30 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST: Final = 32 << 20
-"""Bytes of an answer that is held in memory; lists of files are the longest, at some hundred kB."""
+"""The longest answer, in bytes, that is held in memory.
+
+File listings are the longest answers, at a few hundred kB.
+"""
 
 _PART_S: Final = 600.0
-"""How long a part of a file may take: it has some MB, and connections can be slow."""
+"""The timeout for part of a file: such a part has several MB, and connections can be slow."""
 
 Part = tuple[int, int, int]
-"""A part of a file: the first byte, the last byte, and the size of the whole."""
+"""Part of a file: the first byte, the last byte, and the size of the whole file."""
 
 _CONTENT_RANGE: Final = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 
 
 @dataclass(frozen=True)
 class Asking:
-    """A question to the Hub.
+    """A request to the Hub.
 
-    path: after the endpoint, quoted. token: of the account that asks; None asks as nobody.
-    repo: what the question is about, if it is about one. byte_range: the first and the last byte
-    wanted. most: bytes of the answer; a longer one is refused.
+    Attributes:
+        path: Quoted path after the endpoint.
+        token: Token of the account; None requests without an account.
+        repo: The repository that the request is about; empty if there is none.
+        byte_range: The first and the last byte wanted.
+        most: The longest answer allowed, in bytes; a longer one is refused.
     """
 
     purpose: Purpose
@@ -52,9 +58,12 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answer:
-    """A good answer; without its body if a part was asked for and something else came.
+    """A successful answer.
 
-    more: the address of the next page, of an answer that comes in several (RFC 8288).
+    Attributes:
+        body: Empty if part of a file was requested and something else came.
+        part: The part of the file that came; None if the answer is not a part.
+        more: Address of the next page, if the answer has several pages (RFC 8288).
     """
 
     body: bytes
@@ -63,8 +72,12 @@ class Answer:
 
 
 def ask(gate: Gate, asking: Asking) -> Answer:
-    """Ask the Hub. Raises RepositoryUnknown, GatedRepository, TokenRefused, HubBusy, HubUnreadable,
-    and what the gate raises: Offline, NoConnection and its like.
+    """Send a request to the Hub and return its answer.
+
+    Raises:
+        RepositoryUnknown, GatedRepository, TokenRefused, HubBusy, HubUnreadable: The Hub refused,
+            or its answer cannot be read.
+        Offline, NoConnection and others: The gate or the network refused.
     """
     import httpx2
 
@@ -115,13 +128,17 @@ def _body(response: httpx2.Response, asking: Asking) -> bytes:
             raise unreadable(f"It is longer than {asking.most:,} bytes.")
     body = b"".join(pieces)
     if asking.byte_range:
-        return body  # of a file
-    # Byte for byte, whatever it is: what is hidden is ASCII, and so is what hides it.
+        return body  # the content of a file stays as it is
+    # latin-1 keeps every byte: secrets and the text that replaces them are ASCII.
     return redact(body.decode("latin-1")).encode("latin-1")
 
 
 def _part(response: httpx2.Response) -> Part | None:
-    """Parse Content-Range “bytes 0-99/1000” (RFC 9110, 14.4); None if the answer is no part."""
+    """Parse a Content-Range such as “bytes 0-99/1000” (RFC 9110, 14.4).
+
+    Returns:
+        None if the answer is not part of a file.
+    """
     said = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if response.status_code != 206 or said is None:
         return None

@@ -5,11 +5,11 @@
     <root>/models--owner--name/blobs/<checksum>                     the bytes
                               /snapshots/<commit>/<path>            a link to them
                               /refs/<branch>                        a commit, as text
-          /.locks/models--owner--name/<checksum>.lock               held by who writes that blob
-          /CACHEDIR.TAG                                             for programs that back up
+          /.locks/models--owner--name/<checksum>.lock               held while writing that blob
+          /CACHEDIR.TAG                                             for backup programs
 
-As huggingface_hub 2.4 does it (file_download.py), without the store that repositories share: only
-its Xet transfers write that, and a blob that leads there is read like any other.
+This follows huggingface_hub 2.4 (file_download.py), except for the store that repositories share:
+only its Xet transfers write there, and a blob that links there is read like any other.
 """
 
 from __future__ import annotations
@@ -33,8 +33,13 @@ _LOOK_S = 0.3
 class Slot:
     """The place of one file of a repository at one commit.
 
-    path: in the repository, with forward slashes. Making one touches nothing.
-    Raises ValueError for a path that leads out of the repository.
+    Creating a slot does not touch the disk.
+
+    Args:
+        path: Path in the repository, with forward slashes.
+
+    Raises:
+        ValueError: The path leads out of the repository.
     """
 
     def __init__(self, root: Path, repo: str, commit: str, path: str, checksum: str) -> None:
@@ -50,7 +55,10 @@ class Slot:
         self.pointer = self.repo.joinpath("snapshots", commit, *parts)
 
     def prepare(self) -> None:
-        """Make the folders that a part needs. Without `snapshots` tools call the rest corrupt."""
+        """Create the folders that a part needs, and the `snapshots` folder.
+
+        Other tools call the repository corrupt if `snapshots` is missing.
+        """
         for folder in (self.part.parent, self.repo / "snapshots", self._lock.parent):
             folder.mkdir(parents=True, exist_ok=True)
         tag = self._root / "CACHEDIR.TAG"
@@ -59,9 +67,10 @@ class Slot:
 
     @contextmanager
     def held(self, cancel: CancelToken) -> Iterator[None]:
-        """Hold the lock of this blob, as huggingface_hub does, so that one process writes it.
+        """Hold the lock of this blob, as huggingface_hub does, so that only one process writes it.
 
-        Raises Cancelled while another one still has it.
+        Raises:
+            Cancelled: The user cancelled while another process still held the lock.
         """
         from filelock import Timeout
         from huggingface_hub.utils._fixes import WeakFileLock
@@ -77,20 +86,25 @@ class Slot:
             yield
 
     def found(self, size: int) -> Path | None:
-        """Find a file of this content and size: here, or in another repository of the cache."""
+        """Find a file of this content and size: here, or in another repository of the cache.
+
+        Returns:
+            None if there is none.
+        """
         others = sorted(self._root.glob(f"models--*/blobs/{self._checksum}"))
         for candidate in (self.pointer, self.blob, *others):
             try:
                 if candidate.stat().st_size == size:
                     return candidate
             except OSError:
-                continue  # a link that leads nowhere
+                continue  # missing, or a broken link
         return None
 
     def take(self, found: Path) -> None:
-        """Make a file that `found` gave out this one; no byte is copied where links are possible.
+        """Use a file that `found` returned as this one; copies no bytes where hard links work.
 
-        Raises OSError.
+        Raises:
+            OSError: The file cannot be linked or copied.
         """
         if found in (self.pointer, self.blob):
             self._point(found)
@@ -104,14 +118,21 @@ class Slot:
         self._point(self.blob)
 
     def place(self, ref: str) -> Path:
-        """Make the whole part the file, and let the branch lead to it. Raises OSError."""
+        """Turn the complete part into the file, and point the branch to its commit.
+
+        Returns:
+            The file's path in the snapshot.
+
+        Raises:
+            OSError: The file cannot be moved or linked.
+        """
         replace_file(self.part, self.blob)
         self._point(self.blob)
         self.refer(ref)
         return self.pointer
 
     def refer(self, ref: str) -> None:
-        """Let a branch lead to this commit, so that tools that ask for the branch find it."""
+        """Point a branch to this commit, for tools that look up the branch."""
         if ref == self._commit:
             return
         place = self.repo.joinpath("refs", *_parts(ref))
@@ -121,9 +142,9 @@ class Slot:
         replace_file(near, place)
 
     def _point(self, target: Path) -> None:
-        """Link to the blob relatively; where there are no links, put the file itself there.
+        """Link to the blob with a relative path, or move the file itself if links are not possible.
 
-        Two processes may do this at once, so the link is made aside and moved into place.
+        Two processes can do this at once, so the link is made under another name and then moved.
         """
         from huggingface_hub.file_download import are_symlinks_supported
 
@@ -143,7 +164,11 @@ class Slot:
 
 
 def _parts(path: str) -> list[str]:
-    """Split a path of the Hub's into names. Raises ValueError for one that leads elsewhere."""
+    """Split a path on the Hub into names.
+
+    Raises:
+        ValueError: The path leads out of the repository.
+    """
     names = path.split("/")
     if any(name in ("", ".", "..") or set(name) & set("\\:") for name in names):
         raise ValueError(f"not a path within a repository: {path}")

@@ -1,4 +1,4 @@
-"""The folder of the cache that huggingface_hub and Hearth share."""
+"""The folder of the cache that Hearth shares with huggingface_hub."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from app.base.home import from_home
 
 
 def default_root() -> Path:
-    """Return the folder that the environment names, or the usual one; read anew at each call.
+    """Return the cache folder that the environment names, or the usual one.
 
-    huggingface_hub reads these variables once, when it is imported.
+    The variables are read at each call; huggingface_hub reads them once, when it is imported.
     """
     cache = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
     if cache:

@@ -1,6 +1,6 @@
-"""A repository's README made safe to show: markdown without HTML, pictures as links: pure.
+"""Makes a repository's README safe to show, as markdown without HTML, with pictures as links: pure.
 
-It is parsed and written anew from the kinds of blocks that are known, so nothing else can get by.
+The text is parsed, and only blocks of known kinds are written again, so nothing else can get in.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 LONGEST: Final = 40_000
-"""Characters of a card that are shown; what follows is benchmarks and boilerplate."""
+"""The most characters of a card that are shown; the rest is benchmarks and boilerplate."""
 
 _READ: Final = 4 * LONGEST
-# Control characters move a terminal's cursor; the others turn the direction of what follows.
+# Control characters can move a terminal's cursor; the others change the direction of the text.
 _UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SPECIAL: Final = re.compile(r"[\\`*\[\]<~|]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|&(?=[#A-Za-z])")
 _STARTS_BLOCK: Final = re.compile(r"^(?=#{1,6}(?:\s|$)|[-+>=])", re.MULTILINE)
@@ -27,7 +27,7 @@ _STARTS_LIST: Final = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 
 
 def safe_card(text: str) -> str:
-    """Write the card as markdown; empty if there is nothing to read in it."""
+    """Write the card as safe markdown; return an empty string if it has nothing to read."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
     text = _UNSEEN.sub("", text[:_READ].replace("\r\n", "\n"))
     blocks: list[str] = []
@@ -44,7 +44,7 @@ def safe_card(text: str) -> str:
 
 
 def _block(node: SyntaxTreeNode) -> str:
-    """Write a block as markdown; empty for what is not shown."""
+    """Write a block as markdown; return an empty string for kinds that are not shown."""
     write = _BLOCKS.get(node.type)
     return write(node) if write else ""
 
@@ -118,7 +118,7 @@ def _inline(nodes: Iterable[SyntaxTreeNode], in_link: bool = False) -> str:
 
 
 def _span(node: SyntaxTreeNode, in_link: bool) -> str:
-    """Write a piece of a line; empty for what is not shown."""
+    """Write a piece of a line; return an empty string for kinds that are not shown."""
     write = _SPANS.get(node.type)
     return write(node, in_link) if write else ""
 
@@ -138,7 +138,7 @@ def _picture(node: SyntaxTreeNode, in_link: bool) -> str:
 
 
 def _plain(node: SyntaxTreeNode) -> str:
-    """Return the letters in a node, such as an image's alternative text."""
+    """Return the text in a node, such as an image's alternative text."""
     return "".join(part.content for part in node.walk() if part.type in ("text", "code_inline"))
 
 
@@ -149,7 +149,7 @@ def _code_span(node: SyntaxTreeNode, _: bool) -> str:
 
 
 def _link(text: str, address: str) -> str:
-    """Write a link to a web page; only its text if it leads anywhere else."""
+    """Write a link to a web page; return only its text if it leads anywhere else."""
     try:
         parts = urlsplit(address)
         web = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -185,4 +185,4 @@ _SPANS: Final[dict[str, Callable[[SyntaxTreeNode, bool], str]]] = {
     ),
     "image": _picture,
 }
-"""The spans that are shown; pieces of HTML are in neither table."""
+"""The inline elements that are shown; HTML is in neither table."""

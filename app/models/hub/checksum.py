@@ -1,4 +1,4 @@
-"""The checksums of files as the Hub names them: SHA-256, or git's own for small files."""
+"""The checksums by which the Hub names files: SHA-256, or Git's own for small files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _GIT = re.compile(r"[0-9a-f]{40}")
 
 UNKNOWN = "0" * 40
-"""The checksum of no file: Git uses it for what does not exist."""
+"""A checksum that no file has: Git uses it for objects that do not exist."""
 
 
 class Hasher(Protocol):
-    """A hash that takes bytes piece by piece, as in hashlib."""
+    """A hash that is fed piece by piece, like those of hashlib."""
 
     def update(self, data: bytes | memoryview, /) -> None: ...
 
@@ -21,10 +21,10 @@ class Hasher(Protocol):
 
 
 def hasher(checksum: str, size: int) -> Hasher:
-    """Make the hash that `checksum` is the value of.
+    """Make a hash of the kind that produced `checksum`.
 
-    The Hub names large files by their SHA-256 (Git LFS) and small ones as Git does: the SHA-1 of
-    "blob", the size in bytes and the content.
+    The Hub names large files by their SHA-256 (Git LFS), and small ones as Git does: by the SHA-1
+    of "blob", the size in bytes and the content.
     """
     import hashlib
 
@@ -36,13 +36,15 @@ def hasher(checksum: str, size: int) -> Hasher:
 
 
 def is_sha256(checksum: str) -> bool:
+    """Return whether the text is a SHA-256 in hexadecimal."""
     return _SHA256.fullmatch(checksum) is not None
 
 
 def is_checksum(text: str) -> bool:
+    """Return whether the text is a SHA-256 or one of Git's own checksums."""
     return is_sha256(text) or _GIT.fullmatch(text) is not None
 
 
 def plain(etag: str | None) -> str | None:
-    """Take an ETag out of what HTTP puts around it; None if there is none."""
+    """Strip an ETag of the marks that HTTP puts around it; None if there is no ETag."""
     return None if etag is None else etag.removeprefix("W/").strip('"')

@@ -1,4 +1,4 @@
-"""The Hub's client: search, repositories, README pages and headers.
+"""The client for the Hub: search, repositories, README pages and headers.
 
 hub = Hub(gate, token=lambda: None)
 for found in hub.search(Query("gemma", mtp=True)): print(found.id)
@@ -30,9 +30,12 @@ from app.net.values.connections import Purpose
 
 CARD: Final = "README.md"
 _CARD_MOST: Final = 1 << 20
-_PAGES: Final = 50  # of a tree; each has up to a thousand files
+_PAGES: Final = 50  # pages of a file listing; each has up to a thousand files
 _ASKED_MOST: Final = 200
-"""Repositories in one answer; where we leave out ourselves, more are asked for than are wanted."""
+"""The most repositories to request in one answer.
+
+When Hearth filters the results itself, it requests more than it needs.
+"""
 
 _SORTS: Final = {
     "downloads": "downloads", "likes": "likes", "updated": "lastModified", "name": "downloads",
@@ -41,10 +44,12 @@ _TOLD: Final = ("cardData", "downloads", "gated", "gguf", "lastModified", "likes
 
 
 class Hub:
-    """Asks the Hub, or the one that HF_ENDPOINT names; blocking, for any thread.
+    """The client for the Hub, or for the mirror that HF_ENDPOINT names.
 
-    token: gives the account's token each time, or None to ask as nobody. Everything raises what
-    `api_request.ask` does.
+    Every method blocks, can be called from any thread, and raises the errors of `api_request.ask`.
+
+    Args:
+        token: Returns the account's token; called before each request. None means no account.
     """
 
     def __init__(self, gate: Gate, token: Callable[[], str | None]) -> None:
@@ -52,9 +57,10 @@ class Hub:
         self._token = token
 
     def search(self, query: Query) -> list[SearchResult]:
-        """Search repositories with GGUF files. The Hub has no filter for MTP: names and tags tell.
+        """Search for repositories that have GGUF files.
 
-        words: may be the pasted address of a repository's page.
+        The Hub cannot filter by MTP, so `query.mtp` is decided by names and tags. `query.words` can
+        also be the pasted address of a repository's page.
         """
         words = _words(query.words)
         tags = ["gguf", *([f"license:{query.licence.lower()}"] if query.licence else [])]
@@ -68,9 +74,9 @@ class Hub:
     def repository(
         self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
     ) -> Repository:
-        """Describe a repository, with its files, at the commit that `revision` stands for now.
+        """Describe a repository and its files at the commit that `revision` points to now.
 
-        drafter: of the variant that most people should take.
+        The `drafter` of the result belongs to the variant that suits most people.
         """
         from app.models.hub.described import described
 
@@ -93,7 +99,11 @@ class Hub:
         )
 
     def card(self, repository: Repository) -> str:
-        """Return the README as safe markdown; empty if there is none, or not for this account."""
+        """Return the README as safe markdown.
+
+        Returns:
+            An empty string if there is no README, or if this account has no access to it.
+        """
         from app.models.hub.card import safe_card
 
         file = next((it for it in repository.files if it.path == CARD), None)
@@ -107,23 +117,32 @@ class Hub:
         return safe_card(answer.body.decode(errors="replace"))
 
     def who(self, token: str) -> str:
-        """Return the name of a token's account. Raises TokenRefused."""
+        """Return the name of the account that a token belongs to.
+
+        Raises:
+            TokenRefused: The Hub does not accept the token.
+        """
         from app.models.hub.described import name_of_account
 
         asking = Asking("test a token", "/api/whoami-v2", token)
         return name_of_account(ask(self._gate, asking).body)
 
     def headers(self, repository: Repository, variant: Variant, folder: Path) -> Path:
-        """Fetch the headers of a model's files, sparse and of the true size; returns the first.
+        """Fetch the headers of a model's files, as sparse files of the true size.
 
-        They lie in `folder` by repository and commit, and are fetched once. Raises NotAModel,
-        ModelDamaged, DiskFull, DataFolderReadOnly.
+        They are kept in `folder`, by repository and commit, and are fetched only once.
+
+        Returns:
+            The path of the first file.
+
+        Raises:
+            NotAModel, ModelDamaged, DiskFull, DataFolderReadOnly
         """
         within = folder / repository.id.replace("/", "--") / repository.revision
         return fetch_headers(partial(self._read, repository), variant.files, within)
 
     def _tree(self, repository: Repository, purpose: Purpose) -> tuple[RepoFile, ...]:
-        """List the files with their sizes, for a mirror that does not tell them with the rest."""
+        """List the files with their sizes, for a mirror whose description lacks the sizes."""
         from app.models.hub.described import tree
 
         path = f"/api/models/{repository.id}/tree/{repository.revision}"
@@ -174,7 +193,7 @@ class Hub:
 
 
 def _words(words: str) -> str:
-    """Return the words to search for; of the address of a page, the repository's name."""
+    """Return the words to search for: the repository's name if `words` is a page's address."""
     words = words.strip()
     mirror = urlsplit(endpoint()).netloc
     try:
@@ -184,7 +203,7 @@ def _words(words: str) -> str:
 
 
 def _wanted(found: SearchResult, query: Query) -> bool:
-    """Apply the filters that the Hub does not have, or does not always apply."""
+    """Apply the filters that the Hub lacks or does not always apply."""
     if query.mtp and not drafts_ahead(found.id, found.tags):
         return False
     most = query.most_parameters

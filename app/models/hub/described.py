@@ -1,6 +1,6 @@
 """Reads the JSON in which the Hub describes repositories and accounts: pure.
 
-Source: huggingface_hub's ModelInfo; unlike it, what is not as expected is an error in words.
+Source: huggingface_hub's ModelInfo. Unlike it, unexpected JSON raises an error for the user.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LICENCE = "license:"
 
 
 def _printable(value: object) -> object:
-    """Strip what would move a terminal's cursor."""
+    """Remove control characters, which could move a terminal's cursor."""
     return "".join(filter(str.isprintable, value)) if isinstance(value, str) else value
 
 
@@ -45,7 +45,7 @@ class _TreeLfs(BaseModel):
 
 
 class _Entry(BaseModel):
-    """An entry of a tree: a file or a folder."""
+    """An entry of a file listing: a file or a folder."""
 
     type: str
     path: str
@@ -54,7 +54,7 @@ class _Entry(BaseModel):
 
 
 class _Gguf(BaseModel):
-    """The facts that the Hub found in one of the GGUF files."""
+    """The facts that the Hub read from one of the GGUF files."""
 
     total: int | None = None
     architecture: Text | None = None
@@ -119,7 +119,11 @@ _ACCOUNT = TypeAdapter(_Account)
 
 
 def listed(body: bytes) -> list[SearchResult]:
-    """Read the repositories of a list. Raises HubUnreadable."""
+    """Read a list of repositories.
+
+    Raises:
+        HubUnreadable: The answer is not as expected.
+    """
     return [
         SearchResult(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
         for it in _read(_LISTED, body)
@@ -128,10 +132,15 @@ def listed(body: bytes) -> list[SearchResult]:
 
 
 def described(body: bytes) -> tuple[Repository, bool]:
-    """Read a repository with its files, and whether their sizes were told. Raises HubUnreadable.
+    """Read a repository with its files; the variants are not chosen yet.
 
-    Nothing is chosen from the files yet. Those whose names lead out of a folder, or cannot be
-    names on every system, are left out.
+    Files are left out if their names lead out of a folder or are invalid on some system.
+
+    Returns:
+        The repository, and whether the Hub gave the sizes of all files.
+
+    Raises:
+        HubUnreadable: The answer is not as expected.
     """
     it = _read(_DESCRIBED, body)
     if not is_repo(it.id):
@@ -155,7 +164,11 @@ def described(body: bytes) -> tuple[Repository, bool]:
 
 
 def tree(body: bytes) -> list[RepoFile]:
-    """Read the files of a page of a tree, as `described` has them. Raises HubUnreadable."""
+    """Read one page of a file listing, with the same files as `described`.
+
+    Raises:
+        HubUnreadable: The answer is not as expected.
+    """
     return [
         RepoFile(it.path, it.lfs.size, it.lfs.oid) if it.lfs else RepoFile(it.path, it.size)
         for it in _read(_TREE, body)
@@ -164,7 +177,11 @@ def tree(body: bytes) -> list[RepoFile]:
 
 
 def name_of_account(body: bytes) -> str:
-    """Read the name of an account. Raises HubUnreadable."""
+    """Read the name of an account.
+
+    Raises:
+        HubUnreadable: The answer is not as expected.
+    """
     return _read(_ACCOUNT, body).name
 
 

@@ -1,4 +1,4 @@
-"""Calls of Linux for large files that Python does not have; elsewhere they do nothing."""
+"""Linux system calls for large files that Python lacks; they do nothing on other systems."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ _CANNOT_RESERVE = {errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
 def reserve(file: int, size: int) -> None:
-    """Reserve the space of a whole file, by fallocate(2); its length stays as it is.
+    """Reserve disk space for a whole file with fallocate(2); the file's length does not change.
 
-    The C library's posix_fallocate is not asked: where the file system cannot reserve, it writes
-    the whole file full of zeros. Raises OSError where there is no room.
+    The C library's posix_fallocate is avoided: where the file system cannot reserve space, it
+    writes zeros to the whole file.
+
+    Raises:
+        OSError: There is too little space.
     """
     library = _library()
     if library is not None and library.fallocate(file, _KEEP_SIZE, 0, size) != 0:
@@ -27,9 +30,10 @@ def reserve(file: int, size: int) -> None:
 
 
 def begin_writing(file: int, start: int, count: int) -> None:
-    """Start writing these bytes to the disk, by sync_file_range(2), without waiting for it.
+    """Start writing these bytes to the disk with sync_file_range(2), without waiting for it.
 
-    Without it gigabytes would wait in memory for the fsync at the end. An error is left to that.
+    Otherwise gigabytes would wait in memory for the fsync at the end, which also reports any
+    error that this call ignores.
     """
     library = _library()
     if library is not None:

@@ -1,4 +1,4 @@
-"""The errors that end one attempt at a transfer."""
+"""The error that ends one attempt at a transfer."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from app.base.errors import AppError
 
 
 class Transient(Exception):
-    """An error that may pass if the transfer is tried again.
+    """An error that can go away when the transfer is tried again.
 
-    error: what it is, in words for the user; raised when patience ends.
-    asked_s: how long the server asks to wait, in seconds.
-    tries: of what seldom gets better: how often in a row, with nothing else between and without
-    one new byte, such a fault may be met. None is as often as patience has it.
-    of_ranges: it comes of asking for a part of the file; the whole file may still be had.
+    Attributes:
+        error: The error for the user; raised when no further attempt is made.
+        asked_s: How long the server asks to wait, in seconds.
+        tries: For faults that seldom go away: how many of them in a row, without a new byte, end
+            the transfer. None leaves the limit to the `Patience`.
+        of_ranges: Whether the fault comes from requesting part of the file; requesting the whole
+            file can still succeed.
     """
 
     def __init__(

@@ -29,7 +29,12 @@ from engines.regular import open_regular
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
-    """Ask for a small file's checksum, see `checksum.hasher`. Raises as `api_request.ask`."""
+    """Ask the Hub for the checksum of a small file; see `checksum.hasher`.
+
+    Raises:
+        HubUnreadable: The Hub gives no checksum for the file.
+        The errors of `api_request.ask`.
+    """
     asked = f"/api/models/{quote(repo)}/revision/{commit}"
     answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
     try:
@@ -49,7 +54,15 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
 def patiently(
     ask: Callable[[], str], patience: Patience, tell: Callable[[Step], None], cancel: CancelToken
 ) -> str:
-    """Ask the Hub, again after what passes. Raises Cancelled, and what `ask` raises."""
+    """Call `ask`, and repeat it after errors that can go away.
+
+    Args:
+        ask: Sends a request to the Hub.
+        tell: Receives a `Retrying` before each wait.
+
+    Raises:
+        Cancelled, and the errors of `ask`.
+    """
     failures = 0
     while True:
         if cancel.cancelled:
@@ -72,7 +85,12 @@ _READ_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class WantedFile:
-    """A file to bring. ref: the branch by which other tools will ask for it."""
+    """A file to download.
+
+    Attributes:
+        commit: The commit of the repository.
+        ref: The branch by which other tools will look for the file.
+    """
 
     repo: str
     commit: str
@@ -81,9 +99,11 @@ class WantedFile:
 
 
 class Fetcher:
-    """Brings files into the cache; blocking, and may be used from several threads.
+    """Downloads files into the cache; every call blocks, and any thread can make it.
 
-    root: the Hub's cache. token: asked for each file. patience: of the files begun from now on.
+    Attributes:
+        root: The folder of the Hub's cache.
+        patience: The retry limits of the files that begin from now on.
     """
 
     def __init__(
@@ -101,10 +121,19 @@ class Fetcher:
         return self._terms.limiter
 
     def fetch(self, item: WantedFile, tell: Callable[[Step], None], cancel: CancelToken) -> Path:
-        """Bring a file, right in all bytes; returns its path in the snapshot of its commit.
+        """Download a file and check every byte of it.
 
-        A file that is in the cache already is read once to make sure, and not transferred; a
-        damaged one is replaced. Raises Cancelled, or AppError.
+        A file that is already in the cache is read once to check it and is not transferred again; a
+        damaged one is replaced.
+
+        Args:
+            tell: Receives each step, on the calling thread.
+
+        Returns:
+            The file's path in the snapshot of its commit.
+
+        Raises:
+            Cancelled, AppError
         """
         if item.file.sha256 is None and item not in self._git_names:
             ask = partial(
@@ -131,14 +160,18 @@ class Fetcher:
                 return placed
 
     def arrived(self, item: WantedFile) -> tuple[int, int]:
-        """Return how many bytes of a file are here, whole or in part, and the disk they take."""
+        """Return how many bytes of a file are here, in whole or in part, and the disk they take."""
         slot = self._slot(item)
         if slot.found(item.file.size) is not None:
             return item.file.size, item.file.size
         return arrived(slot.part)
 
     def forget(self, item: WantedFile) -> None:
-        """Remove the part of a file, unless another process is at work on it. Raises AppError."""
+        """Remove the part of a file, unless another process is working on it.
+
+        Raises:
+            AppError: The part cannot be removed.
+        """
         slot = self._slot(item)
         at_once = CancelToken()
         at_once.cancel()
@@ -159,7 +192,7 @@ class Fetcher:
             ) from error
 
     def _checksum(self, item: WantedFile) -> str:
-        """Return a file's checksum; a value that no file has until a small file's is known."""
+        """Return a file's checksum, or `UNKNOWN` until the checksum of a small file is known."""
         return item.file.sha256 or self._git_names.get(item, UNKNOWN)
 
     def _source(self, item: WantedFile) -> Source:

@@ -1,4 +1,4 @@
-"""Asks a file's address for its bytes from a place on, and checks the response."""
+"""Requests the bytes of a file from a given position, and checks the response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_HOPS = 8
 _FEW = 3
-"""Attempts at what seldom gets better by itself."""
+"""The most attempts at a fault that seldom goes away by itself."""
 
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 
@@ -34,12 +34,20 @@ def ask(
     stall_s: float,
     connection: Connection,
 ) -> httpx2.Response:
-    """Return a response with bytes of the file, its body unread; the caller closes it.
+    """Return a response that holds bytes of the file.
 
-    Every attempt begins at the Hub, so that a signed address that has expired is a new one. The
-    token goes to the Hub's own origin only. connection: ends it when it is hung up.
+    The body is not read yet, and the caller closes the response. Every attempt begins at the Hub,
+    which replaces a signed address that has expired. The token goes to the Hub's own origin only.
 
-    Raises Transient, AppError for what lasts, and httpx2's errors.
+    Args:
+        connect_s: How long opening the connection can take, in seconds.
+        stall_s: How long to wait for the next byte, in seconds.
+        connection: Ends the request when it is hung up.
+
+    Raises:
+        Transient: The fault can go away.
+        AppError: The fault is permanent.
+        httpx2.HTTPError: The connection failed.
     """
     import httpx2
 
@@ -72,9 +80,13 @@ def ask(
 
 
 def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
-    """Return the byte of the file at which the body of this response begins.
+    """Return the position in the file at which the body of this response begins.
 
-    asked: the byte that was asked for. Raises Transient if it is neither that nor the first.
+    Args:
+        asked: The position that was requested.
+
+    Raises:
+        Transient: The body begins neither there nor at the first byte.
     """
     host = response.url.host
     if response.status_code == 416:
@@ -98,13 +110,20 @@ def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
 
 
 def validator(response: httpx2.Response) -> str | None:
-    """Return the ETag for If-Range: a strong one (RFC 9110, 13.1.5) that can be sent back."""
+    """Return the ETag for If-Range: a strong one (RFC 9110, 13.1.5) that can be sent back.
+
+    Returns:
+        None if the response has no such ETag.
+    """
     etag: str = response.headers.get("etag", "")
     return etag if etag and not etag.startswith("W/") and etag.isascii() else None
 
 
 def _headers(source: Source, part: PartFile, url: str) -> dict[str, str]:
-    """Make the request's headers; compression is declined, as it would change what ranges count."""
+    """Make the request's headers.
+
+    They decline compression, because it would change the bytes that ranges count.
+    """
     headers = {"Accept-Encoding": "identity"}
     scheme, host, port = origin(url)
     if source.token is not None and (scheme, host, port) == source.home:
@@ -117,7 +136,7 @@ def _headers(source: Source, part: PartFile, url: str) -> dict[str, str]:
 
 
 def _require_same_file(source: Source, response: httpx2.Response, at_home: bool) -> None:
-    """Refuse another file than the one wanted: the Hub names the content before it sends it."""
+    """Refuse a file other than the one wanted: the Hub names the content before it sends it."""
     if not at_home:
         return
     named = plain(response.headers.get("x-linked-etag"))
@@ -129,6 +148,7 @@ def _require_same_file(source: Source, response: httpx2.Response, at_home: bool)
 
 
 def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home: bool) -> None:
+    """Raise an error unless the response holds bytes of the file or rejects the range."""
     status = response.status_code
     if status == 416 and "range" in response.request.headers:
         return
@@ -151,7 +171,7 @@ def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home
 
 
 def _refused(source: Source, response: httpx2.Response) -> AppError:
-    """Make the error for the Hub's answer to who may have the file, or that there is none."""
+    """Make the error for a refusal by the Hub: no access, or no such file."""
     status, code = response.status_code, response.headers.get("x-error-code", "EntryNotFound")
     if not source.repo:
         return words.not_given(source, response.url.host, status)

@@ -1,4 +1,4 @@
-"""A file that has come in part: its bytes, and beside them what it takes to go on."""
+"""A partly downloaded file: its bytes, and beside them the notes needed to continue."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from engines.cancel import CancelToken
 from engines.private import replacing
 
 SUFFIX = ".hearth-part"
-"""Ends the name of every part: no tool takes such a file for a model, or tidies it away."""
+"""The suffix of every part, so that no tool takes it for a model or cleans it up."""
 
 NOTES = ".json"
-"""Follows the name of a part: which bytes these are, and the server's validator of them."""
+"""The suffix of a part's notes: which file the bytes belong to, and the server's validator."""
 
 _READ_BYTES = 1 << 20
 _WRITE_BYTES = 8 << 20
 
 
 class PartFile:
-    """The bytes that have come, from the first on; every write is hashed along.
+    """The bytes of a file received so far; every write also updates their hash.
 
-    The length of the file is what has come, so a process that is killed loses nothing. Not for
-    several threads. Opening and writing raise OSError.
+    The length of the part is the progress, so nothing is lost if the process is killed. Use it
+    from one thread only. Opening and writing raise OSError.
 
-    path: of the part. size, checksum: of the whole file, see `checksum.hasher`.
+    Args:
+        path: Path of the part.
+        size: Size of the whole file, in bytes.
+        checksum: Checksum of the whole file; see `checksum.hasher`.
     """
 
     def __init__(self, path: Path, size: int, checksum: str) -> None:
@@ -63,16 +66,20 @@ class PartFile:
 
     @property
     def right(self) -> bool:
-        """Whether the bytes here are the whole file, by size and checksum."""
+        """Whether the part is the whole file, by size and checksum."""
         return self.complete and self._hash.hexdigest() == self._checksum
 
     def reserve(self) -> None:
-        """Reserve the space of the whole file where the system does that at once."""
+        """Reserve disk space for the whole file, where the system can do that at once."""
         if not self.complete:
             disk.reserve(self._file.fileno(), self.whole)
 
     def rehash(self, progress: Callable[[int], None], cancel: CancelToken) -> None:
-        """Hash what is here from an earlier run; progress gets the bytes read so far."""
+        """Hash the bytes that an earlier run received.
+
+        Args:
+            progress: Receives the number of bytes read so far.
+        """
         self._hash = hasher(self._checksum, self.whole)
         self._file.seek(0)
         done = 0
@@ -85,7 +92,7 @@ class PartFile:
             progress(done)
 
     def write(self, data: bytes) -> None:
-        """Append. On an error what was written until then is counted and hashed."""
+        """Append data; if an error occurs, the bytes written before it are counted and hashed."""
         left = memoryview(data)
         while left:
             count = self._file.write(left) or 0
@@ -98,7 +105,7 @@ class PartFile:
             self._on_its_way = self.size
 
     def start_anew(self) -> None:
-        """Forget all bytes."""
+        """Discard all bytes."""
         self._file.seek(0)
         self._file.truncate(0)
         self.size = self._on_its_way = 0
@@ -106,7 +113,7 @@ class PartFile:
         self.remember("", None)
 
     def remember(self, host: str, etag: str | None) -> None:
-        """Keep a server's strong validator of these bytes, for If-Range (RFC 9110, 13.1.5)."""
+        """Save the server's strong validator of these bytes, for If-Range (RFC 9110, 13.1.5)."""
         if (host, etag) == (self.host, self.etag):
             return
         self.host, self.etag = host, etag
@@ -115,11 +122,15 @@ class PartFile:
             unfinished.write_text(json.dumps(notes), encoding="utf-8")
 
     def sync(self) -> None:
-        """Return when the bytes are on the disk."""
+        """Wait until the bytes are on the disk."""
         os.fsync(self._file.fileno())
 
     def _noted(self) -> tuple[str, str | None]:
-        """The server and its validator; none where the notes are of other bytes, or broken."""
+        """Return the server and its validator from the notes.
+
+        If the notes are broken or missing, there is no validator. If they belong to another file,
+        all bytes are discarded as well.
+        """
         try:
             notes = json.loads(self._notes.read_text(encoding="utf-8"))
             if (notes["size"], notes["checksum"]) == (self.whole, self._checksum):
@@ -132,16 +143,16 @@ class PartFile:
 
 
 def remove_part(path: Path) -> None:
-    """Remove a part and its notes; nothing where there are none."""
+    """Remove a part and its notes, if they exist."""
     path.unlink(missing_ok=True)
     path.with_name(path.name + NOTES).unlink(missing_ok=True)
 
 
 def arrived(path: Path) -> tuple[int, int]:
-    """Return the bytes of a part that have come, and the bytes of disk that it takes."""
+    """Return how many bytes of a part are here, and how many bytes of disk it takes."""
     try:
         status = path.stat()
     except OSError:
-        return 0, 0  # there is none, or who opens it will say why it cannot be had
-    # Where the system does not count blocks (Windows), nothing was reserved either.
+        return 0, 0  # it does not exist; any other reason is reported when the part is opened
+    # Windows does not count blocks, but nothing is reserved there either.
     return status.st_size, max(status.st_size, getattr(status, "st_blocks", 0) * 512)

@@ -1,4 +1,4 @@
-"""Errors for the Hub's refusals, in words for the user: pure."""
+"""Errors for the user, made from the Hub's refusals: pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,22 @@ from app.base.errors import (
 from app.models.hub.retry import asked_s, is_transient
 
 _DISABLED = "Access to this resource is disabled."
-"""X-Error-Message, as the Hub words it; there is no code for this."""
+"""The Hub's X-Error-Message for a disabled repository; there is no error code for it."""
 
 
 def refusal(
     status: int, headers: Mapping[str, str], base: str, repo: str, with_token: bool, now: float
 ) -> AppError:
-    """Return the error for a status that is no success.
+    """Return the error for a status that is not a success.
 
-    The Hub's X-Error-Code tells apart what the status does not: it answers 401 to people without
-    an account for repositories that do not exist as well. base: the Hub's address. repo: what the
-    question was about, "" if about none. now: seconds since 1970.
+    The Hub's X-Error-Code says more than the status does: without an account, the Hub answers 401
+    even for repositories that do not exist.
+
+    Args:
+        base: The Hub's address.
+        repo: The repository that the request was about; "" if there was none.
+        with_token: Whether the request carried a token.
+        now: The current time, in seconds since 1970.
     """
     code = headers.get("X-Error-Code", "")
     if status in (401, 403) and code == "GatedRepo":
@@ -42,7 +47,11 @@ def refusal(
 
 
 def unreadable(why: str) -> HubUnreadable:
-    """Make the error for an answer that cannot be read. why: one sentence."""
+    """Make the error for an answer that cannot be read.
+
+    Args:
+        why: One sentence.
+    """
     return HubUnreadable(
         "The Hub's answer cannot be read.",
         why,

@@ -1,10 +1,10 @@
-"""Fetches the header of a model's file without the rest, into a sparse file of the true size.
+"""Fetches only the header of a model's file, into a sparse file of the true size.
 
 path = fetch_headers(read, variant.files, folder)
 read_header(path)  # as if the model was here
 
-Sources of the formats: engines/models/gguf/reader.py, whose headers are some MB long, most of it
-the tokens, and engines/models/checkpoint.py. What describes a checkpoint is fetched whole.
+For the formats see engines/models/gguf/reader.py, whose headers have some MB, most of it tokens,
+and engines/models/checkpoint.py. The files that describe a checkpoint are fetched whole.
 """
 
 from __future__ import annotations
@@ -27,17 +27,22 @@ from engines.private import make_private_folder, replacing
 
 FIRST: Final = 1 << 20
 MOST: Final = 64 << 20
-"""Bytes that are read first, and at most; each step doubles what is here."""
+"""`FIRST` and `MOST`: how many bytes are read first, and at most; each step doubles the amount."""
 
 Read = Callable[[RepoFile, int, int], bytes]
-"""Reads so many bytes of a file from a place on; all of them, or it raises."""
+"""Reads a range of a file, given its first byte and its length; returns every byte or raises."""
 
 
 def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
-    """Put the headers of a model's parts into `folder`, at their paths; returns the first.
+    """Put the headers of a model's parts into `folder`, at the paths of the parts.
 
-    What is there already is not read again. Raises NotAModel, ModelDamaged, DiskFull,
-    DataFolderReadOnly, and what `read` raises.
+    Headers that are there already are not read again.
+
+    Returns:
+        The path of the first part.
+
+    Raises:
+        NotAModel, ModelDamaged, DiskFull, DataFolderReadOnly, and the errors of `read`.
     """
     places = [folder / file.path for file in files]
     for file, place in zip(files, places, strict=True):
@@ -49,9 +54,9 @@ def fetch_headers(read: Read, files: Sequence[RepoFile], folder: Path) -> Path:
 
 
 def forget_headers(folder: Path, older_than_s: float) -> None:
-    """Remove the repositories' headers that were fetched longer ago than that, in seconds.
+    """Remove the headers of repositories that were fetched more than `older_than_s` seconds ago.
 
-    What lies behind a link is not Hearth's to remove.
+    Links are left alone: their targets do not belong to Hearth.
     """
     if folder.is_symlink():
         return
@@ -60,10 +65,10 @@ def forget_headers(folder: Path, older_than_s: float) -> None:
         if repository.is_symlink():
             continue
         for commit in repository.glob("*"):
-            with suppress(OSError):  # what cannot be removed now is tried at the next start
+            with suppress(OSError):  # the next start tries again
                 if commit.stat().st_mtime < oldest:
                     shutil.rmtree(commit, ignore_errors=True)
-        with suppress(OSError):  # it still holds a commit
+        with suppress(OSError):  # the folder still contains a commit
             repository.rmdir()
 
 
@@ -119,7 +124,10 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
 
 
 def _keep(start: bytes, size: int, place: Path) -> None:
-    """Keep a header as a file of `size` bytes that takes space for it alone; appears when whole."""
+    """Save a header as a file of `size` bytes that takes disk space for the header alone.
+
+    The file appears only when it is complete.
+    """
     make_private_folder(place.parent)
     with replacing(place) as unfinished, unfinished.open("wb") as file:
         _make_sparse(file)

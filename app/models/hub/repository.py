@@ -1,11 +1,11 @@
-"""Sorts a repository's files: what can be chosen, and what comes along with it: pure.
+"""Sorts a repository's files into variants, drafters, projectors and others: pure.
 
 choice = choose(files, "unsloth/gemma-4-12B-it-qat-GGUF")
 for variant in choice.variants: print(variant.label, quantisation_of(variant.label).words)
 drafter = choice.along_with(variant)
 
-Which drafter is the nearest follows llama.cpp's common/download.cpp: the same folder or one
-above it, then the same quantisation, then the nearest in bits.
+The choice of the nearest drafter follows llama.cpp's common/download.cpp: the same folder or one
+above it, then the same quantisation, then the nearest number of bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MTP: Final = "mtp-"
 _FED: Final = ("eagle3-", "dflash-", "dspark-")
 _DRAFTERS: Final = (_MTP, *_FED, "draft")
 _ASSISTANT: Final = {"gemma", "assistant"}
-"""Words in the name of a drafter for Gemma 4, as its maker calls it, or of its repository."""
+"""Words that mark a drafter for Gemma 4, in its maker's file names or repository names."""
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})$")
 _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _NO_NAMES: Final = {
@@ -50,7 +50,11 @@ _NO_NAMES: Final = {
 
 @dataclass(frozen=True)
 class Incomplete:
-    """Files that look like a model and cannot be chosen. why: a sentence."""
+    """Files that look like a model but cannot be chosen.
+
+    Attributes:
+        why: One sentence.
+    """
 
     name: str
     why: str
@@ -60,9 +64,12 @@ class Incomplete:
 class RepositoryModels:
     """The variants and drafters that a repository offers.
 
-    variants: the smallest first. drafters: those that Hearth may be able to run, each made for one
-    model; small models that draft for any are only kept from being taken for models. projectors:
-    with which its models see or hear. left_out: what is incomplete.
+    Attributes:
+        variants: The smallest first.
+        drafters: Drafters made for one model that Hearth may be able to run. Small models that can
+            draft for any model are not listed, neither here nor in `variants`.
+        projectors: Files with which the models see or hear.
+        left_out: Models that are incomplete.
     """
 
     variants: tuple[Variant, ...] = ()
@@ -71,14 +78,22 @@ class RepositoryModels:
     left_out: tuple[Incomplete, ...] = ()
 
     def along_with(self, variant: Variant) -> RepoFile | None:
-        """Find the nearest drafter of a variant, which comes along with it."""
+        """Return the nearest drafter of a variant, which is downloaded with it.
+
+        Returns:
+            None if there is none.
+        """
         several = len({_model(it.files[0]) for it in self.variants}) > 1
         return _nearest(variant, self.drafters, several)
 
     def projector_for(self, variant: Variant) -> RepoFile | None:
-        """Find the projector of a variant: in its folder or one above it, the one of 16 bits.
+        """Return the projector of a variant, from its folder or one above it, preferably in F16.
 
-        Fewer bits show in what is seen, and more in nothing; F16 runs everywhere, BF16 does not.
+        With fewer bits the model sees worse, and more bits gain nothing; F16 runs everywhere, BF16
+        does not.
+
+        Returns:
+            None if there is none.
         """
         several = len({_model(it.files[0]) for it in self.variants}) > 1
         folder, model = PurePosixPath(variant.files[0].path).parent, _model(variant.files[0])
@@ -92,7 +107,11 @@ class RepositoryModels:
 
 
 def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
-    """Sort a repository's files. repo: its name, which may say "qat" where its files do not."""
+    """Sort a repository's files.
+
+    Args:
+        repo: The repository's name, which can say "qat" where the file names do not.
+    """
     kinds: dict[FileKind, list[RepoFile]] = {
         "model": [], "drafter": [], "projector": [], "other": [],
     }  # fmt: skip
@@ -112,7 +131,10 @@ def choose(files: Iterable[RepoFile], repo: str = "") -> RepositoryModels:
 
 
 def kind_of(path: str, repo: str = "") -> FileKind:
-    """Tell what a file is by its name and its repository's; "other" is nothing a model needs."""
+    """Return the kind of a file, from its name and its repository's name.
+
+    The kind "other" stands for files that no model needs.
+    """
     name = PurePosixPath(path).name.lower()
     if not name.endswith(".gguf") or name.startswith("._"):
         return "other"
@@ -130,7 +152,7 @@ def _is_assistant(path: str, repo: str) -> bool:
 
 
 def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list[Incomplete]]:
-    """Make one variant of each model file, or of all parts of one."""
+    """Make one variant of each model file, or of all the parts of a split model."""
     variants: list[Variant] = []
     parts: dict[tuple[str, int], dict[int, RepoFile]] = {}
     for file in files:
@@ -158,7 +180,7 @@ def _variant(files: tuple[RepoFile, ...], repo: str) -> Variant:
 
 
 def _quantisation(file: RepoFile, repo: str) -> Quantisation:
-    """Tell the quantisation from the file's name, or its folders', or its repository's."""
+    """Read the quantisation from the file's name, else its folders', else the repository's."""
     folders = PurePosixPath(file.path).parent.parts
     for text in (_stem(file), *reversed(folders), repo):
         found = quantisation_of(text, f"{repo}/{file.path}")
@@ -168,9 +190,10 @@ def _quantisation(file: RepoFile, repo: str) -> Quantisation:
 
 
 def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
-    """Give variants labels of which no two are alike.
+    """Give each variant a label of its own.
 
-    Where two are, the model's name stands before the quantisation, or else the whole path does.
+    If two labels are equal, the model's name is put in front; if they are still equal, the whole
+    path is used.
     """
     said = Counter(it.label for it in variants)
     named = [
@@ -189,11 +212,13 @@ def _told_apart(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def _nearest(variant: Variant, files: Iterable[RepoFile], several: bool) -> RepoFile | None:
-    """Find the best drafter in the variant's folder or one above it.
+    """Return the best drafter in the variant's folder or in one above it.
 
-    several: whether the repository holds several models, so that a drafter which names another
-    model is not this one's. What the model's maker cut off from it goes before what others trained
-    for it.
+    A drafter that the model's maker split off from it ranks before drafters that others trained.
+
+    Args:
+        several: Whether the repository holds several models; a drafter that names another model is
+            then not for this one.
     """
     folder = PurePosixPath(variant.files[0].path).parent
     model = _model(variant.files[0])
@@ -236,10 +261,10 @@ def _begins(file: RepoFile, *how: str) -> bool:
 
 
 def _stem(file: RepoFile) -> str:
-    """Return a file's name without its ending and its part's number."""
+    """Return a file's name without its extension and its part number."""
     return _PART.sub("", PurePosixPath(file.path).name.removesuffix(".gguf"))
 
 
 def _model(file: RepoFile) -> frozenset[str]:
-    """Return the words of the model's name in a file's name; none for “mmproj-F16.gguf”."""
+    """Return the words of the model's name in a file's name; empty for “mmproj-F16.gguf”."""
     return frozenset(_WORDS.split(without_quantisation(_stem(file)).lower())) - _NO_NAMES

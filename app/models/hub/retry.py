@@ -1,4 +1,4 @@
-"""Decides when a transfer is tried again, and how long it waits before: pure."""
+"""Rules for retrying a transfer, and for how long to wait before: pure."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from datetime import UTC
 _TRANSIENT = {408, 425, 429}
 _LONGEST_ASKED_S = 3600.0
 _RESET = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)")
-"""The RateLimit header: nothing remains, and so many seconds until it does again."""
+"""The RateLimit header when no requests remain, with the seconds until it is reset."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """The limits of retrying what may get better by itself.
+    """The limits for retrying after a failure that can go away by itself.
 
-    attempts: failures in a row, without one new byte, after which it gives up; None never does.
-    first_s, most_s: the wait after the first failure; it doubles up to the longest.
+    Attributes:
+        attempts: How many failures in a row, without a new byte, end the retries; None never does.
+        first_s: The wait after the first failure, in seconds; it doubles with each failure.
+        most_s: The longest wait, in seconds.
     """
 
     attempts: int | None = None
@@ -26,10 +28,15 @@ class Patience:
     most_s: float = 60.0
 
     def delay(self, failures: int, share: float, asked_s: float | None = None) -> float | None:
-        """Return the seconds until the next attempt after so many failures; None to give up.
+        """Return how many seconds to wait before the next attempt.
 
-        share: a random number from 0 to 1; it keeps many clients from coming back at once.
-        asked_s: how long the server asks to wait.
+        Args:
+            failures: How many attempts in a row have failed.
+            share: A random number from 0 to 1, so that many clients do not come back at once.
+            asked_s: How long the server asks to wait, in seconds.
+
+        Returns:
+            None to give up.
         """
         if self.attempts is not None and failures >= self.attempts:
             return None
@@ -38,14 +45,18 @@ class Patience:
 
 
 def is_transient(status: int) -> bool:
-    """Whether an HTTP status may be another one in a while (RFC 9110, RFC 8470, RFC 6585)."""
+    """Return whether an HTTP status can change by itself (RFC 9110, RFC 8470, RFC 6585)."""
     return status in _TRANSIENT or status >= 500
 
 
 def asked_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a busy server asks to wait, by HTTP's header or by the Hub's own.
+    """Return how many seconds a busy server asks to wait, from HTTP's header or the Hub's own.
 
-    now: seconds since 1970. None if neither says anything.
+    Args:
+        now: The current time, in seconds since 1970.
+
+    Returns:
+        None if neither header says so.
     """
     asked = retry_after(headers.get("Retry-After"), now)
     limit = _RESET.search(headers.get("RateLimit", ""))
@@ -53,9 +64,13 @@ def asked_s(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def retry_after(header: str | None, now: float) -> float | None:
-    """Read a Retry-After header, seconds or a date (RFC 9110, 10.2.3), as seconds from `now`.
+    """Read a Retry-After header, in seconds or as a date (RFC 9110, 10.2.3).
 
-    now: seconds since 1970. None if there is no such header, or it says nothing.
+    Args:
+        now: The current time, in seconds since 1970.
+
+    Returns:
+        The seconds to wait from `now`; None if the header is missing or cannot be read.
     """
     if header is None:
         return None

@@ -1,4 +1,4 @@
-"""The source of a file, and the words for a server's refusals."""
+"""The source of a file, and the errors for a server's refusals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ from app.base.errors import (
 )
 
 Origin = tuple[str, str | None, int | None]
-"""Scheme, host and port of an address."""
+"""The scheme, host and port of an address."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a repository at one commit, or one of a package index.
+    """A file in a repository at one commit, or in a package index.
 
-    url: on the Hub. repo: empty for an index. name: for people. size in bytes. checksum: see
-    `checksum.hasher`. token: goes to the Hub's own origin and nowhere else.
+    Attributes:
+        url: The address on the Hub or in the index.
+        repo: The repository; empty for a package index.
+        name: The file's name as the user sees it.
+        size: Size in bytes.
+        checksum: The expected checksum; see `checksum.hasher`.
+        token: Sent to the Hub's own origin and nowhere else.
     """
 
     url: str
@@ -34,6 +39,7 @@ class Source:
 
     @property
     def home(self) -> Origin:
+        """The origin of the address; only this origin gets the token."""
         return origin(self.url)
 
     @property
@@ -43,7 +49,10 @@ class Source:
 
 
 def origin(url: str) -> Origin:
-    """Return scheme, host and port; no port where it is impossible, so that it matches nothing."""
+    """Return the scheme, host and port of an address.
+
+    The port is None if it is invalid, so that such an address matches no other.
+    """
     parts = urlsplit(url)
     try:
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -53,6 +62,7 @@ def origin(url: str) -> Origin:
 
 
 def missing(source: Source) -> AppError:
+    """Make the error for a file that is no longer on the Hub."""
     return FileNotOnHub(
         f"{source.name} is not on the Hub.",
         f"The Hub has no such file in {source.repo} at this commit any more.",
@@ -61,7 +71,7 @@ def missing(source: Source) -> AppError:
 
 
 def not_given(source: Source, host: str, status: int) -> AppError:
-    """Make the error for a package index's host that does not give the file."""
+    """Make the error for a package index whose host does not send the file."""
     return HostFailed(
         f"{host} refuses to send {source.name}.",
         f"It answers with the error {status}, although the package index names the file.",
@@ -70,6 +80,7 @@ def not_given(source: Source, host: str, status: int) -> AppError:
 
 
 def changed(source: Source) -> AppError:
+    """Make the error for a file whose content or size has changed at the source."""
     if not source.repo:
         return FileChanged(
             f"{source.name} is not the file that Hearth was made for.",
@@ -84,6 +95,7 @@ def changed(source: Source) -> AppError:
 
 
 def failed(source: Source, host: str, status: int) -> AppError:
+    """Make the error for a host that answers with an error status."""
     return HostFailed(
         f"{host} does not send {source.name} at the moment.",
         f"It answers with the error {status}.",
@@ -92,6 +104,7 @@ def failed(source: Source, host: str, status: int) -> AppError:
 
 
 def busy(source: Source, host: str) -> AppError:
+    """Make the error for a host that has had too many requests."""
     return HostFailed(
         f"{host} asks for a pause before it sends more of {source.name}.",
         "It has had too many requests from this address.",
@@ -102,6 +115,7 @@ def busy(source: Source, host: str) -> AppError:
 
 
 def address_refused(source: Source, host: str, status: int) -> AppError:
+    """Make the error for a redirect to a host that refuses to send the file."""
     return HostFailed(
         f"{host} refuses to send {source.name}.",
         f"The Hub leads there, but that server answers {status}, also to a fresh address."
@@ -112,6 +126,7 @@ def address_refused(source: Source, host: str, status: int) -> AppError:
 
 
 def web_page(source: Source, host: str) -> AppError:
+    """Make the error for a web page that came instead of the file."""
     return HostFailed(
         f"A web page came instead of {source.name}.",
         f"Something between here and {host} answers in its place, as the log-in page of a "
@@ -121,6 +136,7 @@ def web_page(source: Source, host: str) -> AppError:
 
 
 def ended_early(source: Source, host: str) -> AppError:
+    """Make the error for a connection that ended before the file was complete."""
     return HostFailed(
         f"The connection ended before {source.name} was complete.",
         f"{host} closed it, or something on the way did.",
@@ -129,6 +145,11 @@ def ended_early(source: Source, host: str) -> AppError:
 
 
 def nonsense(source: Source, host: str, why: str) -> AppError:
+    """Make the error for a response that does not fit the request.
+
+    Args:
+        why: One sentence.
+    """
     return HostFailed(
         f"{host} sends something other than what was requested.",
         why,
@@ -138,6 +159,7 @@ def nonsense(source: Source, host: str, why: str) -> AppError:
 
 
 def wrong_bytes(source: Source) -> AppError:
+    """Make the error for a file that arrived twice with the wrong checksum."""
     announced = (
         "Its checksum is not the one that the Hub announced."
         if source.repo

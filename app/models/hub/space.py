@@ -1,4 +1,4 @@
-"""Disk space for downloads: asked for before one begins, told in figures where it lacks."""
+"""Disk space for downloads: checked before one begins, with figures in the error if it is short."""
 
 from __future__ import annotations
 
@@ -16,9 +16,14 @@ SPARE = 200_000_000
 
 
 def require_disk_space(folder: Path, needed: int, promised: int) -> None:
-    """Refuse a download that the disk has no space for. Raises DiskFull.
+    """Refuse a download that does not fit on the disk.
 
-    needed: bytes it still has to take. promised: bytes that other downloads still have to take.
+    Args:
+        needed: Bytes that the download still has to take.
+        promised: Bytes that other downloads still have to take.
+
+    Raises:
+        DiskFull: There is too little space.
     """
     place = folder
     while not place.exists():
@@ -29,6 +34,7 @@ def require_disk_space(folder: Path, needed: int, promised: int) -> None:
 
 
 def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
+    """Make the error for a download that does not fit; the arguments are in bytes."""
     others = f" and {amount(promised)} that other downloads still take" if promised else ""
     short = needed + promised + SPARE - free
     return DiskFull(
@@ -41,7 +47,11 @@ def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
 
 @contextmanager
 def explained(folder: Path, left: int) -> Iterator[None]:
-    """Turn the system's errors on writing into ours. left: bytes that are still to come."""
+    """Turn the system's errors while writing into errors for the user.
+
+    Args:
+        left: Bytes that are still to come.
+    """
     try:
         yield
     except OSError as error:

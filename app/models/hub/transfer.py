@@ -1,4 +1,4 @@
-"""Transfers one file from the Hub: resumed, limited in speed, checked while it comes."""
+"""Transfers one file from the Hub: resumable, limited in speed, and checked as it arrives."""
 
 from __future__ import annotations
 
@@ -30,21 +30,29 @@ _SELDOM_BETTER = (CertificateRefused, ProxyRefused, AddressInvalid)
 
 @dataclass(frozen=True)
 class Checking:
-    """The bytes that were here are read again. done: bytes read so far."""
+    """A step that rereads the bytes that were already here.
+
+    Attributes:
+        done: Bytes read so far.
+    """
 
     done: int
 
 
 @dataclass(frozen=True)
 class Receiving:
-    """Bytes have come. done: bytes of the file that are here."""
+    """A step that received bytes.
+
+    Attributes:
+        done: Bytes of the file that are here.
+    """
 
     done: int
 
 
 @dataclass(frozen=True)
 class Retrying:
-    """An attempt failed; the next one comes in so many seconds."""
+    """A failed attempt; the next one begins after `seconds`."""
 
     error: AppError
     seconds: float
@@ -52,7 +60,11 @@ class Retrying:
 
 @dataclass(frozen=True)
 class StartedAnew:
-    """The bytes that were here could not be used. why: a sentence."""
+    """A restart from the first byte, because the bytes that were here could not be used.
+
+    Attributes:
+        why: One sentence.
+    """
 
     why: str
 
@@ -62,9 +74,11 @@ Step = Checking | Receiving | Retrying | StartedAnew
 
 @dataclass(frozen=True)
 class Terms:
-    """The speed, patience and timeouts of a transfer.
+    """The speed limit, retry limits and timeouts of a transfer.
 
-    connect_s, stall_s: how long a connection may take to open, and to give the next byte.
+    Attributes:
+        connect_s: How long opening a connection can take, in seconds.
+        stall_s: How long to wait for the next byte, in seconds.
     """
 
     limiter: Limiter
@@ -81,13 +95,15 @@ def transfer(
     tell: Callable[[Step], None],
     cancel: CancelToken,
 ) -> None:
-    """Bring the file to `path`, from where an earlier transfer to that place has stopped.
+    """Transfer the file to `path`, from the position where an earlier transfer to it stopped.
 
-    When it returns the whole file is there, is right by its checksum, and is on the disk. Until
-    then, and on every error, `path` holds a part that the next call goes on with.
+    When this returns, the whole file is on the disk and its checksum is right. Until then, and
+    after every error, `path` holds a part that the next call continues.
 
-    Raises Cancelled, OSError on writing, and AppError for what does not get better by itself,
-    or not within the patience.
+    Raises:
+        Cancelled: The user cancelled.
+        OSError: Writing failed.
+        AppError: The fault is permanent, or outlasted the retry limits.
     """
     with PartFile(path, source.size, source.checksum) as part:
         part.reserve()
@@ -97,7 +113,7 @@ def transfer(
 
 
 class _Transfer:
-    """The attempts at one file, and what they have in common."""
+    """All attempts at one file, and the state that they share."""
 
     def __init__(
         self,
@@ -176,7 +192,7 @@ class _Transfer:
         raise Transient(words.ended_early(self._source, response.url.host))
 
     def _bear(self, fault: Transient) -> None:
-        """Wait for the next attempt. Raises an error that lasts too long."""
+        """Wait before the next attempt, or raise the error if no further attempt is allowed."""
         part = self._part
         if part.size > self._most:
             self._failures = self._seldom = 0

@@ -1,4 +1,4 @@
-"""The card of what the hardware check found, in four lines."""
+"""The card that shows the result of the hardware check, in four lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ComputerCard(Panel):
-    """Empty until `show_check` is called."""
+    """The card of the hardware check; empty until `show_check` is called."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "computerCard", margins=(2, 2, 2, 2), spacing=1.5, parent=parent)

@@ -1,4 +1,4 @@
-"""A picture of what is in a memory and what would be: at a glance, whether a model fits."""
+"""A picture of a memory's present and planned use, which shows at a glance whether a model fits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from app.models.library.values.memory_use import MemoryUse, Use
 
 _HEIGHT = 18
 _LEAST = 500_000
-"""Bytes; less than this is "0 MB" and is not worth a colour."""
+"""The fewest bytes that get a colour of their own; less than this is "0 MB"."""
 _GAP = 2
-"""Pixels between two parts, so that they are told apart without their colours."""
+"""Pixels between two parts, so that they are distinct without their colours."""
 
 
 class MemoryBars(QWidget):
-    """Bars, one for each memory, with amounts under them and in the accessible description."""
+    """One bar for each memory, with amounts below it and in the accessible description."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +58,7 @@ class _Memory(QWidget):
 
 
 class _Strip(QWidget):
-    """The bar itself; a line marks the limit where more is needed than there is."""
+    """The bar itself; a line marks the limit if more is needed than there is."""
 
     def __init__(self, use: MemoryUse) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _Strip(QWidget):
         painter.end()
 
     def _draw_limit(self, painter: QPainter, theme: Theme, whole: QRectF, at: float) -> None:
-        """Draw the limit across the bar, and fade what does not fit."""
+        """Draw the limit across the bar, and fade the part beyond it."""
         over = QRectF(at, whole.top(), whole.right() - at, whole.height())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.fillRect(over, _faded(theme))
@@ -137,6 +137,6 @@ def _rest(use: MemoryUse) -> tuple[str, str]:
 
 
 def spoken(use: MemoryUse) -> str:
-    """The numbers of the bar as one sentence."""
+    """Return the numbers of the bar as one sentence."""
     parts = [f"{_name(part)} {size(amount)}" for part, amount in _shown(use)]
     return _tr("{0} of {1}.").format(", ".join([*parts, _rest(use)[1]]), size(use.limit))

@@ -1,4 +1,4 @@
-"""The page of models: those here, those to discover, and the downloads."""
+"""The models page: models on this computer, models to discover, and downloads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class ModelsPage(QWidget):
-    """Three parts under one head. turned(part): another part is shown."""
+    """Three parts below one header.
+
+    Signals:
+        turned: The name of the part that is now shown.
+    """
 
     turned = Signal(str)
 
@@ -70,6 +74,7 @@ class ModelsPage(QWidget):
 
     @property
     def part(self) -> str:
+        """The name of the part that is shown."""
         return self._segments.choice
 
     def show_part(self, part: str) -> None:
@@ -96,7 +101,7 @@ class ModelsPage(QWidget):
         chooser.shown.connect(here.show_models)
         presenters.models.mtp_known.connect(here.list.mtp.show_model)
         presenters.system.checked.connect(here.list.show_check)
-        # An answer that is asked for goes before a check.
+        # An answer has priority over a check.
         presenters.generation.begun.connect(presenters.same_answer.stop)
         presenters.downloads.changed.connect(self.discover.show_downloads)
         for part in (self.downloads, self.discover):
@@ -104,7 +109,7 @@ class ModelsPage(QWidget):
         online.changed.connect(self._set_offline)
 
     def _show_what_is_known(self) -> None:
-        """Show what was told before there was this page."""
+        """Show the state that was reported before this page existed."""
         presenters, chooser = self._presenters, self._chooser
         self._set_offline(presenters.is_offline)
         self.here.show_models(chooser.entries(), chooser.current())

@@ -1,4 +1,4 @@
-"""`hearth models search` and `show owner/name`: models on the Hub, and what of them to take."""
+"""`hearth models search` and `show owner/name`: models on the Hub, and their variants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VERDICTS: dict[Verdict, str] = {
 
 
 def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
+    """Search the Hub; return the exit status."""
     query = Query(
         words=" ".join(args.what),
         sort=args.sort,
@@ -44,7 +44,11 @@ def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def show_repository(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command for owner/name, with :QUANT or /file.gguf to see that one only."""
+    """Show a repository, or only the quantisation or file named with :QUANT or /file.gguf.
+
+    Returns:
+        The exit status.
+    """
     name = hub_name(args.what)
     repository = app.hub.repository(name.repo, name.revision or "main")
     choices = choices_of(repository, app.fitting.quick)
@@ -67,7 +71,7 @@ def _is_asked(choice: Choice, quantisation: str | None, file: str | None) -> boo
 
 
 def _free_memory(app: App) -> int:
-    """Add up the free memory of graphics cards and computer, in bytes."""
+    """Return the free memory of graphics cards and computer together, in bytes."""
     found = app.look()
     cards = sum(gpu.free_bytes or 0 for gpu in found.gpus if gpu.usable and not gpu.integrated)
     return found.memory.available_bytes + cards

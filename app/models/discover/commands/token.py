@@ -1,4 +1,4 @@
-"""`hearth token`: the user's tokens, read from standard input and never printed."""
+"""`hearth token`: manages the user's tokens; reads them from standard input, never prints them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _PLACES = {
 
 
 def token(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Store, check or clear a token; return the exit status."""
     if args.verb == "set":
         _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
     elif args.verb == "status":
@@ -35,14 +36,18 @@ def token(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _read() -> str:
-    """Read the token without showing what is typed."""
+    """Read the token without echoing it."""
     if sys.stdin.isatty():
         return getpass.getpass("Token (it is not shown): ")
     return read_line()
 
 
 def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
-    """Say where the token is kept. Raises NoKeyring: a command's memory ends with it."""
+    """Tell the user where the token is stored.
+
+    Raises:
+        NoKeyring: It is only in memory, which ends with this command.
+    """
     status = kept.status
     if status.place == "memory":
         whose = (

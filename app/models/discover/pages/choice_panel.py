@@ -1,4 +1,4 @@
-"""The panel of the chosen quantisation: its fit, its companions, and the download button."""
+"""The panel of the chosen quantisation: its fit, its companion files, and the download button."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from engines.errors import UserError
 
 
 class ChoicePanel(Panel):
-    """get(projector): the user wants it; projector: with the one that its repository has."""
+    """The panel of the chosen quantisation.
+
+    Signals:
+        get: The user wants to download it; True includes the projector.
+    """
 
     get = Signal(bool)
 
@@ -86,12 +90,12 @@ class ChoicePanel(Panel):
         old.deleteLater()
 
     def show_not_judged(self, error: UserError) -> None:
-        """Show that only the verdict by size is known."""
+        """Show that the estimate is based on the size alone, and why."""
         text = self.tr("Estimated from its size only. {0} {1}")
         self._sentence.setText(text.format(translated(error.what), translated(error.why)))
 
     def show_waiting(self) -> None:
-        """Show that it was asked for, and is not in the queue yet."""
+        """Show that the download was requested and is not in the queue yet."""
         self._let_get(False)
         self._line.say(self.tr("Starting the download…"))
 
@@ -104,7 +108,7 @@ class ChoicePanel(Panel):
         self._projector.setEnabled(lets)
 
     def _show_size(self) -> None:
-        """Say what would be downloaded as things are ticked."""
+        """Show the size of the download on the button, with or without the projector."""
         files = wanted(self._repository, self.choice, projector=self._projector.isChecked())
         words = self.tr("Download {0}").format(size(files.bytes_total))
         self._button.redraw("download", words)

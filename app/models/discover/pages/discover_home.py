@@ -1,4 +1,4 @@
-"""The first page of discovering: what suits this computer, and the search on the Hub."""
+"""The first page of Discover: the models that suit this computer, and the search on the Hub."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ from app.models.discover.values.offers import KnownFamily
 from app.models.library.pages.part_page import PartPage
 
 _LAID_OUT_MS = 30
-"""The results have their height only after some turns of the event loop."""
+"""The results get their height only after several turns of the event loop."""
 
 
 class DiscoverHome(PartPage):
-    """go_online(): the user wants Hearth to reach the Hub."""
+    """The first page of Discover.
+
+    Signals:
+        go_online: The user allows Hearth to reach the Hub.
+    """
 
     go_online = Signal()
 
@@ -51,13 +55,18 @@ class DiscoverHome(PartPage):
         self.column.addStretch(1)
 
     def set_offline(self, offline: bool, *, for_good: bool) -> None:
-        """Show the catalogue's families in place of the search while offline."""
+        """Hide the search while offline, and clear the list of families.
+
+        Args:
+            for_good: Whether Hearth stays offline, so that “Go online” is not offered.
+        """
         self._go_online.setHidden(for_good)
         self._offline.setVisible(offline)
         self._searching.setHidden(offline)
         empty(self._families)
 
     def show_families(self, families: Sequence[KnownFamily]) -> None:
+        """Show the catalogue's families in place of the search, while offline."""
         empty(self._families)
         if self._searching.isVisibleTo(self) or not families:
             return
@@ -77,7 +86,7 @@ class DiscoverHome(PartPage):
         self._families.addWidget(card)
 
     def show_search(self) -> None:
-        """Bring the field and what was found into sight, once that has its place."""
+        """Scroll to the search field and its results, once they are laid out."""
 
         def scroll() -> None:
             top = self._searching.mapTo(self, QPoint()).y()

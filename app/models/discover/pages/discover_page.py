@@ -1,4 +1,4 @@
-"""The page to discover models: recommendations and search, then one repository."""
+"""The Discover page: recommendations and search, then the page of one repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 
 class DiscoverPage(QStackedWidget):
-    """go_online(): the user wants Hearth to reach the Hub."""
+    """The Discover page.
+
+    Signals:
+        go_online: The user allows Hearth to reach the Hub.
+    """
 
     go_online = Signal()
 
@@ -54,7 +58,11 @@ class DiscoverPage(QStackedWidget):
         self._suggestions.recommend_again()
 
     def set_offline(self, offline: bool, *, for_good: bool = False) -> None:
-        """Whether neither search nor download is possible. for_good: as long as Hearth runs."""
+        """Disable search and downloads while offline.
+
+        Args:
+            for_good: Whether Hearth stays offline as long as it runs.
+        """
         self.home.set_offline(offline, for_good=for_good)
         if offline:
             self._suggestions.look_at_families()
@@ -64,7 +72,11 @@ class DiscoverPage(QStackedWidget):
         self.repository.show_downloads(downloads)
 
     def open(self, repo: str, label: str = "") -> None:
-        """Open a repository; label: the quantisation to choose first."""
+        """Open a repository.
+
+        Args:
+            label: The quantisation to choose first; "" means the recommended one.
+        """
         self._label = label
         self.setCurrentWidget(self.repository)
         self.repository.show_opening(repo)
@@ -72,6 +84,11 @@ class DiscoverPage(QStackedWidget):
         self._service.open(repo, self._opened, self._notifier.telling(self._not_opened))
 
     def get_offer(self, offer: Offer, pictures: bool) -> None:
+        """Download a recommended model.
+
+        Args:
+            pictures: Whether to include its projector.
+        """
         card = self.home.offers.card_of(offer.repo, offer.label)
         if card is not None:
             card.show_waiting()
@@ -111,7 +128,7 @@ class DiscoverPage(QStackedWidget):
         self._suggestions.recommend()
 
     def _show_offers(self, offers: Offers) -> None:
-        """Show what is recommended; what is searched for meanwhile stays in sight below it."""
+        """Show the recommendations; a search below them stays in view."""
         self.home.offers.show_offers(offers)
         if self.home.bar.words.text():
             self.home.show_search()

@@ -1,4 +1,4 @@
-"""A badge that says whether something fits, with an icon and a colour."""
+"""A badge that shows whether a model fits, with an icon and a colour."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from app.models.discover.values.offers import Fits
 
 
 class FitBadge(Panel):
+    """A badge that shows whether a model fits."""
+
     def __init__(self, fits: Fits, parent: QWidget | None = None) -> None:
         super().__init__(
             "plain", "fitBadge", across=True, margins=(0, 0, 0, 0), spacing=0.5, parent=parent

@@ -1,4 +1,4 @@
-"""A recommended model: what it is, why, whether it fits, and the button that gets it."""
+"""The card of a recommended model: name, reason, fit, and download button."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ from app.models.pages.memory_bar import MemoryBars
 
 
 class OfferCard(Panel):
-    """get(offer, pictures): the user wants it; pictures: with its projector, so that it sees.
-    more(offer): wants to see what else there is.
+    """The card of a recommended model.
 
-    heading: over its name; "" says which of the recommendations it is. more_text: what the second
-    button says.
+    Args:
+        heading: The text above its name; "" names the kind of recommendation.
+        more_text: The text of the second button; "" means “Details”.
+
+    Signals:
+        get: The Offer to download, and whether to include the projector, for pictures.
+        more: The Offer whose alternatives or details the user wants to see.
     """
 
     get = Signal(object, bool)
@@ -83,7 +87,7 @@ class OfferCard(Panel):
 
     @property
     def pictures(self) -> bool:
-        """Whether its projector is wanted, too."""
+        """Whether the projector is wanted too."""
         return self._pictures.isChecked()
 
     def tick_pictures(self, ticked: bool) -> None:
@@ -94,12 +98,12 @@ class OfferCard(Panel):
         self._let_get(not self._line.show_download(download))
 
     def show_waiting(self) -> None:
-        """Show that it was asked for, and is not in the queue yet."""
+        """Show that the download was requested and is not in the queue yet."""
         self._let_get(False)
         self._line.say(self.tr("Asking the Hub for its files…"))
 
     def _show_uses(self) -> None:
-        """Show the memory that it takes, the projector where the layers go if that is wanted."""
+        """Show the memory that it takes; a wanted projector counts where the layers go first."""
         projector = self.offer.projector_bytes if self.pictures else 0
         first, rest = self.offer.uses[:1], self.offer.uses[1:]
         self._bars.show_uses((*(replace(it, projector=projector) for it in first), *rest))

@@ -1,4 +1,4 @@
-"""The three recommended models side by side, or words in their place."""
+"""The three recommended models side by side, or a text in their place."""
 
 from __future__ import annotations
 
@@ -20,11 +20,17 @@ from app.models.downloads.values.wanted import download_of
 from engines.errors import UserError
 
 _NARROW = 640
-"""Pixels; with less than this two cards do not stand side by side."""
+"""The width in pixels below which two cards no longer stand side by side."""
 
 
 class OffersArea(QWidget):
-    """get(offer, pictures), details(offer): from a card. again(): look at this computer again."""
+    """The recommended models.
+
+    Signals:
+        get: The Offer to download, and whether to include the projector.
+        details: The Offer whose repository to open.
+        again: The user wants to check this computer again.
+    """
 
     get = Signal(object, bool)
     details = Signal(object)
@@ -83,6 +89,7 @@ class OffersArea(QWidget):
             card.show_download(download_of(downloads, card.offer.repo, card.offer.label))
 
     def card_of(self, repo: str, label: str) -> OfferCard | None:
+        """Return the card of a model; None if it is not recommended."""
         found = (c for c in self._cards if (c.offer.repo, c.offer.label) == (repo, label))
         return next(found, None)
 

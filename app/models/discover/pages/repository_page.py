@@ -1,4 +1,4 @@
-"""The page of a repository: its choices, their fit, and its card."""
+"""The page of a repository: its quantisations, their fit, and its description."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from engines.errors import UserError
 
 
 class VariantRow(RowButton):
-    """Chosen with a click, or among its neighbours with the arrow keys."""
+    """The row of one quantisation, chosen with a click or with the arrow keys."""
 
     def __init__(self, choice: Choice, parent: QWidget | None = None) -> None:
         self.choice = choice
@@ -55,7 +55,7 @@ class VariantRow(RowButton):
         self._settle(choice.fits)
 
     def show_fits(self, fits: Fits) -> None:
-        """The verdict is known better now."""
+        """Show a more exact verdict."""
         old, self._badge = self._badge, FitBadge(fits)
         self.box.replaceWidget(old, self._badge)
         old.hide()
@@ -76,7 +76,12 @@ class VariantRow(RowButton):
 
 
 class GateCard(Panel):
-    """licence(): open the page on which its terms are accepted. token(): give a token."""
+    """The card that explains how to get access to a repository.
+
+    Signals:
+        licence: The user wants to open the page on which the terms are accepted.
+        token: The user wants to enter a token.
+    """
 
     licence = Signal()
     token = Signal()
@@ -118,11 +123,16 @@ class GateCard(Panel):
 
 
 class RepositoryPage(PartPage):
-    """back(): to the results. chosen(Choice): another quantisation. get(Choice, projector): it is
-    wanted; projector: with that, too.
+    """The page of one repository.
 
-    again(repo): open it once more. page(): open its page in the browser. token(): give a token.
-    link(address): a link of its card was followed.
+    Signals:
+        back: The user wants to return to the results.
+        chosen: The Choice (quantisation) that is now selected.
+        get: The Choice to download, and whether to include its projector.
+        again: The repository to open again.
+        page: The user wants to open its page in the browser.
+        token: The user wants to enter a token.
+        link: The address of a link in its description that was clicked.
     """
 
     back = Signal()
@@ -179,7 +189,7 @@ class RepositoryPage(PartPage):
         return self._opened
 
     def focus(self) -> None:
-        """Move the keyboard to the top of the page."""
+        """Move the keyboard focus to the top of the page."""
         self._back.setFocus()
 
     def show_opening(self, repo: str) -> None:
@@ -189,7 +199,11 @@ class RepositoryPage(PartPage):
         )
 
     def show_problem(self, error: UserError, *, gated: bool) -> None:
-        """Show an error. gated: accepting its terms and a token may help."""
+        """Show an error.
+
+        Args:
+            gated: Whether accepting the terms and entering a token can help.
+        """
         self._begin(self._repo)
         actions = [("openAgain", "again", self.tr("Try again"))]
         if gated:
@@ -200,7 +214,11 @@ class RepositoryPage(PartPage):
         self._content.addWidget(card)
 
     def show_opened(self, opened: Opened, *, label: str = "") -> None:
-        """Show the repository. label: the quantisation to choose first; "" the recommended one."""
+        """Show the repository.
+
+        Args:
+            label: The quantisation to choose first; "" means the recommended one.
+        """
         repository = opened.repository
         self._begin(repository.id)
         self._opened = opened
@@ -241,7 +259,7 @@ class RepositoryPage(PartPage):
             self._panel.show_waiting()
 
     def show_not_queued(self, repo: str, label: str) -> None:
-        """Show that what was asked for did not get into the queue."""
+        """Show that a requested download did not get into the queue."""
         if self._panel is not None and self._is_shown(repo, label):
             self._panel.show_downloads(self._downloads)
 
@@ -251,7 +269,7 @@ class RepositoryPage(PartPage):
             self._panel.show_downloads(downloads)
 
     def _begin(self, repo: str) -> None:
-        """An empty page for a repository."""
+        """Show an empty page for a repository."""
         self._repo = repo
         self._opened = self._panel = None
         name, owner = split_name(repo)
@@ -271,7 +289,7 @@ class RepositoryPage(PartPage):
         self.chosen.emit(choice)
 
     def _rows(self, opened: Opened) -> list[VariantRow]:
-        """Show the one that is chosen, and under it all of them."""
+        """Add the panel of the chosen quantisation and, below it, a row for each quantisation."""
         self._place = QVBoxLayout()
         self._content.addLayout(self._place)
         box = QWidget()
@@ -287,7 +305,11 @@ class RepositoryPage(PartPage):
         return rows
 
     def _nothing(self, *, drafts: bool) -> QWidget:
-        """Say why there is nothing to get. drafts: all that there is are drafters."""
+        """Return a card that explains why there is nothing to download.
+
+        Args:
+            drafts: Whether the repository has only drafters.
+        """
         card = Panel("card", "nothingToGet", margins=(2.5, 2, 2.5, 2))
         what = self.tr("There is no GGUF file here that Hearth can run.")
         do = self.tr("Go back and search for the model’s name with “GGUF”.")

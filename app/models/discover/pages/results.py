@@ -1,4 +1,4 @@
-"""The results of a search, or words in their place."""
+"""The results of a search, or a text in their place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from engines.errors import UserError
 
 
 class ResultRow(RowButton):
-    """Clicked, it opens the repository."""
+    """The row of one result; a click opens the repository."""
 
     def __init__(self, found: SearchResult, parent: QWidget | None = None) -> None:
         name, owner = split_name(found.id)
@@ -57,7 +57,13 @@ def _tr(text: str) -> str:
 
 
 class Results(QWidget):
-    """opened(repo): one was chosen. again(): search once more. widen(): without the filters."""
+    """The results of a search.
+
+    Signals:
+        opened: The repository to open.
+        again: The user wants to repeat the search.
+        widen: The user wants to search without filters.
+    """
 
     opened = Signal(str)
     again = Signal()
@@ -97,7 +103,7 @@ class Results(QWidget):
         self._show(card)
 
     def focus(self, repo: str) -> bool:
-        """Move the keyboard to a result; returns whether it is there."""
+        """Move the keyboard focus to a result; return whether it is listed."""
         row = self.findChild(ResultRow, f"result-{repo}")
         if row is not None:
             row.setFocus()

@@ -1,4 +1,4 @@
-"""The search for models on the Hub: words, filters and the order of results."""
+"""The search for models on the Hub: words, filters and sort order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ _LICENCES = ("apache-2.0", "mit", "gemma", "llama3.1", "lfm1.0")
 
 
 class SearchBar(QWidget):
-    """search(query, fits): the user has asked. Nothing is asked of the Hub while typing."""
+    """The search field with its filters; it sends no request while the user types.
+
+    Signals:
+        search: The Query, and whether to list only models that fit this computer.
+    """
 
     search = Signal(object, bool)
 
@@ -56,22 +60,23 @@ class SearchBar(QWidget):
 
     @property
     def fits(self) -> bool:
-        """Whether only what fits this computer is wanted."""
+        """Whether to list only models that fit this computer."""
         return self._fits.isChecked()
 
     def drop_filters(self) -> None:
-        """Take all filters away and ask again."""
+        """Reset all filters and search again."""
         for chip in (self._fits, self._mtp):
             chip.setChecked(False)
         self._licence.setCurrentIndex(0)
         self.ask()
 
     def ask(self) -> None:
+        """Emit `search` with the current words and filters."""
         self._asked = True
         self.search.emit(self.query, self.fits)
 
     def _ask_again(self) -> None:
-        """A filter has changed: of use only when something was asked before."""
+        """Search again after a filter changed, if there was a search before."""
         if self._asked:
             self.ask()
 

@@ -1,4 +1,4 @@
-"""Asks for an access token: opens the dialog, has the token tested, and says what came of it."""
+"""The question for an access token: opens the dialog, tests the token, and shows the result."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from engines.errors import UserError
 
 
 class TokenDialog(Dialog):
-    """save(token): test and keep it. where(): open the page on which tokens are made.
+    """The dialog for an access token; its owner answers with `show_saved` or `show_problem`.
 
-    The owner answers with `show_saved` or `show_problem`.
+    Args:
+        kept: A sentence that says where the token will be stored.
+        warns: Whether that sentence is a warning.
+
+    Signals:
+        save: The token to test and store.
+        where: The user wants to open the page on which tokens are created.
     """
 
     save = Signal(str)
     where = Signal()
 
     def __init__(self, kept: str, warns: bool, parent: QWidget | None = None) -> None:
-        """Begin. kept: says where the token will be kept. warns: whether that needs a warning."""
         super().__init__("tokenDialog", width=520, parent=parent)
         self.set_title(self.tr("Access token for huggingface.co"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -58,7 +63,13 @@ class TokenDialog(Dialog):
         self._typed()
 
     def show_saved(self, account: str | None, untested: str | None, warning: str | None) -> None:
-        """Show that it is kept. account: whose it is; None if untested, for the reason given."""
+        """Show that the token is stored.
+
+        Args:
+            account: The token's account; None if the token was not tested.
+            untested: Why it was not tested.
+            warning: What the user should know about the place where it is stored.
+        """
         if account is not None:
             said = self.tr("Saved. The token belongs to {0}.").format(account)
         else:
@@ -113,14 +124,20 @@ class TokenDialog(Dialog):
 
 
 class TokenQuestion(QObject):
-    """kept(): there is a new token."""
+    """The question for an access token.
+
+    Args:
+        where: Returns the address of the page on which tokens are created.
+
+    Signals:
+        kept: A new token was stored.
+    """
 
     kept = Signal()
 
     def __init__(
         self, token: HubToken, where: Callable[[], str], notifier: Notifier, window: QWidget
     ) -> None:
-        """Begin. where: returns the address of the page on which tokens are made."""
         super().__init__(window)
         self._service = token
         self._where = where
@@ -129,7 +146,7 @@ class TokenQuestion(QObject):
         self._dialog: TokenDialog | None = None
 
     def ask(self) -> None:
-        """Open the dialog, as soon as it is known where a token would be kept."""
+        """Open the dialog, once it is known where a token would be stored."""
         self._service.look(self._open, self._notifier.error)
 
     def _open(self, warning: str) -> None:

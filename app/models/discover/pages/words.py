@@ -1,4 +1,4 @@
-"""Words for models on the Hub and their files, wherever they are shown."""
+"""Texts about models on the Hub and their files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _THOUSAND = 1000
 _DAY_S = 24 * 3600
 
 BETWEEN = "\u00a0· "
-"""Stands between facts in one line; a line never begins with it."""
+"""Separates facts in one line; a line never begins with it."""
 
 
 def _tr(text: str) -> str:
@@ -23,6 +23,7 @@ def _tr(text: str) -> str:
 
 
 def fits_word(fits: Fits) -> str:
+    """Return the verdict as a word."""
     return {
         "fits": _tr("Fits"),
         "tight": _tr("Tight"),
@@ -32,6 +33,7 @@ def fits_word(fits: Fits) -> str:
 
 
 def fits_sentence(fits: Fits) -> str:
+    """Return the verdict as a sentence."""
     return {
         "fits": _tr("Fits in this computer’s memory."),
         "tight": _tr("Fits, but takes nearly all the memory that is free."),
@@ -41,7 +43,7 @@ def fits_sentence(fits: Fits) -> str:
 
 
 def fits_look(fits: Fits) -> tuple[str, Tone]:
-    """Icon and colour that go with the word."""
+    """Return the icon and colour that go with the verdict."""
     looks: dict[Fits, tuple[str, Tone]] = {
         "fits": ("check", "good"),
         "tight": ("tight", "warn"),
@@ -52,12 +54,12 @@ def fits_look(fits: Fits) -> tuple[str, Tone]:
 
 
 def gate_word(gate: Gate) -> str:
-    """Say what a repository asks for; "" if it is open."""
+    """Return the access that a repository requires; "" if it is open."""
     return {"open": "", "auto": _tr("Needs an account"), "manual": _tr("Needs consent")}[gate]
 
 
 def count(number: int) -> str:
-    """A number of downloads as people read it: 812, 1.2 k, 34 k, 5.6 M."""
+    """Format a number of downloads: 812, 1.2 k, 34 k, 5.6 M."""
     if number < _THOUSAND:
         return str(number)
     if number < _THOUSAND**2:
@@ -67,15 +69,17 @@ def count(number: int) -> str:
 
 
 def downloads(number: int) -> str:
+    """Format a number of downloads, with the noun."""
     return _tr("1 download") if number == 1 else _tr("{0} downloads").format(count(number))
 
 
 def likes(number: int) -> str:
+    """Format a number of likes, with the noun."""
     return _tr("1 like") if number == 1 else _tr("{0} likes").format(count(number))
 
 
 def parameters(number: int) -> str:
-    """Parameters in billions, in millions where there are fewer, or in thousands."""
+    """Format a number of parameters in billions, millions or thousands."""
     billions = number / 1e9
     if number < 1e6:
         return _tr("{0} thousand parameters").format(f"{number / 1e3:.0f}")
@@ -87,7 +91,12 @@ def parameters(number: int) -> str:
 
 
 def ago(then: float, now: float | None = None) -> str:
-    """Say how long ago it was. Seconds since 1970."""
+    """Return how long ago a moment was, in words.
+
+    Args:
+        then: Seconds since 1970.
+        now: The current time, in seconds since 1970.
+    """
     days = int(((time.time() if now is None else now) - then) // _DAY_S)
     if days < 1:
         return _tr("today")
@@ -101,7 +110,7 @@ def ago(then: float, now: float | None = None) -> str:
 
 
 def mtp_words(sentence: str) -> str:
-    """Put before a sentence on MTP what it brings: “Faster answers (MTP), automatic: …”."""
+    """Put the benefit in front of a sentence on MTP: “Faster answers (MTP), automatic: …”."""
     mode, colon, _ = sentence.partition(":")
     if colon and " " not in mode:
         return _tr("Faster answers (MTP), {0}").format(sentence[0].lower() + sentence[1:])
@@ -109,13 +118,13 @@ def mtp_words(sentence: str) -> str:
 
 
 def split_name(repo: str) -> tuple[str, str]:
-    """The name of a repository, and its owner."""
+    """Return the name of a repository and its owner."""
     owner, _, name = repo.rpartition("/")
     return name, owner
 
 
 def facts_of(repository: Repository) -> list[str]:
-    """List what there is to say of a repository in one line."""
+    """List the facts about a repository that are shown in one line."""
     facts = [split_name(repository.id)[1]]
     if repository.parameters:
         facts.append(parameters(repository.parameters))

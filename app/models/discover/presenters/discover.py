@@ -1,4 +1,4 @@
-"""Finds models on the Hub and downloads them, for the window."""
+"""The search for models on the Hub and their download, for the window."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ FITTING = "fitting"
 class Discover:
     """Finds models on the Hub and downloads them.
 
-    Each verb calls `done` with what has come of it, or `failed` with what went wrong.
+    Each method calls `done` with the result or `failed` with the error.
+
+    Args:
+        address: Returns the Hub's address, without a slash at its end.
+        headers: The folder for headers of models' files.
     """
 
     def __init__(
@@ -56,7 +60,6 @@ class Discover:
         projectors: Projectors,
         tasks: Tasks,
     ) -> None:
-        """Begin. address: the Hub's, without a slash at its end. headers: a folder for them."""
         self._hub = hub
         self._queue = queue
         self._fitting = fitting
@@ -73,7 +76,7 @@ class Discover:
         self._judging = Latest(tasks, FITTING)
 
     def page(self, path: str) -> str:
-        """Return the address of a repository's page, or of another page of the Hub."""
+        """Return the address of a repository's page, or of another page on the Hub."""
         return f"{self._address()}/{path}"
 
     def search(
@@ -84,9 +87,10 @@ class Discover:
         done: Callable[[Sequence[SearchResult]], object],
         failed: Failed,
     ) -> None:
-        """Search the Hub; only the last search counts.
+        """Search the Hub; only the latest search is answered.
 
-        fits: leave out what is too large for this computer.
+        Args:
+            fits: Whether to leave out models that are too large for this computer.
         """
 
         def work() -> Sequence[SearchResult]:
@@ -98,7 +102,7 @@ class Discover:
         self._searches.run(work, done, failed)
 
     def open(self, repo: str, done: Callable[[Opened], object], failed: Failed) -> None:
-        """Look at a repository; only the last one that was opened counts."""
+        """Describe a repository; only the latest request is answered."""
 
         def work() -> Opened:
             repository = self._hub.repository(repo)
@@ -114,13 +118,13 @@ class Discover:
         self._pages.run(work, done, failed)
 
     def card(self, opened: Opened, done: Callable[[str], object], failed: Failed) -> None:
-        """Read the card of a repository, as markdown."""
+        """Read the README of a repository, as markdown."""
         self._cards.run(lambda: self._hub.card(opened.repository), done, failed)
 
     def judge(
         self, opened: Opened, choice: Choice, done: Callable[[Judged], object], failed: Failed
     ) -> None:
-        """Compute exactly what a choice takes, from the headers of its files."""
+        """Compute the exact memory need of a choice, from the headers of its files."""
         repository, load_options = opened.repository, load_options_of(self._settings.current)
 
         def header_of(variant: Variant) -> Path:
@@ -152,14 +156,18 @@ class Discover:
         *,
         projector: bool = False,
     ) -> None:
-        """Download a choice with all that belongs to it. projector: with that, too."""
+        """Download a choice with its companion files.
+
+        Args:
+            projector: Whether to include its projector.
+        """
         files = wanted(opened.repository, choice, projector=projector)
         self._tasks.run(lambda: self._queue.add(files), done, failed, on=PAGES)
 
     def get_projector(
         self, entry: ModelEntry, done: Callable[[Download], object], failed: Failed
     ) -> None:
-        """Download the projector of a model that is here."""
+        """Download the projector of a model on this computer."""
         self._tasks.run(
             lambda: self._queue.add(self._projectors.wanted(entry)), done, failed, on=PAGES
         )
@@ -172,7 +180,11 @@ class Discover:
         *,
         projector: bool = False,
     ) -> None:
-        """Download a recommended model: what its repository has of it now. projector: as `get`."""
+        """Download a recommended model, with the files that its repository has now.
+
+        Args:
+            projector: Whether to include its projector.
+        """
 
         def work() -> Download:
             repository = self._hub.repository(offer.repo)
@@ -204,7 +216,11 @@ class Discover:
         self._tasks.run(work, done, failed, on=PAGES)
 
     def _file_of(self, beside: Beside) -> Wanted | None:
-        """Find a file of another repository; a model is not refused for what only helps it."""
+        """Find a file in another repository.
+
+        Returns:
+            None if it is gone: the model is still downloaded without this helper.
+        """
         repository = self._hub.repository(beside.repo)
         if file := _named(repository, beside.pattern):
             return wanted_file(repository, file)
@@ -212,7 +228,10 @@ class Discover:
         return None
 
     def _has_token(self) -> bool:
-        """Whether there is a token; a keyring that fails says so when a token is given."""
+        """Return whether there is a token.
+
+        A keyring error counts as no token here; it is reported when the user enters one.
+        """
         try:
             return self._tokens.status(HUB).present
         except KeyringBroken:
@@ -225,6 +244,6 @@ def _named(repository: Repository, pattern: str) -> RepoFile | None:
 
 
 def _memory(hardware: Hardware) -> int:
-    """Return the most that a model may take: all free memory, on cards and in the computer."""
+    """Return all free memory, of graphics cards and computer together, in bytes."""
     cards = sum(gpu.free_bytes or 0 for gpu in hardware.gpus if gpu.usable and not gpu.integrated)
     return hardware.memory.available_bytes + cards

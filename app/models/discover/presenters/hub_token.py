@@ -1,4 +1,4 @@
-"""The token for the Hub, for the window: where it is kept, testing and keeping it."""
+"""The token for the Hub, for the window: where it is stored, and how it is tested and stored."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ KEYRING = "keyring"
 
 
 class HubToken:
-    """The token, on a queue of its own: the keyring may ask the user before it answers."""
+    """The token, on a task queue of its own: the keyring can ask the user before it answers."""
 
     def __init__(self, tokens: Tokens, tasks: Tasks) -> None:
         self._tokens = tokens
         self._tasks = tasks
 
     def look(self, done: Callable[[str], object], failed: Failed) -> None:
-        """Look where it would be kept; `done` is told what its owner should know of that place.
+        """Check where a token would be stored.
 
-        That is "" if it is kept well.
+        Args:
+            done: Receives a warning about that place; "" if it is safe.
         """
         self._tasks.run(lambda: self._tokens.status(HUB).warning or "", done, failed, on=KEYRING)
 
     def keep(self, token: str, done: Callable[[KeptToken], object], failed: Failed) -> None:
-        """Test it and keep it."""
+        """Test a token and store it."""
         self._tasks.run(lambda: self._tokens.keep(HUB, token), done, failed, on=KEYRING)

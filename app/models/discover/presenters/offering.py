@@ -1,4 +1,4 @@
-"""Turns recommendations into what the window shows of them: pure."""
+"""Turns recommendations into offers for the window: pure."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Hardware) -> Offers:
+    """Turn a recommendation into offers."""
     picks: tuple[tuple[OfferKind, Pick | None], ...] = (
         ("default", recommendation.default),
         ("faster", recommendation.faster),
@@ -28,7 +29,7 @@ def offers_of(recommendation: Recommendation, catalogue: Catalogue, hardware: Ha
 
 
 def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
-    """Return each family with its models and what they are good at."""
+    """Return each family, with its models and their strengths."""
     return tuple(
         KnownFamily(
             family.name,
@@ -40,7 +41,7 @@ def families_of(catalogue: Catalogue) -> tuple[KnownFamily, ...]:
 
 
 def embedder_offer(catalogue: Catalogue, size_id: str) -> Offer | None:
-    """Return an embedding model of the catalogue as an offer; None where it is not in there."""
+    """Return an embedding model of the catalogue as an offer; None if the catalogue lacks it."""
     for family in catalogue.families:
         for size in family.sizes:
             if size.id == size_id:
@@ -82,7 +83,7 @@ def _offer(kind: OfferKind, pick: Pick, size: Size, hardware: Hardware) -> Offer
 
 
 def _beside(pick: Pick, size: Size) -> Beside | None:
-    """Return the file of its own that was counted in for guessing ahead."""
+    """Return the separate drafter file that was counted in; None if there is none."""
     chosen = next(
         it for it in size.variants if (it.repo, it.quantisation) == (pick.repo, pick.variant)
     )

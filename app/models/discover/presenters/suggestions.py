@@ -1,4 +1,4 @@
-"""Recommended models for this computer and the known families, for the window."""
+"""The recommended models for this computer and the known families, for the window."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from engines.hardware import Hardware
 
 FRESH_S: Final = 60.0
-"""How long a recommendation holds, in seconds."""
+"""How long a recommendation stays valid, in seconds."""
 
 
 class Suggestions(QObject):
-    """Recommends models; nobody outside this computer is asked.
+    """Recommends models without asking any other computer.
 
-    offered(Offers), families(tuple of KnownFamily), or failed(error), in three parts.
-    crashed(error): a bug of ours, told besides. told: what was offered last.
+    Attributes:
+        told: The last value of `offered`.
+
+    Signals:
+        offered: The Offers.
+        families: A tuple of KnownFamily.
+        failed: The error for the user.
+        crashed: The error, also emitted if it is a bug in Hearth.
     """
 
     offered = Signal(object)
@@ -49,12 +55,16 @@ class Suggestions(QObject):
         self.told: Offers | None = None
 
     def recommend_again(self) -> None:
-        """Recommend again after a while: free memory may have changed."""
+        """Recommend again if the last time was `FRESH_S` ago: free memory can have changed."""
         if self._clock() - self._asked_at >= FRESH_S:
             self.recommend(only_news=True)
 
     def recommend(self, *, only_news: bool = False) -> None:
-        """Recommend; emits offered, or failed. only_news: not if the offers look as before."""
+        """Recommend models; emits `offered` or `failed`.
+
+        Args:
+            only_news: Whether to emit nothing if the offers look the same as before.
+        """
         self._asked_at = self._clock()
 
         def work() -> Offers:
@@ -80,7 +90,7 @@ class Suggestions(QObject):
         self._tasks.run(work, done, failed, on=SYSTEM)
 
     def look_at_families(self) -> None:
-        """Read the families; emits families, or failed."""
+        """Read the families; emits `families` or `failed`."""
 
         def work() -> tuple[KnownFamily, ...]:
             from app.models.discover.presenters.offering import families_of

@@ -1,4 +1,4 @@
-"""Asks the Hub for the true files of the catalogue's repositories, and keeps the answers."""
+"""Asks the Hub for the real files of the catalogue's repositories, and stores the answers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ class AsksRepository(Protocol):
 
 @dataclass(frozen=True)
 class Refreshed:
-    """The result of asking.
+    """The result of a refresh.
 
-    told: repositories that the Hub answered for. missing: those it did not, and why not.
+    Attributes:
+        told: Repositories that the Hub described.
+        missing: The other repositories, each with the reason.
     """
 
     told: tuple[str, ...]
@@ -43,7 +45,7 @@ class Refreshed:
 
 
 class KnownFilesBook:
-    """The file of answers. One that cannot be read counts as empty."""
+    """The file that stores the answers; an unreadable file counts as empty."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -60,7 +62,11 @@ class KnownFilesBook:
             return KnownFiles()
 
     def write(self, known: KnownFiles) -> None:
-        """Write the answers. Raises DataFolderReadOnly or DiskFull."""
+        """Write the answers.
+
+        Raises:
+            DataFolderReadOnly, DiskFull
+        """
         write_whole(self._file, known.model_dump_json(indent=1) + "\n")
 
 
@@ -71,11 +77,16 @@ def refresh(
     cancel: CancelToken,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Refreshed:
-    """Ask for one repository after the other; what is known of those that fail stays.
+    """Ask for one repository after another; keep the stored facts of those that fail.
 
-    A repository that is gone or wants an account does not stop the others; an error that would
-    meet every one of them does. progress: from 0 to 1.
-    Raises DataFolderReadOnly or DiskFull.
+    A repository that is gone or needs an account does not stop the refresh; an error that would
+    affect every repository does.
+
+    Args:
+        progress: Receives the share that is done, from 0 to 1.
+
+    Raises:
+        DataFolderReadOnly, DiskFull
     """
     from app.models.discover.values.catalogue_sizes import known_repository, updated
 

@@ -11,15 +11,16 @@ from app.models.library.values.quantisations import best_variant, quantisation_o
 from engines.memory.fit import Verdict
 
 _BITS = 4.9
-"""The bits of a weight in the quantisation that most people take (Q4_K_M)."""
+"""The bits per weight of the most common quantisation (Q4_K_M)."""
 _SHARE = 0.85
-"""The part of a memory that weights may take; the rest is for the context and computing."""
+"""The share of the memory that weights can take; the rest is for the context and computing."""
 
 
 def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple[Choice, ...]:
-    """List the variants, smallest first, of which at most one is recommended.
+    """List the variants, smallest first; at most one is recommended.
 
-    quick: a first verdict on so many bytes.
+    Args:
+        quick: Gives a first verdict on a model, from its size in bytes.
     """
     chosen = choose(repository.files, repository.id)
 
@@ -42,5 +43,5 @@ def choices_of(repository: Repository, quick: Callable[[int], Verdict]) -> tuple
 
 
 def most_parameters(memory_bytes: int) -> int:
-    """Return the parameters of the largest model of 4 bits that a memory may hold."""
+    """Return the parameters of the largest 4-bit model that fits in a memory."""
     return int(memory_bytes * _SHARE * 8 / _BITS)

@@ -1,4 +1,4 @@
-"""Finds the projectors with which models see, where they can be had."""
+"""Finds the projectors with which models see."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ _log = logging.getLogger(__name__)
 
 
 class AsksForRepository(Protocol):
-    """Asks the Hub for the files of a repository; raises what `HubClient.repository` raises."""
+    """Asks the Hub for the files of a repository; raises the errors of `Hub.repository`."""
 
     def repository(self, repo: str, revision: str = "main") -> Repository: ...
 
 
 class Projectors:
-    """Looks projectors up in the catalogue, and in the repositories of models. Qt-free.
+    """Looks up projectors in the catalogue and in the repositories of models; Qt-free.
 
-    catalogue: raises CatalogueInvalid where the user's own file cannot be used.
+    Args:
+        catalogue: Returns the catalogue; raises CatalogueInvalid if the user's own file cannot be
+            used.
     """
 
     def __init__(
@@ -40,7 +42,11 @@ class Projectors:
         self._hub = hub
 
     def offer(self, entry: ModelEntry) -> ProjectorOffer | None:
-        """Return the projector that a model here could have; by the catalogue, nothing is asked."""
+        """Return the projector that a model on this computer could have, without asking the Hub.
+
+        Returns:
+            None if the catalogue names none.
+        """
         file = self.of_repo(entry.repo) if entry.repo is not None else None
         if file is None or entry.engine != "llamacpp":
             return None
@@ -49,7 +55,7 @@ class Projectors:
         return ProjectorOffer(name, round(file.gb.value * 1e9))
 
     def of_repo(self, repo: str) -> File | None:
-        """Return the projector that the catalogue names for the models of a repository."""
+        """Return the projector that the catalogue names for a repository's models; None if none."""
         try:
             sizes = self._catalogue().sizes.values()
         except CatalogueInvalid as error:
@@ -59,9 +65,11 @@ class Projectors:
         return next(found, None)
 
     def wanted(self, entry: ModelEntry) -> Wanted:
-        """Ask the Hub for the projector of a model here, at the commit that the model is of.
+        """Ask the Hub for the projector of a model on this computer, at the model's own commit.
 
-        Raises FileNotOnHub, and what the Hub raises.
+        Raises:
+            FileNotOnHub: The repository has no projector.
+            The errors of the Hub.
         """
         repository = self._hub().repository(entry.repo or "", entry.revision or "main")
         chosen = choose(repository.files, repository.id)

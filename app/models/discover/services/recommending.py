@@ -1,4 +1,4 @@
-"""Recommends models for this computer: looks, measures, and asks the catalogue's rule."""
+"""Recommends models for this computer: examines it, measures it, and applies the rule."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from engines.hardware import Hardware
 
 _MOST_BYTES: Final = 64_000_000
-"""Far more than any catalogue has; Hearth's own has a thousandth of it."""
+"""The largest catalogue file allowed; Hearth's own is a thousand times smaller."""
 
 
 class Recommending:
-    """Recommends when asked; the first time it measures for a third of a second.
+    """Recommends models on request; the first time, it measures for a third of a second.
 
-    shipped: Hearth's own catalogue. folder: the data folder, where catalogue.json may change it,
-    and catalogue-sizes.json and bandwidth.json keep what was learnt. models: the folder to which
-    models are downloaded, for the room on its disk; it need not be there yet.
+    Args:
+        shipped: Hearth's own catalogue.
+        folder: The data folder. Its catalogue.json can change the catalogue; catalogue-sizes.json
+            and bandwidth.json store what was learnt.
+        models: Returns the folder for downloaded models, to check its disk; it need not exist yet.
     """
 
     def __init__(
@@ -56,7 +58,11 @@ class Recommending:
         return KnownFilesBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
-        """Read the models that Hearth knows. Raises CatalogueInvalid for the user's own file."""
+        """Read the catalogue.
+
+        Raises:
+            CatalogueInvalid: The user's own file cannot be used.
+        """
         from app.models.discover.values.catalogue import load_catalogue
 
         return load_catalogue(
@@ -64,7 +70,11 @@ class Recommending:
         )
 
     def recommend(self) -> Recommendation:
-        """Recommend for this computer as it is now. Raises CatalogueInvalid."""
+        """Recommend models for this computer in its current state.
+
+        Raises:
+            CatalogueInvalid: The user's own file cannot be used.
+        """
         from app.models.discover.values.catalogue_sizes import known_sizes
         from app.models.discover.values.recommend import recommend
         from engines.hardware.bandwidth import BandwidthBook
@@ -82,7 +92,11 @@ class Recommending:
     def refresh(
         self, cancel: CancelToken, progress: Callable[[float], None] = lambda _: None
     ) -> Refreshed:
-        """Ask the Hub for the true sizes and hashes. Raises CatalogueInvalid."""
+        """Ask the Hub for the real sizes and hashes.
+
+        Raises:
+            CatalogueInvalid: The user's own file cannot be used.
+        """
         from app.models.discover.services.catalogue_refresh import refresh
         from app.models.discover.values.catalogue_sizes import repositories
 
@@ -102,6 +116,6 @@ class Recommending:
 
 
 def _disk_free(folder: Path) -> int:
-    """Return the bytes free on the disk where a folder is or will be."""
+    """Return the free bytes on the disk where a folder is or will be."""
     there = next(it for it in (folder, *folder.parents) if it.exists())
     return shutil.disk_usage(there).free

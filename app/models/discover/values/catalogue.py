@@ -3,10 +3,10 @@
 catalogue = load_catalogue(shipped_text, extension_text)
 print(catalogue.sizes["gemma-4-e4b"].good_at)
 
-The list that Hearth ships can be extended by a file in the data folder: a family or size of a new
-id is added, one of a known id takes its place, `hide` leaves some out, and `only` leaves out
-everything that Hearth ships. Sizes of files are there to reckon with and no more: what is
-downloaded is what the Hub says at that moment.
+A file in the data folder can extend the catalogue that Hearth ships: a family or size with a new id
+is added, one with a known id replaces the shipped one, `hide` leaves some out, and `only` leaves
+out everything that Hearth ships. The sizes of files serve for estimates only: a download takes the
+files that the Hub has at that moment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.base.errors import CatalogueInvalid
 T = TypeVar("T")
 
 Certainty = Literal["checked", "stated", "estimated"]
-"""The certainty of a fact: seen in a file or its log, said by somebody, or estimated."""
+"""How certain a fact is: seen in a file or its log, stated by someone, or estimated."""
 
 Tier = Literal["tiny", "small", "medium", "large", "huge"]
 """The computer that a model is made for: any, 8 GB, 16 GB, 32 GB or a large card, a workstation."""
@@ -47,8 +47,10 @@ class Fact(_Value, Generic[T]):
 class Licence(_Value):
     """A model's licence.
 
-    name: as the Hub calls it. account: whether the Hub wants an account before a download. note:
-    one sentence on what it forbids, where it forbids something.
+    Attributes:
+        name: Its name on the Hub.
+        account: Whether the Hub requires an account for the download.
+        note: One sentence on what it forbids; empty if it forbids nothing.
     """
 
     name: str
@@ -58,9 +60,12 @@ class Licence(_Value):
 
 
 class File(_Value):
-    """A file to download. repo: "owner/name". pattern: matches its name, with * for any letters.
+    """A file to download.
 
-    gb: its size, about, in decimal gigabytes.
+    Attributes:
+        repo: "owner/name".
+        pattern: Matches its name; * stands for any characters.
+        gb: Its approximate size, in decimal gigabytes.
     """
 
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -69,10 +74,13 @@ class File(_Value):
 
 
 class CatalogueVariant(_Value):
-    """A quantisation: its label as in owner/name:LABEL. gb: all of its parts together, about.
+    """A quantisation of a model.
 
-    head: whether the model's own MTP head is in this file, if the model has one. Where it is not,
-    it may lie in a file of its own, which the size names as its drafter.
+    Attributes:
+        quantisation: Its label, as in owner/name:LABEL.
+        gb: The approximate size of all its parts, in decimal gigabytes.
+        head: Whether this file contains the model's own MTP head, if the model has one. If not, the
+            head can be in a separate file, which is then the size's `drafter`.
     """
 
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -86,10 +94,13 @@ class CatalogueVariant(_Value):
 
 
 class Mtp(_Value):
-    """Multi-token prediction. kind: what guesses ahead. help: how its switch should stand.
+    """Multi-token prediction.
 
-    embedded: the model's own prediction layers, in its file or in one of their own. drafter: a
-    small model beside it, which reads its memory. why: one sentence for people.
+    Attributes:
+        kind: What drafts: "embedded" is the model's own prediction layers, in its file or in a
+            separate one; "drafter" is a small separate model that reads the model's KV cache.
+        help: The recommended position of the MTP switch.
+        why: One sentence for the user.
     """
 
     kind: Literal["embedded", "drafter", "none"] = "none"
@@ -98,9 +109,13 @@ class Mtp(_Value):
 
 
 class VllmCheckpoint(_Value):
-    """A checkpoint for vLLM. speculative: its `speculative_config`, None for none. gb: about.
+    """A checkpoint for vLLM.
 
-    vram_gb: the least memory of a card, by its makers, in decimal gigabytes; for a short context.
+    Attributes:
+        gb: The approximate size in decimal gigabytes.
+        vram_gb: The smallest memory of a card, as its makers state it, in decimal gigabytes, for a
+            short context.
+        speculative: Its `speculative_config`; None if it has none.
     """
 
     repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
@@ -112,11 +127,14 @@ class VllmCheckpoint(_Value):
 
 
 class Shape(_Value):
-    """The figures of a model from which its memory is computed. Bytes are at f16.
+    """The figures from which a model's memory is computed; bytes are for f16.
 
-    kv: bytes for each token of the context. window: tokens that its sliding layers look back on,
-    and window_kv: their bytes for each of these. state: bytes of its recurrent layers, whatever the
-    context. width: of a token inside the model.
+    Attributes:
+        width: Width of a token inside the model (the embedding length).
+        kv: Bytes for each token of the context.
+        window: How many tokens the sliding-window layers look back.
+        window_kv: Bytes of the sliding-window layers for each of these tokens.
+        state: Bytes of the recurrent layers, whatever the context.
     """
 
     layers: Fact[int]
@@ -130,11 +148,14 @@ class Shape(_Value):
 
 
 class Size(_Value):
-    """A model of a family. variants: the ones to be had, in the order of preference.
+    """A model of a family.
 
-    quality: how good it is, from 0 to 100, which orders models and means nothing else.
-    everyday: whether it may be the first one suggested; others are alternatives to it.
-    drafter: the file of its own that guesses ahead for the variants which cannot by themselves.
+    Attributes:
+        good_at: A sentence on its strengths.
+        quality: How good it is, from 0 to 100; only serves to order models.
+        everyday: Whether it can be the first recommendation; others are alternatives to it.
+        variants: The available variants, in order of preference.
+        drafter: A separate file that drafts for the variants that cannot draft by themselves.
     """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
@@ -163,12 +184,18 @@ class Size(_Value):
         return tuple(dict.fromkeys(repos))
 
     def drafter_of(self, variant: CatalogueVariant) -> File | None:
-        """Return the file that guesses ahead for a variant; None if its own does, or nothing."""
+        """Return the separate file that drafts for a variant.
+
+        Returns:
+            None if the variant's own file drafts, or if nothing does.
+        """
         inside = self.mtp.kind == "embedded" and variant.head
         return None if inside or self.mtp.kind == "none" else self.drafter
 
 
 class Family(_Value):
+    """A family of models from one maker."""
+
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
     name: str
     maker: str
@@ -180,9 +207,11 @@ class Family(_Value):
 
 
 class Catalogue(_Value):
-    """The list of model families; `sources` says what each fact's `source` stands for.
+    """The list of model families.
 
-    checked: the day on which all of it was last compared with the Hub; None if it never was.
+    Attributes:
+        checked: The day when all of it was last compared with the Hub; None if never.
+        sources: Explains the names that a fact's `source` uses.
     """
 
     version: Literal[1]
@@ -216,7 +245,9 @@ class Catalogue(_Value):
 class Extension(_Value):
     """The user's file that changes the catalogue.
 
-    hide: ids of families or sizes. only: whether nothing else is listed.
+    Attributes:
+        only: Whether to list nothing but the families of this file.
+        hide: Ids of families or sizes to leave out.
     """
 
     version: Literal[1]
@@ -231,7 +262,11 @@ def load_catalogue(
 ) -> Catalogue:
     """Read the catalogue that Hearth ships, changed by the user's file if there is one.
 
-    place: where that file is, for errors. Raises CatalogueInvalid for it.
+    Args:
+        place: Where the user's file is, for errors.
+
+    Raises:
+        CatalogueInvalid: The user's file cannot be used.
     """
     own = Catalogue.model_validate_json(shipped)
     if extension is None:
@@ -277,13 +312,13 @@ def _merged(own: Catalogue, change: Extension) -> Catalogue:
 
 
 def _with_sizes(before: Family, family: Family) -> Family:
-    """Return the newer family with those of the older one's sizes that it does not name."""
+    """Return the new family, with the old family's sizes that it does not replace."""
     sizes = {size.id: size for size in (*before.sizes, *family.sizes)}
     return family.model_copy(update={"sizes": tuple(sizes.values())})
 
 
 def _reason(error: ValidationError, text: str) -> str:
-    """Say what is wrong first, with its place in the file."""
+    """Return the first thing that is wrong, with its place in the file."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         return f"{first['msg'].removeprefix('Invalid JSON: ')}."
@@ -296,6 +331,6 @@ def _reason(error: ValidationError, text: str) -> str:
 
 
 def _line(text: str, name: str | int) -> str:
-    """Say in which line a name is written, if it is written once."""
+    """Return the line in which a name occurs, if it occurs in only one."""
     lines = [at for at, line in enumerate(text.splitlines(), 1) if f'"{name}"' in line]
     return f", in line {lines[0]}" if len(lines) == 1 else ""

@@ -1,8 +1,8 @@
-"""A model of the catalogue as the header of its file, for the engine's own estimate of it: pure.
+"""Makes a file header of a catalogue model, so that the engine can estimate its memory: pure.
 
-What the catalogue does not say is set so that the estimate is an upper one: how the layers differ,
-that the token table may stay in the computer's own memory, and which part of a mixture its experts
-are.
+Facts that the catalogue lacks are set so that the estimate is an upper bound: how the layers
+differ, that the token table can stay in the computer's own memory, and which part of a mixture of
+experts its experts are.
 """
 
 from __future__ import annotations
@@ -18,21 +18,26 @@ if TYPE_CHECKING:
     from app.models.discover.values.catalogue import Shape, Size
 
 _F16: Final = 2
-# Of the widest feed-forward layer in widths of a token; an upper estimate for all of the list.
+# The widest feed-forward layer, in token widths: an upper bound for all models on the list.
 _FEED_FORWARD: Final = 5
-# The planner asks an architecture whether it keeps a state, and whether that can be taken back.
+# The planner derives from the architecture whether a model keeps a state and can roll it back.
 _RECURRENT: Final = "qwen35"
 _OTHERS: Final = "llama"
-# Of the layers of a model that keeps a state, one in so many keeps a cache, as a head does.
+# In a model that keeps a state, one in this many layers keeps a KV cache, as an MTP head does.
 _CACHED: Final = 4
 
 
 def header_of(size: Size, weights: int, *, head: bool) -> GgufHeader:
-    """Make the header of a model whose file has so many bytes. head: its MTP head is in it."""
+    """Make the header of a model.
+
+    Args:
+        weights: Bytes of its file.
+        head: Whether the file contains its MTP head.
+    """
     shape = size.shape
     count = shape.layers.value
     output = shape.vocabulary.value * shape.width.value / (size.parameters.value * 1e9)
-    # A prediction layer is counted in as the last one. Its weights are not known apart.
+    # A prediction layer counts as the last one. Its weights are not known separately.
     return _header(
         size,
         "chat",
@@ -43,9 +48,9 @@ def header_of(size: Size, weights: int, *, head: bool) -> GgufHeader:
 
 
 def drafter_header(size: Size, weights: int) -> GgufHeader:
-    """Make the header of a drafter: one layer, which reads the cache of its model.
+    """Make the header of a drafter: one layer, which reads the KV cache of its model.
 
-    Prediction layers in a file of their own keep a cache of their own.
+    Prediction layers in a separate file keep a cache of their own.
     """
     layers = _layers(size.shape, 1, head=False, cached=False)
     if size.mtp.kind == "embedded":
@@ -80,7 +85,7 @@ def _header(
 
 
 def _layers(shape: Shape, count: int, *, head: bool, cached: bool = True) -> Layers:
-    """Spread a token's cache evenly over the layers, as it is over most of them."""
+    """Spread a token's cache evenly over the layers, as most models do."""
     width = shape.width.value
     window = shape.window.value if shape.window and shape.window_kv else 0
     caches = _caches(shape.kv.value, count, sliding=False)
@@ -123,7 +128,7 @@ def _caches(of_a_token: int, count: int, *, sliding: bool) -> tuple[CacheLayer, 
 
 
 def _tensors(weights: int, count: int, output: int) -> tuple[Tensor, ...]:
-    """Return a tensor of each layer and one of the output, with all the bytes between them."""
+    """Return one tensor for each layer and one for the output, with all the bytes between them."""
     found = []
     end = 0
     for layer in range(count):

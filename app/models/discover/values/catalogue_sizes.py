@@ -1,4 +1,4 @@
-"""Sizes, hashes and commits of the catalogue's files, as the Hub last told them. Pure."""
+"""Sizes, hashes and commits of the catalogue's files, as the Hub last reported them: pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ class _Value(BaseModel):
 
 
 class KnownFile(_Value):
-    """A file on the Hub. size in bytes. sha256: of large files."""
+    """A file on the Hub.
+
+    Attributes:
+        size: Size in bytes.
+        sha256: Only of large files.
+    """
 
     path: str
     size: int
@@ -27,9 +32,11 @@ class KnownFile(_Value):
 
 
 class KnownRepository(_Value):
-    """A repository at one commit. told: when, in seconds since 1970.
+    """A repository at one commit.
 
-    variants: the labels of its quantisations, and the paths of the parts of each.
+    Attributes:
+        told: When the Hub described it, in seconds since 1970.
+        variants: The paths of the parts of each quantisation, by its label.
     """
 
     revision: str
@@ -39,14 +46,18 @@ class KnownRepository(_Value):
 
 
 class KnownFiles(_Value):
-    """The files that the Hub has told of, by the name of the repository."""
+    """The files that the Hub has described, by repository."""
 
     version: Literal[1] = 1
     repositories: dict[str, KnownRepository] = {}
 
 
 def known_repository(repository: Repository, now: float) -> KnownRepository:
-    """Keep a repository's GGUF files. now: seconds since 1970."""
+    """Make a record of a repository's GGUF files.
+
+    Args:
+        now: The current time, in seconds since 1970.
+    """
     return KnownRepository(
         revision=repository.revision,
         told=now,
@@ -60,7 +71,7 @@ def known_repository(repository: Repository, now: float) -> KnownRepository:
 
 
 def known_sizes(catalogue: Catalogue, known: KnownFiles) -> dict[str, int]:
-    """Return sizes in bytes by a variant's name or a file's key, as `placing` wants them."""
+    """Return sizes in bytes, by a variant's name or a file's key, as `placing` needs them."""
     sizes: dict[str, int] = {}
     for size in catalogue.sizes.values():
         for variant in size.variants:
@@ -86,7 +97,7 @@ def _of_variant(repository: KnownRepository, variant: CatalogueVariant) -> int:
 
 
 def _of_file(repository: KnownRepository, file: File) -> int:
-    """Return the size of the smallest file that matches the pattern, in bytes; 0 if none does."""
+    """Return the size in bytes of the smallest file that matches the pattern; 0 if none does."""
     found = [
         it.size for it in repository.files if fnmatch(it.path.rpartition("/")[2], file.pattern)
     ]
@@ -94,10 +105,11 @@ def _of_file(repository: KnownRepository, file: File) -> int:
 
 
 def repositories(catalogue: Catalogue) -> tuple[str, ...]:
-    """Return the catalogue's repositories, each once; the preferred one of each model first."""
+    """Return the catalogue's repositories, each once; each model's preferred one comes first."""
     of_models: Iterable[tuple[str, ...]] = (it.repositories for it in catalogue.sizes.values())
     return tuple(dict.fromkeys(repo for repos in of_models for repo in repos))
 
 
 def updated(known: KnownFiles, told: Mapping[str, KnownRepository]) -> KnownFiles:
+    """Return the known files with newly described repositories added or replaced."""
     return KnownFiles(repositories={**known.repositories, **told})

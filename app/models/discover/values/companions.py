@@ -1,4 +1,4 @@
-"""Finds the drafter of the catalogue that was made for a model on this computer: pure."""
+"""Finds the drafter in the catalogue that was made for a model on this computer: pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
-    """Find the drafter to download for a model, told by its shape; None if none would help.
+    """Return the drafter to download for a model; None if none would help.
 
-    Models of one shape, such as successors of one size, are told apart by their names.
+    A model is recognised by its shape; models of the same shape, such as successors of one size,
+    are told apart by their names.
     """
     alike = [size for size in catalogue.sizes.values() if _has_shape(header, size)]
     if len(alike) > 1:
@@ -25,7 +26,7 @@ def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
 
 
 def offer_of(drafter: File) -> str:
-    """Offer a drafter in one sentence, for a model that lacks it."""
+    """Return a sentence that offers a drafter for a model that lacks it."""
     bytes_about = round(drafter.gb.value * 1e9)
     return (
         f"This model can answer faster with its {amount(bytes_about)} drafter, which can "
@@ -35,7 +36,7 @@ def offer_of(drafter: File) -> str:
 
 def _has_shape(header: GgufHeader, size: Size) -> bool:
     shape = size.shape
-    # A file may count prediction layers that were left out of it.
+    # A file can count prediction layers that it does not contain.
     return (
         header.block_count - header.nextn_predict_layers == shape.layers.value
         and header.embedding_length == shape.width.value

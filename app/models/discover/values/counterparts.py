@@ -1,4 +1,4 @@
-"""The same model for another engine: a GGUF file and a checkpoint, by the catalogue. Pure."""
+"""Finds the same model for another engine, a GGUF file or a checkpoint, by the catalogue: pure."""
 
 from __future__ import annotations
 
@@ -21,24 +21,34 @@ if TYPE_CHECKING:
 _NEEDS: Final[Mapping[str, float]] = {
     "fp8": 8.9, "nvfp4": 10.0, "int4": 8.0, "mxfp4": 8.0, "bf16": 8.0, "int8": 7.5, "fp16": 7.5,
 }  # fmt: skip
-"""The compute capability from which a card computes in this precision itself. Below, vLLM unpacks
-the weights as it computes: they are as small, and less quick."""
+"""The compute capability from which a card computes natively in this precision.
+
+On older cards vLLM unpacks the weights as it computes: they are as small, but slower.
+"""
 
 _RUNS: Final[Mapping[str, float]] = {"mxfp4": 8.0}
 _RUNS_REST: Final = 7.5
-"""From which one vLLM runs them. Source: vLLM 0.33, `get_min_capability` of its quantisations."""
+"""The compute capability from which vLLM runs precisions that are not in `_RUNS`.
+
+Source: vLLM 0.33, `get_min_capability` of its quantisations.
+"""
 
 _ORDER: Final = ("nvfp4", "fp8", "int4", "mxfp4", "bf16")
-"""The order of precisions among those that fit: small and quick, then exact."""
+"""The order of precisions among those that fit: small and fast first, then exact."""
 
 _GB: Final = 1_000_000_000
 _CONTEXT_GB: Final = 1.0
-"""Room for a context of some length and the drafter, beyond the least that the makers name."""
+"""Room for a longer context and the drafter, beyond the minimum that the makers state."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """The card that vLLM would use. capability: of its computing units. total_bytes: its memory."""
+    """The graphics card that vLLM would use.
+
+    Attributes:
+        capability: Its CUDA compute capability.
+        total_bytes: Its memory.
+    """
 
     name: str
     capability: float
@@ -49,11 +59,15 @@ class Card:
 class Counterpart:
     """The same model for another engine, on this computer or to be downloaded.
 
-    entry: the model here; None if it has to be downloaded. repo: "owner/name". label: its
-    quantisation or precision. bytes: to download, about; 0 if it is here. drafter: the repository
-    of its assistant checkpoint. depth: tokens drafted ahead, as its makers advise. why_not: a
-    sentence on why it does not suit this computer, empty if it does. computes: whether the card
-    works in its precision by itself.
+    Attributes:
+        label: Its quantisation or precision.
+        entry: The model on this computer; None if it has to be downloaded.
+        repo: "owner/name".
+        bytes: Approximate size of the download; 0 if it is here.
+        drafter: The repository of its drafter, a checkpoint.
+        depth: How many tokens to draft ahead, as its makers advise.
+        why_not: A sentence on why it does not suit this computer; empty if it does.
+        computes: Whether the card computes natively in its precision.
     """
 
     engine: EngineName
@@ -69,7 +83,7 @@ class Counterpart:
 
     @property
     def price(self) -> str:
-        """The download that it takes, in a sentence for people."""
+        """The required download, in a sentence for the user."""
         if self.entry is not None:
             return "It is on this computer; nothing has to be downloaded."
         return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
@@ -84,7 +98,9 @@ def counterparts(
 ) -> tuple[Counterpart, ...]:
     """List the counterparts for `engine`: local ones first, then those that suit the card.
 
-    local: the models on this computer. card: None where vLLM would have none to work on.
+    Args:
+        local: The models on this computer.
+        card: None if vLLM would have no card.
     """
     if entry.engine == engine:
         return ()
@@ -115,17 +131,17 @@ def checkpoints_of(size: Size, card: Card | None) -> tuple[Counterpart, ...]:
 
 
 def best(found: Iterable[Counterpart]) -> Counterpart | None:
-    """Pick the counterpart to switch to: it is here, or it suits this computer and can be had."""
+    """Return the counterpart to switch to: a local one, or one that suits this computer."""
     return next((it for it in found if it.entry is not None or not it.why_not), None)
 
 
 def shown(found: Sequence[Counterpart]) -> Counterpart | None:
-    """Pick the counterpart to tell of: the best, or the one that misses least, with its reason."""
+    """Return the counterpart to show: the best one, or the nearest unsuitable one."""
     return best(found) or next(iter(found), None)
 
 
 def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
-    """Find the model of the catalogue that this is: by its repository, else by its name."""
+    """Return the catalogue model of an entry, by its repository or else by its name."""
     if (size := _by_repository(entry, catalogue)) is not None:
         return size
     names = (_plain(entry.served), _plain(entry.name), _plain(entry.path.name))
@@ -138,7 +154,10 @@ def size_of(entry: ModelEntry, catalogue: Catalogue) -> Size | None:
 
 
 def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> bool:
-    """Tell whether two are one model, by their repositories: derived models bear its name, too."""
+    """Return whether two entries are surely the same model, by their repositories.
+
+    Names are not enough: derived models carry the name of the original too.
+    """
     if {one.id, other.id} == {STARTER, STARTER_CHECKPOINT}:
         return True
     size = _by_repository(one, catalogue)
@@ -146,7 +165,7 @@ def surely_same(one: ModelEntry, other: ModelEntry, catalogue: Catalogue) -> boo
 
 
 def advised_depth(entry: ModelEntry, catalogue: Catalogue) -> int | None:
-    """Return how many tokens to draft ahead, as its makers advise for vLLM; None if they do not."""
+    """Return how many tokens to draft ahead in vLLM, as the makers advise; None if they do not."""
     size = size_of(entry, catalogue)
     checkpoints = size.vllm if size else ()
     same = [it for it in checkpoints if entry.repo and it.repo.lower() == entry.repo.lower()]
@@ -206,7 +225,7 @@ def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
 
 
 def _rank(it: Counterpart) -> tuple[bool, bool, int]:
-    """Order counterparts: those that suit by their precision, then those that miss the least."""
+    """Return a sort key: suitable ones first, by precision, then those that lack the least."""
     if it.engine == "llamacpp":
         return False, False, 0  # in the catalogue's own order
     if it.why_not:
@@ -226,5 +245,5 @@ def _plain(name: str) -> str:
 
 
 def _names(name: str, size: str) -> bool:
-    """Whether a name has a size's id in it, as whole words."""
+    """Return whether a name contains a size's id, as whole words."""
     return f"-{size}-" in f"-{name}-"

@@ -11,15 +11,19 @@ from app.models.library.values.memory_use import MemoryUse
 OfferKind = Literal["default", "faster", "smarter"]
 
 Fits = Literal["fits", "tight", "partial", "no"]
-"""The verdicts of `engines.memory.fit.Verdict`, which widgets do not see."""
+"""The verdicts of `engines.memory.fit.Verdict`, for widgets, which cannot import that."""
 
 _SLIGHT: Final = 0.02
-"""The part of a memory by which what others take may differ without being seen on a card."""
+"""The share of a memory by which other programs' use can differ without a visible change."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A file that belongs to a model, in any repository. pattern: matches its name."""
+    """A file that belongs to a model, in any repository.
+
+    Attributes:
+        pattern: Matches its name.
+    """
 
     repo: str
     pattern: str
@@ -27,9 +31,11 @@ class Beside:
 
 @dataclass(frozen=True)
 class ProjectorOffer:
-    """A projector that a model's repository has, by the catalogue. size_bytes: about.
+    """A projector for a model on this computer, by the catalogue.
 
-    repo: with the quantisation of the model that is here, as owner/name:QUANT.
+    Attributes:
+        repo: The model's repository and quantisation, as owner/name:QUANT.
+        size_bytes: Approximate size.
     """
 
     repo: str
@@ -40,13 +46,22 @@ class ProjectorOffer:
 class Offer:
     """A recommended model, as its card shows it.
 
-    name: of the model. why: one plain sentence. repo, label: where it is, and its quantisation.
-    uses: the memories it would take room in. tokens_per_s: expected of this computer; at_least: it
-    may be a lot more, so that the number says little. disk_bytes: to download; about: by the
-    catalogue, not yet by the Hub. licence: its short name; licence_note: what it forbids, or "".
-    mtp: one sentence. fits: the verdict. drafter: the file of its own that is counted in and comes
-    along. projector_bytes: about, of the one with which it sees, which comes along if it is asked
-    for; 0 where it has none.
+    Attributes:
+        name: Name of the model.
+        why: One plain sentence.
+        label: Its quantisation.
+        uses: The memories that it would use.
+        disk_bytes: Size of the download.
+        tokens_per_s: Expected speed on this computer.
+        at_least: Whether the speed can be much higher, so that the figure says little.
+        about: Whether the sizes come from the catalogue and not yet from the Hub.
+        licence: Its short name.
+        licence_note: What it forbids; "" if nothing.
+        mtp: One sentence on multi-token prediction.
+        fits: The verdict on its memory.
+        drafter: The separate drafter file that is counted in and is downloaded too.
+        projector_bytes: Approximate size of its projector, which is downloaded on request; 0 if it
+            has none.
     """
 
     kind: OfferKind
@@ -69,14 +84,18 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """The recommended models: the default, then the alternatives. note: applies to all of them."""
+    """The recommended models: the default first, then the alternatives.
+
+    Attributes:
+        note: A text that applies to all of them.
+    """
 
     offers: tuple[Offer, ...]
     note: str = ""
 
 
 def look_alike(one: Offers, other: Offers) -> bool:
-    """Whether the cards of both look the same, apart from the memory that others take."""
+    """Return whether the cards of both would look the same, give or take other programs' memory."""
     if _without_others(one) != _without_others(other):
         return False
     pairs = zip(_uses(one), _uses(other), strict=True)
@@ -96,7 +115,11 @@ def _without_others(offers: Offers) -> Offers:
 
 @dataclass(frozen=True)
 class KnownFamily:
-    """A model family of the catalogue. models: names, and what each is good at."""
+    """A model family of the catalogue.
+
+    Attributes:
+        models: The name of each model and its strengths.
+    """
 
     name: str
     models: tuple[tuple[str, str], ...]
@@ -107,8 +130,11 @@ class KnownFamily:
 class Choice:
     """One quantisation of a repository, judged.
 
-    quality: in plain words. fits: judged by its size. drafter: the file that comes along with it.
-    projector: the one with which it sees or hears, which comes along if it is asked for.
+    Attributes:
+        quality: Its quality in plain words.
+        fits: The verdict by its size.
+        drafter: The file that is downloaded with it.
+        projector: The file with which it sees or hears, which is downloaded on request.
     """
 
     variant: Variant
@@ -123,7 +149,9 @@ class Choice:
 class Opened:
     """A repository with its choices.
 
-    has_token: there is a token to show it. drafts: it has drafters, which serve other models.
+    Attributes:
+        has_token: Whether Hearth has a token, if the repository requires one.
+        drafts: Whether it has drafters, which serve other models.
     """
 
     repository: Repository
@@ -134,7 +162,11 @@ class Opened:
 
 @dataclass(frozen=True)
 class Judged:
-    """The memory verdict on a choice. exact: llama.cpp itself was asked, not only our formula."""
+    """The memory verdict on a choice.
+
+    Attributes:
+        exact: Whether llama.cpp itself was asked and not only Hearth's formula.
+    """
 
     repo: str
     label: str

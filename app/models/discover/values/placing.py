@@ -1,8 +1,8 @@
-"""Places a model of the catalogue on a computer: where it lies, its memory and its speed.
+"""Places a model of the catalogue on a computer: its devices, its memory and its speed.
 
-What it takes and where it goes is the engine's own estimate and plan, from what the catalogue says
-in place of the file's header. Here is what a recommendation asks beyond that: room for everything
-else, a model in one piece, and a good guess at its speed. Pure; bytes.
+The memory and the devices are the engine's own estimate and plan, based on the catalogue in place
+of the file's header. This module adds what a recommendation needs beyond that: room for other
+programs, a model in one piece, and a good estimate of its speed. Pure; sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -30,25 +30,34 @@ if TYPE_CHECKING:
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 
 _EASY: Final = 0.85
-"""A model that takes no more than this share of what is free leaves room for everything else."""
+"""A model that takes at most this share of the free memory leaves room for other programs."""
 _EASY_OF_MUCH: Final = 0.8
 _MUCH: Final = 16_000_000_000
 _MOST: Final = 0.97
-"""More than this of what is free is not recommended: what is free changes until the download."""
+"""The largest share of the free memory that is recommended.
+
+The free memory changes before the download ends.
+"""
 _TINY_CARD: Final = 2 << 30
-# Of the parameters; where fewer work for each token, they are experts.
+# The share of active parameters below which a model is a mixture of experts.
 _FEW: Final = 0.35
 
 KnownSizes = Mapping[str, int]
-"""Bytes that the Hub has told, by `Variant.name` and `file_key`."""
+"""Sizes in bytes from the Hub, by `CatalogueVariant.name` and `file_key`."""
 
 
 @dataclass(frozen=True)
 class FreeMemory:
-    """The free memory of a computer. ram: for the processor. card: on all usable graphics together.
+    """The free memory of a computer, in bytes.
 
-    shared: the cards' memory is a part of the computer's own. gpus: those that make up `card`.
-    whole_only: a model that does not go to them whole had better go to the processor.
+    Attributes:
+        ram: Free for the processor.
+        card: Free on all usable graphics cards together.
+        shared: Whether the cards' memory is part of the computer's own.
+        gpus: The cards that make up `card`.
+        tiny: Whether the cards have very little memory compared with the computer.
+        whole_only: Whether a model that does not fit on the cards as a whole should run on the
+            processor.
     """
 
     ram: int
@@ -61,13 +70,17 @@ class FreeMemory:
 
 @dataclass(frozen=True)
 class Placed:
-    """A file of the catalogue at its place on a computer.
+    """A variant of the catalogue at its place on a computer.
 
-    parts: what it takes there; of a model that is all on a card what it takes of the card.
-    share: of the model on graphics cards, 0 to 1. have: free where it would lie. strain: the part
-    of it that would be taken, of the memory that is shorter if there are two.
-    rate_known: whether anybody knows how fast its memory is. idle_card: a graphics card of some
-    size would have nothing to do.
+    Attributes:
+        parts: The memory that it takes; only that of the card, for a model that is all on a card.
+        share: The share of the model on graphics cards, from 0 to 1.
+        have: Bytes that are free in its place.
+        strain: The share of the free memory that it takes; with two memories, that of the scarcer
+            one.
+        easy_share: The largest strain that leaves room for other programs.
+        rate_known: Whether the speed of its memory is known.
+        idle_card: Whether a graphics card of some size would have nothing to do.
     """
 
     size: Size
@@ -91,6 +104,7 @@ class Placed:
 
     @property
     def easy(self) -> bool:
+        """Whether it leaves room for other programs."""
         return self.strain <= self.easy_share
 
     @property
@@ -101,7 +115,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Computer:
-    """A computer and what is known of it, for placing one model after the other."""
+    """A computer and the facts known about it, for placing one model after another."""
 
     hardware: Hardware
     bandwidth: Bandwidth
@@ -113,29 +127,34 @@ class Computer:
         gpus = chosen(self.hardware)
         card = sum(map(room, gpus))
         if any(gpu.integrated for gpu in gpus):
-            # Apple's unit reads the one memory faster than the processor does, others as fast.
+            # Apple's GPU reads the shared memory faster than the processor; others read as fast.
             return FreeMemory(ram, max(1, card), True, gpus, whole_only=not _is_mac(gpus))
         tiny = card < _TINY_CARD and card < ram / 4
         return FreeMemory(ram, card, False, gpus if card else (), tiny, whole_only=tiny)
 
 
 def file_key(file: File) -> str:
+    """Return the key of a file in `KnownSizes`."""
     return f"{file.repo}/{file.pattern}"
 
 
 def file_bytes(computer: Computer, file: File) -> int:
-    """Return a file's size as the Hub tells it, or else the catalogue."""
+    """Return a file's size as the Hub reports it, otherwise as the catalogue does."""
     return computer.known.get(file_key(file), round(file.gb.value * 1e9))
 
 
 def variant_bytes(computer: Computer, variant: CatalogueVariant) -> int:
-    """Return a variant's size as the Hub tells it, or else the catalogue."""
+    """Return a variant's size as the Hub reports it, otherwise as the catalogue does."""
     return computer.known.get(variant.name, round(variant.gb.value * 1e9))
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A file of the catalogue as the planner takes it. drafts: whether drafting ahead helps."""
+    """A variant of the catalogue, as the planner needs it.
+
+    Attributes:
+        drafts: Whether drafting ahead helps.
+    """
 
     size: Size
     variant: CatalogueVariant
@@ -145,9 +164,9 @@ class _Model:
 
 
 def place(computer: Computer, size: Size, variant: CatalogueVariant, context: int) -> Placed:
-    """Place the model with this context, and its drafter where that helps.
+    """Place a model with this context, and with its drafter if that helps.
 
-    The verdict is "no" where it does not fit.
+    The verdict is "no" if it does not fit.
     """
     model = _model(computer, size, variant)
     plan = _plan(computer, model, context, drafts=model.drafts)
@@ -212,9 +231,9 @@ def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> 
 
 
 def _strain(room: FreeMemory, split: Split, share: float) -> float:
-    """Return the part of free memory that is taken; of cards only where they hold all of it."""
+    """Return the share of free memory that is taken; cards count only if they hold all of it."""
     own = split.parts.total if room.shared else split.ram.total
-    # What a Mac lets its graphics use is not all that is free.
+    # A Mac lets its graphics use only part of the free memory.
     limited = share >= 1 and (not room.shared or _is_mac(room.gpus))
     return max(own / room.ram, split.gpu.total / room.card if limited else 0.0)
 
@@ -224,7 +243,11 @@ def _easy_share(ram: int) -> float:
 
 
 def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[Speed, bool]:
-    """Estimate the speed; the second value is False if a graphics card's rate is unknown."""
+    """Estimate the speed.
+
+    Returns:
+        The speed, and whether the memory rate of every graphics card is known.
+    """
     part = size.active.value / size.parameters.value
     bytes_ = parts.weights * part + parts.kv / 2
     experts = part < _FEW
@@ -239,7 +262,7 @@ def _speed(computer: Computer, size: Size, parts: Parts, share: float) -> tuple[
     for gpu, its in zip(gpus, rooms, strict=True) if share else ():
         rate = computer.bandwidth.card(gpu)
         known = known and (rate is not None or gpu.integrated)
-        # An integrated unit reads what the processor reads, except Apple's, which read faster.
+        # An integrated GPU reads as fast as the processor, except Apple's, which read faster.
         as_card = not gpu.integrated or gpu.vendor == "apple"
         at_least = at_least or (rate is None and as_card)
         of_it = bytes_ * share * its / sum(rooms)

@@ -6,20 +6,21 @@ if it.default:
 
 The rule, in the order in which it decides:
 
-1. A model counts with the context that Hearth would give it, its computing buffers, its drafter
-   where drafting helps; against what is *free* now.
-2. The default is the best of those for every day (`Size.everyday`) that leaves a seventh of the
-   free memory to other programs (a fifth of much) and writes about as fast as people read. "Best"
-   is the catalogue's quality; eight bits count a little more than four where they are quick all the
-   same, and a model that a card does not hold whole counts less: it reads prompts slowly, and it is
-   a large download for what the card does at once. If none is that quick, it is the quickest.
-3. The faster one writes at least a third faster and fits; of those it is the best.
-4. The smarter one may be tight or shared; it is better than the default, and larger, and not
-   slower than a fifth of it.
-5. Where nothing fits, the guide that Hearth brings along remains, and the note says so.
+1. A model counts with the context that Hearth would give it, its compute buffers, and its drafter
+   if drafting helps; compared with the memory that is *free* now.
+2. The default is the best everyday model (`Size.everyday`) that leaves a seventh of the free memory
+   to other programs (a fifth of a large memory) and writes about as fast as people read. "Best"
+   means the catalogue's quality. Eight bits count a little more than four if they are still fast.
+   A model that does not fit on a card as a whole counts less: it reads prompts slowly, and it is a
+   large download compared with models that the card runs at once. If none is that fast, the default
+   is the fastest.
+3. The faster one writes at least a third faster and fits; it is the best of those.
+4. The smarter one can be tight or shared; it is better and larger than the default, and writes at
+   least a quarter as fast and at least four tokens a second.
+5. If nothing fits, the built-in model remains, and the note says so.
 
-More memory of one kind never leads to a smaller default, with one exception that is meant: a card
-that comes to hold a whole model is preferred to a larger model beside it.
+More memory of one kind never leads to a smaller default, with one intended exception: a model that
+now fits on a card as a whole is preferred to a larger model in the computer's memory.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 CONTEXT: Final = 8192
 SHORT_CONTEXT: Final = 4096
 _READING: Final = 8.0
-"""Tokens a second that most people read at."""
+"""The speed at which most people read, in tokens per second."""
 _BEARABLE: Final = 4.0
 _QUICK: Final = 15.0
 _FASTER: Final = 1.33
@@ -69,13 +70,23 @@ _EIGHT_BITS: Final = 4
 
 @dataclass(frozen=True)
 class Pick:
-    """A model to get. sentence: why, for people.
+    """A model to download.
 
-    family, name: as people call them. variant: its quantisation. command: what gets it.
-    parts, need: what it takes, of `have` that is free there; in_use: what is taken there already.
-    share: of the model on graphics cards. speed: of writing. disk_bytes: to download; disk_fits:
-    whether there is room for that. about: whether the sizes of the files are the catalogue's, and
-    not the Hub's. projector_bytes: of the file with which it sees, which is not among them.
+    Attributes:
+        family: The family's name.
+        name: The model's name.
+        variant: Its quantisation.
+        sentence: The reason, for the user.
+        share: The share of the model on graphics cards, from 0 to 1.
+        parts: The memory that it takes, in bytes.
+        in_use: Bytes in that place that others already use.
+        need: The sum of `parts`.
+        have: Bytes in that place that are free.
+        speed: The speed of writing.
+        disk_bytes: Size of the download.
+        disk_fits: Whether the disk has room for the download.
+        about: Whether the sizes come from the catalogue and not from the Hub.
+        projector_bytes: Size of the file with which it sees, which `disk_bytes` does not include.
     """
 
     size_id: str
@@ -103,6 +114,7 @@ class Pick:
 
     @property
     def command(self) -> str:
+        """The command that downloads it."""
         return f"hearth models pull {self.repo}:{self.variant}"
 
     @property
@@ -112,7 +124,11 @@ class Pick:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Up to three recommended models. note: what else a person should know, or ""."""
+    """Up to three recommended models.
+
+    Attributes:
+        note: What else the user should know; "" if nothing.
+    """
 
     default: Pick | None
     faster: Pick | None = None
@@ -133,7 +149,9 @@ def recommend(
 ) -> Recommendation:
     """Recommend a default model and two alternatives.
 
-    known_sizes: see `placing.KnownSizes`. disk_free: bytes, None if that is not known.
+    Args:
+        known_sizes: See `placing.KnownSizes`.
+        disk_free: Free bytes on the disk; None if unknown.
     """
     computer = Computer(hardware, bandwidth, known_sizes or {})
     families = {size.id: family for family in catalogue.families for size in family.sizes}
@@ -157,14 +175,14 @@ def recommend(
 
 
 def _placings(computer: Computer, size: Size) -> Iterable[Placed]:
-    """Place each file of a model that fits, with the longer context that fits easily.
+    """Place each variant of a model that fits, with the long context if that fits easily.
 
-    The shorter one, where only with that a card holds all of it.
+    The short context is used instead if only it fits at all, fits easily, or fits on one device.
     """
     room = computer.room
     for variant in size.variants:
         if variant_bytes(computer, variant) > room.ram + room.card:
-            continue  # so few fit on most computers that this saves most of the time
+            continue  # on most computers few variants fit, so this saves most of the time
         it = place(computer, size, variant, CONTEXT)
         if not (it.easy and it.whole):
             shorter = place(computer, size, variant, SHORT_CONTEXT)
@@ -185,7 +203,7 @@ def _quality(it: Placed) -> int:
 
 def _default(placed: Iterable[Placed]) -> Placed | None:
     easy = [it for it in placed if it.easy]
-    # A list of an organisation's own may have none for every day.
+    # An organisation's own catalogue can lack everyday models.
     easy = [it for it in easy if it.size.everyday] or easy
     quick = [it for it in easy if _reaches(it, _READING)]
     if quick:
@@ -194,7 +212,7 @@ def _default(placed: Iterable[Placed]) -> Placed | None:
 
 
 def _reaches(it: Placed, tokens_per_s: float) -> bool:
-    """Tell whether it is fast enough; a card of unknown speed counts as fast."""
+    """Return whether it is fast enough; a card of unknown speed counts as fast."""
     return it.speed.about >= tokens_per_s or (it.share >= 1 and not it.rate_known)
 
 
@@ -233,7 +251,7 @@ def _smarter(placed: Iterable[Placed], default: Placed) -> Placed | None:
 
 
 def _is_larger(one: Size, other: Size) -> bool:
-    """Tell whether a model knows more or thinks with more than another."""
+    """Return whether a model has more parameters, in all or active, than another."""
     return one.parameters.value > other.parameters.value or one.active.value > other.active.value
 
 
@@ -269,7 +287,7 @@ def _pick(
 
 
 def _in_use(computer: Computer, it: Placed) -> int:
-    """Return what others take of the memory where the model would lie, in bytes."""
+    """Return how many bytes others use of the memory where the model would be."""
     memory = computer.hardware.memory
     own = (memory.limit_bytes or memory.total_bytes) - memory.available_bytes
     room = computer.room

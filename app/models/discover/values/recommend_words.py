@@ -16,7 +16,7 @@ _BUSY = 0.5
 
 
 def speed_words(speed: Speed) -> str:
-    """Say how fast a model writes: "about 12 tokens a second"."""
+    """Describe how fast a model writes: "about 12 tokens a second"."""
     number = f"{speed.about:.0f}" if speed.about >= 2 else f"{speed.about:.1f}"
     if speed.at_least:
         return f"at least {number} tokens a second"
@@ -24,6 +24,7 @@ def speed_words(speed: Speed) -> str:
 
 
 def default_sentence(it: Placed) -> str:
+    """Return the reason for the default model."""
     where = {
         "graphics card": "It fits on the graphics card with room to spare",
         "graphics card and processor": (
@@ -35,6 +36,7 @@ def default_sentence(it: Placed) -> str:
 
 
 def faster_sentence(it: Placed, default: Placed) -> str:
+    """Return the reason for the faster model."""
     times = it.speed.about / default.speed.about
     less = ", and takes less memory" if it.parts.total < default.parts.total else ""
     faster = f"It writes about {times:.1f} times as fast{less}."
@@ -42,6 +44,7 @@ def faster_sentence(it: Placed, default: Placed) -> str:
 
 
 def smarter_sentence(it: Placed, default: Placed) -> str:
+    """Return the reason for the smarter model."""
     price = {
         "fits": "It fits",
         "tight": "It only just fits, so close other programs first",
@@ -59,7 +62,7 @@ def _runs(where: str, it: Placed) -> str:
 
 
 def mtp_sentence(it: Placed) -> str:
-    """Say whether drafting ahead helps this model here."""
+    """Return a sentence on whether drafting ahead helps this model here."""
     mtp = it.size.mtp
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
@@ -80,7 +83,13 @@ def note(
     too_large: Sequence[int],
     disk_free: int | None,
 ) -> str:
-    """Say what else a person should know, or "". listed: how many models to choose from."""
+    """Return what else the user should know; "" if nothing.
+
+    Args:
+        listed: How many models there are to choose from.
+        too_large: Sizes in bytes of the downloads that do not fit on the disk.
+        disk_free: Free bytes on the disk; None if unknown.
+    """
     hardware, room = computer.hardware, computer.room
     memory = hardware.memory
     limit = memory.limit_bytes or memory.total_bytes

@@ -1,4 +1,4 @@
-"""The line of one download: a bar while it is under way, and words."""
+"""The progress of one download: a bar while it is under way, and a line of text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from app.models.downloads.values.downloads import Download
 
 
 class DownloadLine(QWidget):
-    """Takes no room while there is nothing to say. title: what is downloaded."""
+    """A line about one download, hidden while it has no text.
+
+    Args:
+        title: Name of the model that is downloaded.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,13 +33,13 @@ class DownloadLine(QWidget):
         self.say("")
 
     def say(self, text: str) -> None:
-        """Words without a bar; "" hides it all."""
+        """Show text without a bar; an empty text hides the line."""
         self._bar.hide()
         self._words.setText(text)
         self.setVisible(bool(text))
 
     def show_download(self, download: Download | None) -> bool:
-        """Returns whether it is under way."""
+        """Show a download, or nothing; return whether it is under way."""
         if download is None:
             self.say("")
             return False

@@ -1,4 +1,4 @@
-"""Words for the state of a download."""
+"""Texts for the state of a download."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HOUR = 3600
 UNDER_WAY: frozenset[DownloadState] = frozenset(
     ("waiting", "running", "paused", "retrying", "verifying")
 )
-"""The states of what is still to come."""
+"""The states of downloads that are not finished."""
 
 
 def _tr(text: str) -> str:
@@ -25,25 +25,25 @@ def _tr(text: str) -> str:
 
 
 def queued_words(download: Download) -> str:
-    """A sentence: it was put among the downloads."""
+    """Return the sentence that tells the user that a download was queued."""
     return _tr("Downloading {0}.").format(name_of(download.wanted))
 
 
 def served_words(served: Sequence[str]) -> str:
-    """Say what a drafter is, and for which models."""
+    """Describe a drafter and the models that it helps."""
     if not served:
         return _tr("a drafter; its model is not on this computer.")
     return _tr("a drafter, which helps {0} to answer faster.").format(", ".join(served))
 
 
 def share(download: Download) -> float:
-    """The part that is on the disk, 0.0 to 1.0."""
+    """Return the share of a download that is on the disk, from 0.0 to 1.0."""
     total = download.wanted.bytes_total
     return min(1.0, download.bytes_done / total) if total else 0.0
 
 
 def in_words(download: Download) -> str:
-    """Describe a download in one line: state, and while it runs progress, speed, time left."""
+    """Describe a download in one line: its state and, while it runs, progress, speed, time left."""
     percent = f"{share(download) * 100:.0f}"
     if download.state == "running":
         words = [_tr("{0} %").format(percent)]
@@ -68,11 +68,12 @@ def in_words(download: Download) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
+    """Format a speed in MB/s."""
     return _tr("{0} MB/s").format(figure(bytes_per_s / MB, 1))
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 40 s, 3 min, 2 h 10 min."""
+    """Format a time for people: 40 s, 3 min, 2 h 10 min."""
     if seconds < _MINUTE:
         return _tr("{0} s").format(max(1, round(seconds)))
     minutes = round(seconds / _MINUTE)

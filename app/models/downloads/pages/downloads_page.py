@@ -1,4 +1,4 @@
-"""The page of downloads, in their order: those under way, and those done."""
+"""The page of downloads, in the order of the queue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _NAMES = ("download_limit", "download_parallel")
 
 
 class PaceCard(Panel):
-    """A change holds within a second, also for what is under way."""
+    """The card for the download limits.
+
+    A change takes effect within a second, also for downloads under way.
+    """
 
     def __init__(self, settings: SettingsService, parent: QWidget | None = None) -> None:
         super().__init__("card", "paceCard", margins=(2.5, 2, 2.5, 2), spacing=1.5, parent=parent)
@@ -44,7 +47,7 @@ class PaceCard(Panel):
         self._shown = settings.current
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show the limits anew: they may have been changed in the settings."""
+        """Update the limits, which may have changed in the settings."""
         super().showEvent(event)
         now = self._settings.current
         for name in _NAMES:
@@ -71,7 +74,7 @@ class PaceCard(Panel):
 
 
 def amount(download: Download) -> str:
-    """Bytes and files: 1.2 GB of 4.1 GB, 3 files."""
+    """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
     wanted = download.wanted
     total = size(wanted.bytes_total)
     text = _tr("{0} of {1}").format(size(download.bytes_done), total)
@@ -91,11 +94,15 @@ _KEYS = {
     (Qt.Key.Key_Up, True): "up",
     (Qt.Key.Key_Down, True): "down",
 }
-"""With and without Ctrl."""
+"""The action for each key; the flag says whether Ctrl is held."""
 
 
 class DownloadRow(Panel):
-    """asked(action): "pause", "resume", "cancel", "up", "down" or "use"."""
+    """The row of one download.
+
+    Signals:
+        asked: The user wants "pause", "resume", "cancel", "up", "down" or "use".
+    """
 
     asked = Signal(str)
 
@@ -157,7 +164,12 @@ class DownloadRow(Panel):
         return self._download
 
     def show_download(self, download: Download, *, first: bool, last: bool) -> None:
-        """Show a download. first, last: of those under way, so it can be moved no further."""
+        """Show a download.
+
+        Args:
+            first: Whether it is the first of those under way, so that it cannot move up.
+            last: Whether it is the last of those under way, so that it cannot move down.
+        """
         self._download = download
         going, state = download.state in UNDER_WAY, download.state
         words = in_words(download)
@@ -209,11 +221,16 @@ class DownloadRow(Panel):
 
 
 _TICK_MS = 1000
-"""How often it is looked for what other processes do, and waiting times are counted down."""
+"""How often the page checks for changes by other processes and updates waiting times."""
 
 
 class DownloadsPage(PartPage):
-    """discover(): the user wants to find a model. go_online(): Hearth may connect again."""
+    """The page of downloads.
+
+    Signals:
+        discover: The user wants to find a model.
+        go_online: The user allows Hearth to connect again.
+    """
 
     discover = Signal()
     go_online = Signal()
@@ -261,7 +278,7 @@ class DownloadsPage(PartPage):
         self._offline.setVisible(offline)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
-        """Show downloads in their order; cancelled ones are not worth a line."""
+        """Show downloads in their order; cancelled ones get no row."""
         shown = [it for it in downloads if it.state != "cancelled"]
         self._wait.hide()
         self._empty.setVisible(not shown)
@@ -287,7 +304,7 @@ class DownloadsPage(PartPage):
         self._tick.stop()
 
     def _keep_rows_of(self, shown: Sequence[Download]) -> None:
-        """A row stays for as long as its download does, and with it the focus."""
+        """Create and remove rows; a row lives as long as its download, to keep the focus."""
         ids = {it.id for it in shown}
         for gone in self._rows.keys() - ids:
             row = self._rows.pop(gone)
@@ -322,7 +339,7 @@ class DownloadsPage(PartPage):
             self._service.move(name, self._places.index(self._going[place]))
 
     def _cancel(self, download: Download) -> None:
-        """Cancel a download, and ask first only if something would be lost."""
+        """Cancel a download; ask first only if bytes would be lost."""
         if not download.bytes_done:
             self._service.cancel(download.id)
             return

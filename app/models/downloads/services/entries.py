@@ -1,4 +1,4 @@
-"""The entries of the queue, in memory and in the database alike."""
+"""The entries of the download queue, kept in memory and in the database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _log = logging.getLogger(__name__)
 
 
 class Entries:
-    """The queue's entries in order, guarded by its lock. make: the fetcher, once needed."""
+    """The queue's entries in order, guarded by the queue's lock.
+
+    Args:
+        make: Makes the fetcher when it is first needed.
+    """
 
     def __init__(self, store: DownloadStore, make: Callable[[], Fetcher]) -> None:
         self._store = store
@@ -38,7 +42,11 @@ class Entries:
         return self._make()
 
     def find(self, download: str) -> QueuedDownload:
-        """Find an entry by its id. Raises DownloadUnknown."""
+        """Return the entry with this id.
+
+        Raises:
+            DownloadUnknown: The queue has no such entry.
+        """
         for entry in self.all:
             if entry.kept.id == download:
                 return entry
@@ -50,7 +58,11 @@ class Entries:
         )
 
     def wanting(self, wanted: Wanted) -> QueuedDownload | None:
-        """Find an unfinished entry for the same files; finished ones leave the list."""
+        """Return the unfinished entry for the same files, and remove finished ones.
+
+        Returns:
+            None if there is none.
+        """
         found = [entry for entry in self.all if _same(entry.kept.wanted, wanted)]
         self.remove([entry for entry in found if entry.kept.state in _OVER])
         return next((entry for entry in found if entry.kept.state not in _OVER), None)
@@ -72,12 +84,13 @@ class Entries:
         self.all = [entry for entry in self.all if entry not in entries]
 
     def remove_over(self) -> None:
+        """Remove the entries that are done or cancelled, unless a thread still works on them."""
         self.remove([each for each in self.all if each.kept.state in _OVER and not each.work])
 
     def keep(self, entry: QueuedDownload, kept: KeptDownload) -> None:
-        """Save an entry, as soon as that can be written: the disk may be full.
+        """Save an entry, with a note if this process is working on it.
 
-        Whether this process is at work on it goes with it.
+        If it cannot be saved, because the disk is full for example, a later call tries again.
         """
         kept = replace(kept, runner=self._runner if entry.work else None)
         if kept == entry.kept and not entry.unsaved:
@@ -92,7 +105,11 @@ class Entries:
             entry.unsaved = False
 
     def read(self, turned: Callable[[QueuedDownload], None]) -> None:
-        """Take over other processes' changes. turned: called with entries of a new state."""
+        """Read the changes that other processes made.
+
+        Args:
+            turned: Called with each entry whose state has changed.
+        """
         try:
             rows = self._store.downloads()
         except AppError as error:
@@ -104,14 +121,14 @@ class Entries:
             gone.stop()
 
     def to_come(self, entry: QueuedDownload) -> int:
-        """Return the bytes of disk that a download will still take."""
+        """Return how many more bytes of disk a download will take."""
         left = [file for file in entry.kept.wanted.files if file.path not in entry.paths]
         return sum(max(0, file.size - self.fetcher.arrived(entry.item(file))[1]) for file in left)
 
     def forget_parts(self, entry: QueuedDownload) -> None:
-        """Remove the parts of a cancelled download, once no thread writes them any more.
+        """Remove the parts of a cancelled download, once no thread writes them.
 
-        What another download wants as well is left.
+        Parts that another download also needs are kept.
         """
         if entry.kept.state != "cancelled" or entry.work:
             return
@@ -162,5 +179,5 @@ class Entries:
 
 
 def _same(one: Wanted, other: Wanted) -> bool:
-    """Tell whether two are the same files, whatever they are called."""
+    """Return whether two requests are for the same files, whatever their labels."""
     return (one.repo, one.revision, one.files) == (other.repo, other.revision, other.files)

@@ -1,4 +1,4 @@
-"""One download of the queue in progress: the files that have come, and its state."""
+"""One download of the queue in progress: the files that are here, and its state."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from engines.cancel import CancelToken
 
 _SETTLES_S = 4.0
 _KNOWN_AFTER_S = 1.5
-"""Before that a speed is mostly that of the first buffers."""
+"""Earlier, the speed is mostly that of the first buffers."""
 
 
 class Rate:
-    """The speed of a download: bytes over seconds, older ones with less weight."""
+    """The speed of a download, as an average in which older bytes weigh less."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
         self._bytes = self._seconds = 0.0
 
     def update(self, done: int, now: float) -> None:
-        """Measure: `done` bytes are here at `now` seconds. Fewer than before begin anew."""
+        """Measure the speed; start again if there are fewer bytes than before.
+
+        Args:
+            done: Bytes that are here.
+            now: The time of the measurement, in seconds.
+        """
         if self._last is not None and done < self._last[0]:
             self.stop()
         if self._last is not None:
@@ -38,23 +43,28 @@ class Rate:
         self._last = (done, now)
 
     def stop(self) -> None:
-        """Note that nothing comes at the moment."""
+        """Reset the speed, because no bytes come at the moment."""
         self._last = None
         self._bytes = self._seconds = 0.0
 
     @property
     def bytes_per_s(self) -> float | None:
+        """The speed; None until it has been measured long enough."""
         return self._bytes / self._seconds if self._seconds >= _KNOWN_AFTER_S else None
 
     def seconds_left(self, left: int) -> float | None:
-        """Return the seconds until so many bytes have come; None if nobody can tell."""
+        """Return the seconds until `left` more bytes have come; None if the speed is unknown."""
         rate = self.bytes_per_s
         return left / rate if rate else None
 
 
 @dataclass
 class FileWork:
-    """A file that a thread is at work on. retry_at: by the monotonic clock."""
+    """A file that a thread is working on.
+
+    Attributes:
+        retry_at: When the next attempt begins, by the monotonic clock.
+    """
 
     cancel: CancelToken = field(default_factory=CancelToken)
     step: Step | None = None
@@ -63,11 +73,18 @@ class FileWork:
 
 @dataclass
 class QueuedDownload:
-    """A download in progress, guarded by the queue's lock but for what its threads count.
+    """A download in progress.
 
-    kept: as the database has it. done: bytes that are here, by path. work: files at work.
-    paths: files that are whole. began: it has been found that there is room for it.
-    elsewhere: another process is at work on it. unsaved: the database does not have it yet.
+    The queue's lock guards it, except for the progress that the threads record.
+
+    Attributes:
+        kept: The row in the database.
+        done: Bytes that are here, by path.
+        work: Files that threads are working on, by path.
+        paths: Complete files, by path in the repository.
+        began: Whether the disk was found to have room for it.
+        elsewhere: Whether another process is working on it.
+        unsaved: Whether `kept` still has to be written to the database.
     """
 
     kept: KeptDownload
@@ -88,7 +105,7 @@ class QueuedDownload:
         return len(self.paths) == len(self.kept.wanted.files)
 
     def next_file(self) -> RepoFile | None:
-        """Return the first file that nobody is at work on."""
+        """Return the first file that no thread is working on; None if there is none."""
         for file in self.kept.wanted.files:
             if file.path not in self.work and file.path not in self.paths:
                 return file
@@ -102,11 +119,12 @@ class QueuedDownload:
         return WantedFile(wanted.repo, wanted.revision, file, wanted.ref)
 
     def ordered_paths(self) -> list[Path]:
-        """Return the paths of the whole files, in the order in which they were wanted."""
+        """Return the paths of the complete files, in the order in which they were requested."""
         files = self.kept.wanted.files
         return [self.paths[file.path] for file in files if file.path in self.paths]
 
     def take(self, path: str, step: Step, now: float) -> None:
+        """Record a step of the transfer of one file."""
         work = self.work[path]
         work.step = step
         match step:
@@ -117,10 +135,10 @@ class QueuedDownload:
             case StartedAnew():
                 self.done[path] = 0
             case Checking():
-                pass  # what is read again was here before
+                pass  # these bytes are counted already
 
     def measure(self, now: float) -> None:
-        """Bring the rate up to date; it stands still while no byte is on its way."""
+        """Update the rate; reset it while no bytes are coming."""
         if any(isinstance(work.step, Receiving) for work in self.work.values()):
             self.rate.update(sum(self.done.values()), now)
         else:
@@ -131,6 +149,7 @@ class QueuedDownload:
             work.cancel.cancel()
 
     def snapshot(self) -> Download:
+        """Return the download as it is now."""
         kept = self.kept
         done = sum(self.done.values())
         value = Download(kept.id, kept.wanted, self._state(), done)

@@ -1,4 +1,4 @@
-"""Tells whether the internet connection is metered, where the system knows."""
+"""Checks whether the internet connection is metered, if the system knows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ _WAIT_S = 1.0
 
 
 def is_metered() -> bool | None:
-    """Ask NetworkManager on Linux, its guesses included; None where nobody knows.
+    """Ask NetworkManager on Linux whether the connection is metered; its guesses count too.
 
-    Source: the property Metered of org.freedesktop.NetworkManager on the system's bus.
+    Source: the property Metered of org.freedesktop.NetworkManager on the system bus.
+
+    Returns:
+        None if unknown.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -31,12 +34,16 @@ def is_metered() -> bool | None:
             asked = Properties(manager).get("Metered")
             reply = connection.send_and_get_reply(asked, timeout=_WAIT_S)
     except (OSError, KeyError, ValueError):
-        return None  # no such bus on this computer, or it is too busy to answer
+        return None  # there is no such bus, or it is too busy to answer
     return told(reply.body)
 
 
 def told(body: object) -> bool | None:
-    """Read the reply's body: a variant with a number, or an error's text."""
+    """Read the reply's body: a variant with a number, or an error's text.
+
+    Returns:
+        None if the body states no answer.
+    """
     match body:
         case ((str(), int(number)),) if number:
             return number in (_YES, _GUESSED_YES)

@@ -1,4 +1,4 @@
-"""Turns the name of a repository, as a person writes it, into the files to download: pure."""
+"""Turns a repository's name, as a user writes it, into the files to download: pure."""
 
 from __future__ import annotations
 
@@ -27,12 +27,18 @@ def wanted_of(
     *,
     projector: bool = False,
 ) -> Wanted:
-    """Collect a variant with its drafter, a checkpoint, or one file of its own.
+    """Collect the files to download: a variant with its drafter, a checkpoint, or a single file.
 
-    projector: with the one of the variant, if there is one.
+    If the name has neither a quantisation nor a file, the recommended variant is taken; a
+    repository without variants can give a checkpoint.
 
-    Without a quantisation or a file it is the one recommended. ref: what led to the commit.
-    quick: a first verdict on so many bytes. Raises FileNotOnHub.
+    Args:
+        ref: The branch, tag or commit that led to the repository's revision.
+        quick: Gives a first verdict on a model, from its size in bytes.
+        projector: Whether to include the variant's projector, if there is one.
+
+    Raises:
+        FileNotOnHub: The repository does not have the file or quantisation.
     """
     chosen = choose(repository.files, repository.id)
     if name.file is None and name.quantisation is None and not chosen.variants:
@@ -57,7 +63,7 @@ def wanted_of(
 def _variant(
     repository: Repository, chosen: RepositoryModels, name: HubName, quick: Callable[[int], Verdict]
 ) -> Variant | None:
-    """Return the variant that is asked for; None for a file that is none."""
+    """Return the variant that the name asks for; None if there is no such variant."""
     if name.file is not None:
         return next((it for it in chosen.variants if _holds(it, name.file)), None)
     if name.quantisation is not None:
@@ -65,7 +71,7 @@ def _variant(
         return next((it for it in chosen.variants if same_label(it.label, asked)), None)
     choices = choices_of(repository, quick)
     best = next((it.variant for it in choices if it.recommended), None)
-    # Where none would run well here it is the smallest: somebody asked for this model by name.
+    # If no variant would run well here, take the smallest: the user asked for this model by name.
     return best or (chosen.variants[0] if chosen.variants else None)
 
 
@@ -74,7 +80,10 @@ def _holds(variant: Variant, path: str) -> bool:
 
 
 def _ref(ref: str, repository: Repository) -> str:
-    """Return the branch that tools will ask for; a short commit is none, a whole one is itself."""
+    """Return the branch or tag by which tools will look for the files.
+
+    A commit, even a shortened one, is not a branch; for it, return the full commit.
+    """
     return repository.revision if _COMMIT.fullmatch(ref) else ref
 
 

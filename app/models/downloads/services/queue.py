@@ -1,4 +1,4 @@
-"""The queue of downloads: its order, its threads, and what survives the process."""
+"""The queue of downloads: its order, its threads, and its survival of a restart."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class DownloadLimits:
-    """The limits of all downloads together.
+    """The limits that all downloads share.
 
-    limit: bytes/s, 0 is none. parallel: files at once. patience: None leaves it to the fetcher.
+    Attributes:
+        limit: Speed limit in bytes/s; 0 means no limit.
+        parallel: How many files are downloaded at once.
+        patience: Retry limits; None leaves them to the fetcher.
     """
 
     limit: float = 0.0
@@ -45,16 +48,20 @@ class DownloadLimits:
 
 
 class DownloadQueue:
-    """Downloads in order from `start` until `close`; may be used from any thread.
+    """Downloads files in order, from `start` until `close`; for use from any thread.
 
-    Several processes may have the same queue open: what one of them pauses or cancels, the one
-    that is at work on it stops.
+    Several processes can have the same queue open. If one of them pauses or cancels a download,
+    the process that is working on it stops.
 
-    fetcher: called when there is something to download. pace: asked about once a second; may be
-    replaced.
-    changed: called from any thread when something changed, a few times a second at most while
-    bytes come. on_done: called from a thread of the queue with the paths of the files, in the
-    order in which they were wanted.
+    Args:
+        fetcher: Makes the fetcher, when there is something to download.
+
+    Attributes:
+        pace: Returns the limits; called about once a second, and can be replaced.
+        changed: Called from any thread after a change, at most a few times a second while bytes
+            come.
+        on_done: Called on a thread of the queue with the download and the paths of its files, in
+            the order in which they were requested.
     """
 
     def __init__(
@@ -81,26 +88,31 @@ class DownloadQueue:
         self._lock = threading.Condition(threading.RLock())
 
     def downloads(self) -> list[Download]:
-        """Return the downloads in their order, as they are now."""
+        """Return the downloads in their order, in their current state."""
         with self._lock:
             self._look()
             return [entry.snapshot() for entry in self._entries.all]
 
     def download(self, download: str) -> Download:
-        """Return a download. Raises DownloadUnknown."""
+        """Return one download.
+
+        Raises:
+            DownloadUnknown: The queue has no such download.
+        """
         with self._lock:
             self._look()
             return self._entries.find(download).snapshot()
 
     def paths(self, download: str) -> list[Path]:
-        """Return the files that this process has brought, in the order they were wanted."""
+        """Return the files that this process has downloaded, in the order of the request."""
         with self._lock:
             return self._entries.find(download).ordered_paths()
 
     def add(self, wanted: Wanted) -> Download:
-        """Add files to the end of the queue; a download of them that is not done goes on instead.
+        """Add files to the end of the queue, or resume an unfinished download of the same files.
 
-        Raises AppError for files that cannot be saved.
+        Raises:
+            AppError: The files cannot be saved.
         """
         with self._lock:
             self._look()
@@ -115,32 +127,48 @@ class DownloadQueue:
         return added
 
     def pause(self, download: str) -> None:
-        """Stop it and keep what is there. Raises DownloadUnknown."""
+        """Stop a download and keep its bytes.
+
+        Raises:
+            DownloadUnknown: The queue has no such download.
+        """
         self._turn(download, ("waiting",), "paused")
 
     def resume(self, download: str) -> None:
-        """Go on with what was paused or has failed. Raises DownloadUnknown."""
+        """Resume a paused or failed download.
+
+        Raises:
+            DownloadUnknown: The queue has no such download.
+        """
         self._turn(download, ("paused", "failed"), "waiting")
 
     def cancel(self, download: str) -> None:
-        """Stop it and remove what has not come whole. Raises DownloadUnknown."""
+        """Stop a download and remove its incomplete files.
+
+        Raises:
+            DownloadUnknown: The queue has no such download.
+        """
         self._turn(download, ("waiting", "paused", "failed"), "cancelled")
 
     def move(self, download: str, index: int) -> None:
-        """Give it another place, 0 being the first. Raises DownloadUnknown."""
+        """Move a download to another place in the queue; 0 is the first.
+
+        Raises:
+            DownloadUnknown: The queue has no such download.
+        """
         with self._lock:
             self._entries.move(self._entries.find(download), index)
             self._lock.notify_all()
         self.changed()
 
     def clear_done(self) -> None:
-        """Take what is done or cancelled off the list; the files stay."""
+        """Remove finished and cancelled downloads from the list; their files stay."""
         with self._lock:
             self._entries.remove_over()
         self.changed()
 
     def start(self, only: Collection[str] | None = None) -> None:
-        """Begin to download: everything that waits, or `only` these."""
+        """Start all waiting downloads, or only the ids in `only`."""
         with self._lock:
             self._look()
             self._only = only
@@ -152,7 +180,7 @@ class DownloadQueue:
                 thread.start()
 
     def close(self) -> None:
-        """Stop all work and keep what is there; what was at work goes on after the next start."""
+        """Stop all work and keep the bytes; unfinished downloads continue after the next start."""
         with self._lock:
             self._closed = True
             for entry in self._entries.all:
@@ -160,7 +188,7 @@ class DownloadQueue:
             self._lock.notify_all()
         until = time.monotonic() + _JOIN_S
         for thread in self._threads:
-            # One that opens a connection cannot be woken; it does nothing after that.
+            # A thread that is opening a connection cannot be woken; it does nothing afterwards.
             thread.join(max(0.0, until - time.monotonic()))
 
     def _work(self) -> None:
@@ -172,7 +200,7 @@ class DownloadQueue:
                 self._release(entry, file)
 
     def _next(self) -> tuple[QueuedDownload, RepoFile] | None:
-        """Wait for a file to bring; None when the queue is closed."""
+        """Wait for the next file to download; return None once the queue is closed."""
         with self._lock:
             while not self._closed:
                 self._look()
@@ -209,9 +237,10 @@ class DownloadQueue:
             self._finish_file(entry, file, path)
 
     def _require_disk_space(self, entry: QueuedDownload) -> None:
-        """Refuse a download without space on the disk, beside what others still take.
+        """Refuse a download that does not fit on the disk beside the downloads under way.
 
-        Raises DiskFull.
+        Raises:
+            DiskFull: There is too little space.
         """
         from app.models.hub.space import require_disk_space
 
@@ -225,7 +254,7 @@ class DownloadQueue:
 
     def _take(self, entry: QueuedDownload, path: str, step: Step) -> None:
         now = time.monotonic()
-        # Without the lock: this comes with every piece of a file, and sets single values only.
+        # No lock is needed: this is called for every chunk and only sets single values.
         kind = type(entry.work[path].step)
         entry.take(path, step, now)
         if now - self._told < _TELL_S and kind is type(step):
@@ -238,7 +267,7 @@ class DownloadQueue:
         self.changed()
 
     def _finish_file(self, entry: QueuedDownload, file: RepoFile, path: Path) -> None:
-        """Finish a file; listeners get the files before the download is seen to be done."""
+        """Finish a file; after the last one, call `on_done` before the state becomes "done"."""
         with self._lock:
             entry.paths[file.path] = path
             entry.done[file.path] = file.size
@@ -253,7 +282,11 @@ class DownloadQueue:
             self._entries.keep(entry, replace(entry.kept.told(None), state="done"))
 
     def _end_with(self, entry: QueuedDownload, error: UserError) -> None:
-        """End with an error: what is not the file's fault pauses, and goes on later."""
+        """Stop a download because of an error.
+
+        If the file is not at fault, the download is paused and can continue later. Otherwise it
+        fails.
+        """
         state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
         with self._lock:
             if entry.live and not self._closed:
@@ -271,7 +304,10 @@ class DownloadQueue:
         self.changed()
 
     def _settle(self, entry: QueuedDownload) -> None:
-        """Save an entry that no thread works on. After `close` the database may be closed, too."""
+        """Save an entry that no thread works on any more.
+
+        After `close` it is not saved, because the database may be closed too.
+        """
         if not self._closed:
             self._entries.keep(entry, entry.kept)
         try:
@@ -289,7 +325,7 @@ class DownloadQueue:
         self.changed()
 
     def _obey(self, entry: QueuedDownload) -> None:
-        """Let the threads do what the new state demands."""
+        """Make the threads follow a download's new state."""
         if entry.live:
             self._lock.notify_all()
         else:
@@ -297,7 +333,7 @@ class DownloadQueue:
             self._entries.forget_parts(entry)
 
     def _look(self) -> None:
-        """Read what other processes and the settings have changed, about once a second."""
+        """Read the changes of other processes and of the settings, at most once a second."""
         now = time.monotonic()
         if self._closed or now - self._looked < _LOOK_S:
             return
@@ -315,7 +351,7 @@ def _keep_to(pace: DownloadLimits, fetcher: Fetcher) -> None:
 
 
 def _nobody(*_: object) -> None:
-    """Do nothing: the listener where there is none."""
+    """Do nothing; the default listener."""
 
 
 def _mistake(entry: QueuedDownload) -> AppError:

@@ -1,4 +1,4 @@
-"""A download and its state."""
+"""A download: its files and its state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ DownloadState = Literal[
 class Wanted:
     """Files of one repository at one commit that belong together, such as a model's parts.
 
-    label: what a person calls it. ref: the branch or tag that led to the commit, by which other
-    tools will ask for the files. bytes_total: of all files.
+    Attributes:
+        label: The name that the user sees.
+        ref: The branch or tag that led to the commit; other tools will look for the files by it.
     """
 
     repo: str
@@ -28,18 +29,23 @@ class Wanted:
 
     @property
     def bytes_total(self) -> int:
+        """The size of all files, in bytes."""
         return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True)
 class Download:
-    """An entry of the download queue, at one moment.
+    """The state of one entry of the download queue at one moment.
 
-    bytes_done: on the disk, of all files. bytes_per_s: lately; None while nothing comes.
-    seconds_left: at that rate. retry_in_s: until the next attempt, while "retrying".
-    what, why, do, code: the error in its parts, of a download that failed, that waits to try again,
-    or that was paused because of it. serves: of a drafter that has come by itself, the names of the
-    models here that it guesses ahead for; None for everything else.
+    Attributes:
+        bytes_done: Bytes of all files that are on the disk.
+        bytes_per_s: The recent speed; None while nothing comes.
+        seconds_left: The remaining time at that speed.
+        retry_in_s: Seconds until the next attempt, while "retrying".
+        what: The error's first part; `what`, `why`, `do` and `code` hold the error of a download
+            that failed, waits to retry, or was paused by that error.
+        serves: For a drafter that was downloaded by itself, the names of the models here that it
+            drafts for; None for everything else.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Turns a choice into the files that are downloaded for it, and back: pure."""
+"""Turns a choice into the files to download, and finds the download of a choice: pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_A_CHECKPOINT = (".safetensors", ".json", ".jinja", ".txt", ".model")
 
 
 def wanted(repository: Repository, choice: Choice, *, projector: bool = False) -> Wanted:
-    """Collect the files of a choice: its parts, and the drafter and projector beside it."""
+    """Collect a choice's files: the variant's parts, its drafter and, on request, its projector."""
     files = (choice.drafter, choice.projector if projector else None)
     beside = [it for it in files if it is not None]
     label = label_of(repository.id, choice.variant.label)
@@ -22,19 +22,19 @@ def wanted(repository: Repository, choice: Choice, *, projector: bool = False) -
 
 
 def wanted_file(repository: Repository, file: RepoFile) -> Wanted:
-    """Ask for one file of a repository by itself."""
+    """Return a request for a single file of a repository."""
     label = label_of(repository.id, file.path)
     return Wanted(repository.id, repository.revision, (file,), label)
 
 
 def wanted_checkpoint(repository: Repository) -> Wanted | None:
-    """Collect a repository's files that vLLM reads; None where it has no checkpoint."""
+    """Collect the repository's files that vLLM reads; return None if it has no checkpoint."""
     files = tuple(
         it
         for it in repository.files
         if "/" not in it.path
         and it.path.endswith(_OF_A_CHECKPOINT)
-        and not it.path.startswith("consolidated")  # the same again, in its maker's own layout
+        and not it.path.startswith("consolidated")  # the same weights in the maker's own layout
     )
     if not is_checkpoint([it.path for it in files]):
         return None
@@ -43,19 +43,21 @@ def wanted_checkpoint(repository: Repository) -> Wanted | None:
 
 
 def label_of(repo: str, label: str) -> str:
-    """Name a quantisation, or a file, of a repository."""
+    """Return the label of a quantisation, or of a file, of a repository."""
     return f"{repo} {label}"
 
 
 def name_of(it: Wanted) -> str:
-    """Name a download without its repository's owner, for short lines."""
+    """Return a download's name without the repository's owner, for short lines."""
     return it.label.rpartition("/")[2]
 
 
 def download_of(downloads: Sequence[Download], repo: str, label: str) -> Download | None:
-    """Find the last download of a quantisation that was not cancelled; None if there is none.
+    """Return the last download of a quantisation that was not cancelled; None if there is none.
 
-    label: as it is written in the catalogue or chosen from the repository; see `same_label`.
+    Args:
+        label: The quantisation as written in the catalogue or chosen from the repository; see
+            `same_label`.
     """
     found = [
         it

@@ -1,4 +1,4 @@
-"""A model on the Hub, as the rest of the app sees it: repositories, files, and what is chosen."""
+"""Models on the Hub, as the rest of the app sees them: repositories, files and variants."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 Gate = Literal["open", "auto", "manual"]
-"""Whether a repository asks for an account: not at all, for a click, or for somebody's consent."""
+"""How a repository grants access: to all, after a click, or with its owner's consent."""
 
 Sort = Literal["downloads", "likes", "updated", "name"]
 
 
 @dataclass(frozen=True)
 class RepoFile:
-    """A file of a repository. size in bytes. sha256: of large files, from their LFS entry."""
+    """A file of a repository.
+
+    Attributes:
+        size: Size in bytes.
+        sha256: From the LFS entry, which only large files have.
+    """
 
     path: str
     size: int
@@ -22,10 +27,12 @@ class RepoFile:
 
 @dataclass(frozen=True)
 class Variant:
-    """One quantisation of a model, which is what a person chooses, with all its parts.
+    """One quantisation of a model, with all its parts: the unit that a user chooses.
 
-    label: as the field calls it, such as "Q4_K_M". files: its parts, in their order.
-    bits: of a weight, about; 0 if the label does not tell.
+    Attributes:
+        label: The usual name, such as "Q4_K_M".
+        files: The parts, in order.
+        bits: Approximate bits per weight; 0 if the label does not say.
     """
 
     label: str
@@ -41,11 +48,15 @@ class Variant:
 class Repository:
     """A repository on the Hub, at one commit.
 
-    id: "owner/name". revision: the commit, 40 hexadecimal digits. licence: its short name, None if
-    none is given. updated: seconds since 1970, None if it is not said. architecture, context_max,
-    parameters: of the GGUF file that the Hub has looked into; None where it has not.
-    variants: quantisations to choose from, smallest first. drafter: the file that comes with a
-    choice by itself, None if there is none.
+    Attributes:
+        id: "owner/name".
+        revision: The commit, 40 hexadecimal digits.
+        licence: Its short name; None if the owner gives none.
+        updated: Seconds since 1970; None if unknown.
+        architecture: From the GGUF file that the Hub has read, like `context_max` and
+            `parameters`; None if it has read none.
+        variants: The quantisations to choose from, smallest first.
+        drafter: The file that is downloaded with a choice; None if there is none.
     """
 
     id: str
@@ -66,7 +77,7 @@ class Repository:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A repository in a list of search results; see `Repository` for the fields."""
+    """A repository in the search results; its fields mean the same as those of `Repository`."""
 
     id: str
     gate: Gate = "open"
@@ -80,9 +91,10 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Query:
-    """A search on the Hub. The filters leave out what does not have what they ask for.
+    """A search on the Hub; its filters leave out repositories that do not match.
 
-    most_parameters: leaves out larger models, so that what is left can fit this computer.
+    Attributes:
+        most_parameters: Leaves out larger models, so that the results can fit this computer.
     """
 
     words: str = ""

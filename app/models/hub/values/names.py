@@ -1,4 +1,4 @@
-"""Names of models on the Hub as people write them, read strictly: pure.
+"""Parses names of models on the Hub as people write them, strictly: pure.
 
 hub_name("owner/name:Q4_K_M").quantisation
 hub_name("https://huggingface.co/owner/name/blob/main/model.gguf").file
@@ -29,10 +29,13 @@ _DEVICES: Final = re.compile(r"(?i)(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?")
 
 @dataclass(frozen=True)
 class HubName:
-    """A repository, and perhaps a quantisation or a file of it.
+    """A repository, optionally with one of its quantisations or files.
 
-    repo: "owner/name". quantisation: as it was written. file: its path in the repository.
-    revision: a branch, tag or commit, if the address names one.
+    Attributes:
+        repo: "owner/name".
+        quantisation: As the user wrote it.
+        file: Path in the repository.
+        revision: A branch, tag or commit, if the address names one.
     """
 
     repo: str
@@ -42,9 +45,13 @@ class HubName:
 
 
 def hub_name(text: str, hosts: Collection[str] = HUBS) -> HubName:
-    """Parse owner/name, owner/name:QUANT, owner/name/file.gguf or an address of the Hub.
+    """Parse owner/name, owner/name:QUANT, owner/name/file.gguf or an address on the Hub.
 
-    hosts: whose addresses are the Hub's. Raises HubNameInvalid.
+    Args:
+        hosts: Host names that belong to the Hub.
+
+    Raises:
+        HubNameInvalid: The text is none of these.
     """
     text = text.strip()
     address = _address(text, hosts)
@@ -58,7 +65,7 @@ def hub_name(text: str, hosts: Collection[str] = HUBS) -> HubName:
 
 
 def is_hub_name(text: str, hosts: Collection[str] = HUBS) -> bool:
-    """Whether this is written like a model on the Hub rather than like a path or an id."""
+    """Return whether the text looks like a model on the Hub rather than a path or an id."""
     if text.startswith((".", "/", "~")) or "\\" in text:
         return False
     try:
@@ -69,13 +76,13 @@ def is_hub_name(text: str, hosts: Collection[str] = HUBS) -> bool:
 
 
 def is_repo(name: str) -> bool:
-    """Whether this can be the name of a repository, by the Hub's own rules."""
+    """Return whether the text can be a repository's name, by the Hub's own rules."""
     usual = _REPO.fullmatch(name) is not None and len(name) <= _LONGEST
     return usual and "--" not in name and ".." not in name and not name.endswith(".git")
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether a path that a server names stays inside the folder that it is joined to, anywhere."""
+    """Return whether a server's path stays inside the folder it is joined to, on any system."""
     if not path.isprintable() or "\\" in path or ":" in path or len(path.encode()) > 1024:
         return False
     parts = path.split("/")
@@ -89,7 +96,7 @@ def is_safe_path(path: str) -> bool:
 
 
 def _address(text: str, hosts: Collection[str]) -> SplitResult | None:
-    """Parse the text as an address, with or without the scheme; None if it is none."""
+    """Parse the text as an address, with or without its scheme; return None if it is not one."""
     if text.lower().startswith(("http://", "https://")):
         return urlsplit(text)
     if text.lower().startswith(tuple(f"{host}/" for host in hosts)):

@@ -1,4 +1,4 @@
-"""Reads what the tags and the name of a repository tell of its model: pure."""
+"""Reads facts about a model from its repository's tags and name: pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ _UNITS: Final = {"b": 1_000_000_000, "m": 1_000_000}
 
 
 def drafts_ahead(repo: str, tags: Iterable[str]) -> bool:
-    """Whether a repository says of itself that its model has MTP; many that have it do not."""
+    """Return whether a repository says that its model has MTP; many with MTP do not say so."""
     return any(_MTP.search(text) for text in (repo, *tags))
 
 
 def parameters_in(name: str) -> int | None:
-    """The parameters that a name tells: 26 billion of “gemma-4-26B-A4B”. None if it tells none.
+    """Return the number of parameters that a name states: 26 billion for “gemma-4-26B-A4B”.
 
-    “E2B” counts what is in use for a token; with its embeddings such a model has about twice that.
+    “E2B” counts only the parameters used for each token; with its embeddings, such a model has
+    about twice as many.
+
+    Returns:
+        None if the name states no number.
     """
     found = [
         float(number) * _UNITS[unit.lower()] * (2 if effective else 1)

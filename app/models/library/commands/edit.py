@@ -1,4 +1,4 @@
-"""`hearth models edit`: prints and changes what a model's file says of itself."""
+"""`hearth models edit`: prints and changes the metadata of a model's file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _SHOWN: Final = 60
-"""Characters of a template that stand in the table."""
+"""How many characters of a template the table shows."""
 
 
 def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Print what a file says, or write it anew; returns the exit status."""
+    """Print a file's metadata, or change it; return the exit status."""
     from app.models.library.services.editing import sample_prompt
 
     if args.key is None:
@@ -66,7 +66,7 @@ _WORDS: Final = {"template": "chat template", "name": "name", "context": "contex
 
 
 def _given(args: argparse.Namespace) -> str | None:
-    """Return the new value, wherever it comes from; None where there is none."""
+    """Return the new value from the argument, a file or standard input; None if there is none."""
     if args.file is not None and args.value is not None:
         raise WrongUsage(
             "There are two values.",
@@ -83,7 +83,12 @@ def _given(args: argparse.Namespace) -> str | None:
 
 
 def _changes(key: str, text: str) -> Metadata:
-    """Read the changes. Raises MetadataRefused, or Usage for a length that is no number."""
+    """Read the changes.
+
+    Raises:
+        MetadataRefused: The value is not allowed.
+        WrongUsage: The context length is not a number.
+    """
     if key == "template":
         return Metadata(template=text)
     if key == "name":

@@ -1,4 +1,4 @@
-"""`hearth models fit`: whether a model fits the memory, and the sum."""
+"""`hearth models fit`: shows whether a model fits the memory, and the sum behind it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ _PARTS = {
 
 
 def fit_model(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status. Raises UserError."""
+    """Carry out the command; return the exit status.
+
+    Raises:
+        UserError: The model cannot be found or judged.
+    """
     settings = app.settings.read()
     try:
         entry = app.library.find(args.what)
@@ -65,7 +69,7 @@ def _with_wishes(load_options: LoadOptions, args: argparse.Namespace) -> LoadOpt
 
 
 def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespace) -> FitReport:
-    """Judge a model by the headers of its files, which lie sparse in a folder of their own."""
+    """Judge a model by the headers of its files, which are kept as sparse files in a folder."""
     repository = app.hub.repository(name.repo, name.revision or args.revision)
 
     def headers(files: tuple[RepoFile, ...]) -> Path:
@@ -86,14 +90,18 @@ def _on_hub(app: App, name: HubName, settings: Settings, args: argparse.Namespac
     model = headers(variant.files)
     load_options = _with_wishes(load_options_of(settings), args)
     beside = headers((drafter,)) if drafter else None
-    # As `hearth models pull` would bring it.
+    # Judge the projector that `hearth models pull` would download.
     file = chosen.projector_for(variant) if app.projectors.of_repo(name.repo) else None
     projector = projector_file(headers((file,))) if file else None
     return app.fitting.report(model, read_header(model), load_options, beside, projector=projector)
 
 
 def _variant(app: App, repository: Repository, name: HubName) -> Variant:
-    """Pick the variant that was named, or that suits this computer. Raises ModelUnknown."""
+    """Return the variant that the name asks for, or the one that suits this computer.
+
+    Raises:
+        ModelUnknown: The repository has no such variant.
+    """
     found = [
         it
         for it in repository.variants

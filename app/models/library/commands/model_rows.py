@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _LONGEST = 56
-"""Letters of an id in the list; a longer one, such as the path of a file on a server, is in the
-JSON, and the name stands for it: either may be typed."""
+"""The longest id in the list, in characters.
+
+A longer id, such as the path of a file on a server, appears only in the JSON. The list shows the
+name instead; the user can type either.
+"""
 
 
 def listed(app: App, entry: ModelEntry) -> dict[str, Any]:
-    """Describe a model for the list; one that is gone or damaged keeps its row, with the reason."""
+    """Describe a model for the list; a missing or damaged one keeps its row, with the reason."""
     try:
         return described(app, entry)
     except EngineError as error:
@@ -27,7 +30,11 @@ def listed(app: App, entry: ModelEntry) -> dict[str, Any]:
 
 
 def described(app: App, entry: ModelEntry) -> dict[str, Any]:
-    """Describe a model as a row. Raises EngineError."""
+    """Describe a model as a row.
+
+    Raises:
+        EngineError: Its file cannot be read.
+    """
     found = app.library.facts(entry)
     return {
         "id": entry.id,
@@ -51,7 +58,7 @@ def described(app: App, entry: ModelEntry) -> dict[str, Any]:
 
 
 def shown(found: ModelDetails) -> dict[str, Any]:
-    """Describe what goes beyond a row: the details of the file."""
+    """Describe the details of a model's file, which a row does not show."""
     entry, file = found.entry, found.file
     said = asdict(file)
     for name in ("drafter", "chat_template", "vision"):
@@ -73,6 +80,7 @@ def shown(found: ModelDetails) -> dict[str, Any]:
 
 
 def model_row(model: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cells of a row of the list."""
     if "error" in model:
         return model["id"], "", "", "", model["error"]
     shown = model["id"] if len(model["id"]) <= _LONGEST else model["name"]
@@ -83,7 +91,7 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
 
 
 def drafter_rows(app: App) -> list[tuple[str, ...]]:
-    """List the drafters below the models, for people only: nobody chats with them."""
+    """List the drafters below the models, in the table only: nobody chats with them."""
     rows: list[tuple[str, ...]] = []
     for entry in app.library.drafters():
         *row, name = model_row(listed(app, entry))
@@ -92,5 +100,6 @@ def drafter_rows(app: App) -> list[tuple[str, ...]]:
 
 
 def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
+    """Return the sentence that confirms that a model or drafter was added."""
     added = f"Added {entry.name} as {entry.id}"
     return f"{added}; it guesses ahead for {', '.join(targets)}." if targets else f"{added}."

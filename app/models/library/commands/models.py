@@ -1,4 +1,4 @@
-"""`hearth models`: lists the models on this computer, and manages them."""
+"""`hearth models`: lists the models on this computer and manages them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _NOTES: Final = 10
-"""How many of the files that were skipped are named, so that they do not hide the list."""
+"""How many skipped files are named, so that they do not hide the list."""
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
@@ -50,7 +50,11 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 
 
 def _show(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Show a model; one here goes before a repository of that name, which the Hub is asked for."""
+    """Show a model.
+
+    A model on this computer takes precedence; otherwise the Hub is asked for a repository of that
+    name.
+    """
     try:
         found = details(app.library, args.what)
     except (ModelUnknown, ModelNotFound):
@@ -100,7 +104,7 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _settings_naming(app: App, called: str) -> tuple[str, ...]:
-    """Return the names of the settings that name a model."""
+    """Return the names of the settings that refer to this model."""
     entry = app.library.find(called)
     return app.library.settings_naming(app.settings.read(), lambda it: it.id == entry.id)
 
@@ -108,7 +112,7 @@ def _settings_naming(app: App, called: str) -> tuple[str, ...]:
 def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
     naming = _settings_naming(app, args.what)
     entry = app.manager.rename(args.what, args.name)
-    # A setting may hold the name that the model had until now.
+    # A setting can refer to the model by its old name.
     change_settings(app, dict.fromkeys(naming, entry.id))
     out.value(
         {"id": entry.id, "name": entry.name}, lambda: f"{entry.id} is now called {entry.name}."

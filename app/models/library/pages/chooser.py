@@ -1,4 +1,4 @@
-"""Chooses, adds and removes models, wherever in the window that was asked for."""
+"""Choosing, adding and removing models, for every place in the window that offers it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 
 
 class ModelChooser(QObject):
-    """Chooses models for the chat that is open, and the usual one for those to come.
+    """Chooses the model of the open chat and the default model of new chats.
 
-    changed(): the model in use is another. shown(entries, current): wherever models can be chosen
-    they are these now; current: the id, name or path of the one in use.
+    Args:
+        chat_id: Returns the id of the open chat, whose model is the one in use.
+        alone: Whether choices apply to that chat only.
+
+    Signals:
+        changed: The model in use has changed.
+        shown: The models to choose from, and the id, name or path of the one in use.
     """
 
     changed = Signal()
@@ -47,10 +52,6 @@ class ModelChooser(QObject):
         *,
         alone: bool = False,
     ) -> None:
-        """Begin. chat_id: the chat that is open; its model is the one in use.
-
-        alone: its choices are of that chat and of no other.
-        """
         super().__init__(window)
         self._models = models
         self._loaded = loaded
@@ -63,29 +64,28 @@ class ModelChooser(QObject):
         self._said: Toast | None = None
 
     def tell(self) -> None:
-        """Have all show what can be chosen, as it is now."""
+        """Emit `shown` with the current models and the one in use."""
         self.shown.emit(self.entries(), self.current())
 
     def entries(self) -> list[ModelEntry]:
         return self._models.list()
 
     def current(self) -> str:
-        """The id, name or path of the model in use."""
+        """Return the id, name or path of the model in use."""
         return self._chat_settings.model(self._chat_id())
 
     def current_entry(self) -> ModelEntry | None:
-        """The model in use; None if it is a file that was never added, or is gone."""
+        """Return the model in use; None if its file was never added or is gone."""
         current = self.current()
         return next((e for e in self.entries() if current in (e.id, e.name)), None)
 
     @property
     def usual(self) -> str | None:
-        """The id, name or path of the model that new chats begin with; None if that is no matter
-        here."""
+        """The id, name or path of the default model for new chats; None if not applicable."""
         return None if self._alone else self._settings.current.model
 
     def use(self, model_id: str) -> None:
-        """Use a model in the open chat, and say so; new chats begin with it if that is wanted."""
+        """Use a model in the open chat and confirm it; offer to use it for new chats too."""
         if not self._change(chat=model_id):
             return
         text = self.tr("{0} answers in this chat.").format(self._called(model_id))
@@ -96,13 +96,13 @@ class ModelChooser(QObject):
             self._say(text, words, lambda: self._begin_with(model_id))
 
     def use_for_new(self) -> None:
-        """Let new chats begin with the model of the open chat, too."""
+        """Make the model of the open chat the default for new chats."""
         self._begin_with(self.current())
 
     def use_from_now_on(self, model_id: str) -> None:
-        """Use a model in the open chat and in new ones, say so, and offer it here only.
+        """Use a model in the open chat and in new ones, and offer to use it in this chat only.
 
-        For choices that are made elsewhere than in a chat, such as at the list of models.
+        This is for choices made outside of a chat, such as in the list of models.
         """
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
@@ -115,16 +115,16 @@ class ModelChooser(QObject):
             self._say(text, words, lambda: self._begin_with(before))
 
     def load(self, model_id: str) -> None:
-        """Load a model as the open chat would have it."""
+        """Load a model with the settings of the open chat."""
         self._loaded.load(model_id, self._chat_settings.with_model(self._chat_id(), model_id))
 
     def _begin_with(self, model: str) -> None:
-        """Let new chats begin with a model, and say so; the open one keeps its own."""
+        """Make a model the default for new chats and confirm it; the open chat keeps its own."""
         if self._change(usual=model):
             self._say(self.tr("New chats use {0}.").format(self._called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
-        """Say what a choice has changed, in place of what was said of the one before."""
+        """Show a toast about a choice, in place of the previous one."""
         if self._said is not None:
             self._said.dismiss()
         if not action:
@@ -132,7 +132,7 @@ class ModelChooser(QObject):
             return
 
         def acted() -> None:
-            self._said = None  # it closes by itself
+            self._said = None  # the toast closes by itself
             act()
 
         toast = self._said = self._notifier.offer(text, action, acted)
@@ -143,7 +143,7 @@ class ModelChooser(QObject):
             self._said = None
 
     def _change(self, *, chat: str | None = None, usual: str | None = None) -> bool:
-        """Change the model of the open chat, or the usual one; returns whether that went."""
+        """Change the model of the open chat or the default model; return whether it worked."""
         try:
             if usual is not None:
                 self._settings.set("model", usual)
@@ -161,12 +161,12 @@ class ModelChooser(QObject):
         return next((it.name for it in self.entries() if it.id == model_id), model_id)
 
     def _called(self, model: str) -> str:
-        """Name a model, by its id or name, as people see it."""
+        """Return the name of a model as the user sees it, from its id or name."""
         found = next((it for it in self.entries() if model in (it.id, it.name)), None)
         return name_of(found) if found is not None else model
 
     def add(self) -> None:
-        """Let the user pick a file."""
+        """Let the user pick a file to add."""
         from PySide6.QtWidgets import QFileDialog
 
         dialog = QFileDialog(
@@ -179,7 +179,7 @@ class ModelChooser(QObject):
         dialog.open()
 
     def take(self, paths: Sequence[Path]) -> None:
-        """Add these files, as the user said once that files are to be added."""
+        """Add files in the way the user has chosen; ask if no way was chosen yet."""
         way = self._settings.current.adding
         if way == "ask":
             self._ask_how(paths)
@@ -218,7 +218,7 @@ class ModelChooser(QObject):
         self._notifier.ask(lines, answers, answered)
 
     def _added(self, entry: ModelEntry, targets: Sequence[str] | None) -> None:
-        """Use an added model, or tell which models, the targets, an added drafter drafts for."""
+        """Use an added model, or name the models (`targets`) that an added drafter drafts for."""
         if targets is None:
             self.use_from_now_on(entry.id)
         else:

@@ -1,4 +1,4 @@
-"""The models that are on this computer: the list of them, and the page of each."""
+"""The models on this computer: the list, and the page of each model."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 
 class HerePage(QStackedWidget):
-    """use(id), anyway(id), remove(id, with_file): what the user wants of a model.
+    """The list of models on this computer and the page of one model.
 
-    dropped(paths): of GGUF files that were let go over the page. changed(): a model has another
-    name.
+    Signals:
+        use: The id of the model to use.
+        anyway: The id of a model to load even if it does not seem to fit.
+        remove: The id of the model to remove, and whether to remove its file too.
+        dropped: The paths of GGUF files that were dropped on the page.
+        changed: A model has a new name.
     """
 
     use = Signal(str)
@@ -60,7 +64,11 @@ class HerePage(QStackedWidget):
         self._copies(presenters.models)
 
     def show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Show the models. current: the id or name of the one in use."""
+        """Show the models.
+
+        Args:
+            current: The id or name of the one in use.
+        """
         self.list.show_current(current)
         self.details.show_current(current)
         gone = self.details.model not in {entry.id for entry in entries}
@@ -111,6 +119,6 @@ class HerePage(QStackedWidget):
 
 
 def _models_in(data: QMimeData) -> list[Path]:
-    """The GGUF files among what is dragged."""
+    """Return the GGUF files in the dragged data."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if is_model_file(path)]

@@ -1,4 +1,4 @@
-"""Words for a model on this computer: its source, its MTP, and its last use."""
+"""Texts about a model on this computer: its source, its MTP, and its last use."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def _tr(text: str) -> str:
 
 
 def source_word(source: Source) -> str:
+    """Return the name of a source."""
     return {
         "builtin": _tr("Built in"),
         "added": _tr("Added"),
@@ -32,7 +33,7 @@ def source_word(source: Source) -> str:
 
 
 def source_sentence(source: Source) -> str:
-    """Explain a source: where the file lies, and whose it is."""
+    """Describe a source: where the file is, and to whom it belongs."""
     return {
         "builtin": _tr("Part of Hearth."),
         "server": _tr("A server offers it; none of its files is on this computer."),
@@ -47,7 +48,7 @@ def source_sentence(source: Source) -> str:
 
 
 def mtp_sentence(mtp: str) -> str:
-    """Say what drafts for a model; "" if nothing does."""
+    """Describe what drafts for a model; return "" if nothing does."""
     return {
         "embedded": _tr("Has multi-token prediction in its file"),
         "drafter": _tr("Has a drafter beside it"),
@@ -55,7 +56,12 @@ def mtp_sentence(mtp: str) -> str:
 
 
 def used_words(last_used: float | None, now: float | None = None) -> str:
-    """Say when it last answered; times in seconds since 1970."""
+    """Describe when a model last answered.
+
+    Args:
+        last_used: Seconds since 1970; None if it never answered.
+        now: The current time, in seconds since 1970.
+    """
     if last_used is None:
         return _tr("Never used")
     days = int(((time.time() if now is None else now) - last_used) // _DAY_S)
@@ -69,6 +75,7 @@ def used_words(last_used: float | None, now: float | None = None) -> str:
 
 
 def order_word(order: Order) -> str:
+    """Return the name of a sort order."""
     return {
         "name": _tr("By name"),
         "size": _tr("Largest first"),

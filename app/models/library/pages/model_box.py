@@ -1,4 +1,4 @@
-"""A box to choose a model in, or none, which leaves it to the settings above."""
+"""A box for choosing a model, or none."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from app.models.library.values.entry import ModelEntry
 
 
 class ModelBox(ComboBox):
-    """A box that opens the model picker. chosen(id or None): the user has chosen.
+    """A box that opens the model picker.
 
-    otherwise: the words for choosing none; "" where one has to be chosen.
+    Args:
+        otherwise: The text for choosing no model; "" if a model is required.
+
+    Signals:
+        chosen: The id of the model that the user chose, or None.
     """
 
     chosen = Signal(object)
@@ -35,12 +39,12 @@ class ModelBox(ComboBox):
 
     @property
     def chosen_model(self) -> str | None:
-        """The id of the model that is chosen."""
+        """The id of the chosen model; None if none is chosen."""
         found: str | None = self.currentData()
         return found
 
     def show_models(self, entries: Sequence[ModelEntry], model: str | None) -> None:
-        """Show the models; one that is gone is shown by its name, so that it is not lost."""
+        """Show the models; a missing model is listed by its name, so that it is not lost."""
         self._entries = entries
         self.clear()
         if self._otherwise:
@@ -57,7 +61,7 @@ class ModelBox(ComboBox):
         self.setCurrentIndex(max(0, index))
 
     def showPopup(self) -> None:
-        """Open the list in which one can type: there may be hundreds of models."""
+        """Open the model picker, where one can type: there can be hundreds of models."""
         from app.models.library.pages.model_picker import ModelPicker
 
         picker = ModelPicker((), self.window(), loads=False)

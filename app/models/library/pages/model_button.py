@@ -1,4 +1,4 @@
-"""The button that names the model in use, and what it opens: the model picker."""
+"""The button with the name of the model in use, and the picker that it opens."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _WIDEST_NAME: Final = 280
 _LEAST_NAME: Final = 72
 _LOOK_MS: Final = 500
-"""How often the open list looks which models are in memory: answers load models too."""
+"""How often the open list checks which models are in memory: answers load models too."""
 
 
 class ModelButton(MenuButton):
-    """Names the model in use; a long name is elided, and the tip has all of it."""
+    """The button with the name of the model in use; the tooltip holds a name that is elided."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("modelMenu", "quiet", parent)
@@ -41,7 +41,7 @@ class ModelButton(MenuButton):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the room that the whole name takes, within limits."""
+        """Return the space for the whole name, within limits."""
         wanted = min(self.fontMetrics().horizontalAdvance(self._name) + 2, scaled(_WIDEST_NAME))
         return QSize(self._around() + wanted, super().sizeHint().height())
 
@@ -54,7 +54,7 @@ class ModelButton(MenuButton):
         self._fit()
 
     def _around(self) -> int:
-        """Return the pixels that padding and arrow take beside the name."""
+        """Return the pixels that the padding and the arrow take beside the name."""
         return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
 
     def _fit(self) -> None:
@@ -67,10 +67,11 @@ class ModelButton(MenuButton):
 
 
 class ModelPicking(QObject):
-    """Opens the picker of a button, and does what is chosen in it.
+    """Opens a button's model picker, and carries out the user's choice.
 
-    opening(): it opens now, so that counterparts may be looked for. other_engine(Counterpart): the
-    same model is wanted on another engine.
+    Signals:
+        opening: The picker opens, so that counterparts can be looked up.
+        other_engine: A Counterpart: the user wants the same model on another engine.
     """
 
     opening = Signal()
@@ -158,7 +159,7 @@ class ModelPicking(QObject):
             self._fill(self.picker)
 
     def _look(self) -> None:
-        """Show which models are in memory, or how far on the way, where that has changed."""
+        """Update which models are in memory and how far others are loaded, if that has changed."""
         loaded = self._presenters.loaded
         states, shares = loaded.states(), loaded.shares()
         if (states, shares) != (self._states, self._shares):

@@ -1,4 +1,4 @@
-"""A list of models to choose from, with a field that filters it: quick with hundreds of them."""
+"""A list of models with a filter field, fast even with hundreds of models."""
 
 from __future__ import annotations
 
@@ -57,9 +57,12 @@ _ICON: Final = 18
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A row of the list. chips: what the model can do, as far as that is known without loading.
+    """A row of the list.
 
-    state: whether it is in memory, in words. detail: quantisation and size.
+    Attributes:
+        detail: Quantisation and size.
+        chips: The model's abilities, as far as they are known without loading it.
+        state: Whether it is in memory, in words.
     """
 
     id: str
@@ -80,7 +83,7 @@ class ModelChoice:
 
 
 class ModelChoices(QAbstractListModel):
-    """The rows that match: headings, which are texts and cannot be chosen, and choices."""
+    """The matching rows: headings, which are strings and cannot be chosen, and choices."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +96,7 @@ class ModelChoices(QAbstractListModel):
         self._lay_out()
 
     def filter(self, words: str) -> None:
-        """Show the rows in which each of these words is found, also in the heading above them."""
+        """Show the rows that contain each of these words, in the row or in its heading."""
         self._words = words.lower().split()
         self._lay_out()
 
@@ -118,7 +121,7 @@ class ModelChoices(QAbstractListModel):
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
     def _lay_out(self) -> None:
-        """Keep the widget that shows them where it is if there are as many rows as before."""
+        """Update the rows; the view keeps its position if the same rows stay."""
         rows = list(self._matching())
         if [_key(row) for row in rows] == [_key(row) for row in self.rows]:
             self.rows = rows
@@ -146,9 +149,10 @@ def _key(row: str | ModelChoice) -> str:
 
 
 class ModelChoiceDelegate(QStyledItemDelegate):
-    """Draws a row: the name, and below it quantisation, size and what the model can do.
+    """Draws a row: the name, and below it the quantisation, the size and the abilities.
 
-    held: pixels that the button of the current row takes.
+    Attributes:
+        held: Pixels that the button of the current row takes.
     """
 
     held = 0
@@ -240,7 +244,7 @@ def _write(
     colour: str,
     align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
 ) -> int:
-    """Write one line, elided where there is no room; returns the pixels that it takes."""
+    """Draw one line of text, elided if it is too long; return its width in pixels."""
     metrics = QFontMetrics(painter.font())
     shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(0, room.width()))
     if not align & Qt.AlignmentFlag.AlignBottom:
@@ -251,10 +255,15 @@ def _write(
 
 
 class ModelList(QWidget):
-    """A field and the models that match; the keyboard stays in the field.
+    """A filter field and the matching models; the field keeps the keyboard focus.
 
-    chosen(id): with Enter or a click. load(id), eject(id): by the button of the row that is marked;
-    there is none where `loads` is not wanted.
+    Args:
+        loads: Whether the marked row has a button that loads or ejects its model.
+
+    Signals:
+        chosen: The id of the model chosen with Enter or a click.
+        load: The id of the model to load.
+        eject: The id of the model to eject.
     """
 
     chosen = Signal(str)
@@ -321,10 +330,14 @@ class ModelList(QWidget):
         otherwise: str = "",
         shares: Mapping[str, float] | None = None,
     ) -> None:
-        """Show models. current: the id or name of the one in use. states: of those in memory.
+        """Show models.
 
-        otherwise: the words for choosing none, whose id is "", where that can be chosen. shares:
-        how far those are that are being loaded, by their ids, as far as that is known.
+        Args:
+            current: The id or name of the model in use.
+            states: The states of the models in memory, by id.
+            otherwise: The text for choosing no model, whose id is ""; empty if that is not
+                possible.
+            shares: How far models are loaded, from 0.0 to 1.0, by id, as far as it is known.
         """
         self._entries, self._current, self._facts, self._states = entries, current, facts, states
         self._shares = shares or {}
@@ -345,7 +358,7 @@ class ModelList(QWidget):
         return found if isinstance(found, ModelChoice) else None
 
     def height_of_all(self) -> int:
-        """Return the pixels that all rows and the field take."""
+        """Return the height in pixels of the field and of up to 40 rows."""
         rows = sum(self.view.sizeHintForRow(row) for row in range(min(40, len(self.choices.rows))))
         return rows + self.field.sizeHint().height() + scaled(2 * GRID)
 
@@ -373,7 +386,7 @@ class ModelList(QWidget):
         return next((row for row, it in enumerate(rows) if isinstance(it, ModelChoice)), -1)
 
     def _move(self, event: QKeyEvent) -> None:
-        """Move as the list itself would; past an end to the other one."""
+        """Move the mark as the list itself would; the arrow keys wrap around at the ends."""
         rows = [n for n, it in enumerate(self.choices.rows) if isinstance(it, ModelChoice)]
         if not rows:
             return
@@ -387,7 +400,7 @@ class ModelList(QWidget):
             self._mark_row(rows[max(0, min(len(rows) - 1, at + by))])
 
     def _mark_row(self, row: int) -> None:
-        """Mark a row and bring it into view, unless it is marked already; -1 marks none."""
+        """Mark a row and scroll to it, unless it is marked already; -1 marks none."""
         index = self.choices.index(row) if row >= 0 else QModelIndex()
         marks = index != self.view.currentIndex()
         self.view.setCurrentIndex(index)
@@ -398,7 +411,7 @@ class ModelList(QWidget):
         self._show_marked()
 
     def _mark(self, index: QModelIndex) -> None:
-        """The mouse is over a row: that is marked as the keyboard would."""
+        """Mark the row under the mouse, as the keyboard would."""
         if isinstance(index.data(_CHOICE), ModelChoice):
             self.view.setCurrentIndex(index)
 
@@ -408,7 +421,10 @@ class ModelList(QWidget):
             self.chosen.emit(row.id)
 
     def _show_marked(self) -> None:
-        """Tell a screen reader what is marked, as the field has the focus; show its button."""
+        """Tell a screen reader which row is marked, and show that row's button.
+
+        The screen reader follows the field, which has the focus.
+        """
         marked = self.marked
         self.field.setAccessibleDescription(marked.spoken if marked else "")
         entry = next((it for it in self._entries if marked and it.id == marked.id), None)
@@ -433,7 +449,7 @@ class ModelList(QWidget):
     def _place_button(self) -> None:
         if not self._button.isHidden():
             row = self.view.visualRect(self.view.currentIndex())
-            # The rows are laid out later than their view, so theirs may still be another width.
+            # Use the width of the view: its rows are laid out later.
             left = self.view.viewport().width() - self._button.width() - scaled(GRID) // 2
             self._button.move(left, row.center().y() - self._button.height() // 2 + 1)
 
@@ -475,7 +491,7 @@ def _detail(entry: ModelEntry, facts: ListedFacts | None) -> str:
 
 
 def _chips(facts: ListedFacts | None) -> Iterator[str]:
-    """What it can do."""
+    """Yield the abilities of a model, in words."""
     if facts is None:
         return
     if facts.problem:
@@ -516,7 +532,7 @@ def _tip(entry: ModelEntry, facts: ListedFacts | None) -> str:
 
 
 def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]:
-    """Those of this computer first, by engine where there are two, then those of each server."""
+    """Group models: first those on this computer, by engine, then those of each server."""
     here: tuple[EngineName, ...] = ("llamacpp", "vllm")
     by_engine = [(it, [e for e in entries if e.engine == it]) for it in here]
     local = [(engine, its) for engine, its in by_engine if its]

@@ -1,4 +1,4 @@
-"""The model picker: the list that the button with the model's name opens."""
+"""The model picker: the list that opens under the button with the model's name."""
 
 from __future__ import annotations
 
@@ -29,14 +29,21 @@ _WIDTH: Final = 480
 _HEIGHT: Final = 420
 
 Way = tuple[str, str, str, Callable[[], object]]
-"""A button below the list: its object name, drawing, words, and what it does."""
+"""A button below the list: its object name, icon, text and action."""
 
 
 class ModelPicker(Popover):
-    """The list under the button. chosen(id): of a model. closed(): it is gone.
+    """The list of models under the button.
 
-    for_new(): new chats are to begin with the model in use. other_engine(Counterpart): the same
-    model is wanted on another engine.
+    Args:
+        ways: The buttons below the list.
+        loads: Whether models can also be loaded and ejected here.
+
+    Signals:
+        chosen: The id of the chosen model.
+        for_new: The user wants new chats to use the current model.
+        other_engine: A Counterpart: the user wants the same model on another engine.
+        closed: The picker has closed.
     """
 
     chosen = Signal(str)
@@ -45,7 +52,6 @@ class ModelPicker(Popover):
     closed = Signal()
 
     def __init__(self, ways: Sequence[Way], parent: QWidget, *, loads: bool = True) -> None:
-        """Begin. loads: models can be loaded and ejected here, too."""
         super().__init__("modelPicker", "", parent)
         self.setAccessibleName(self.tr("Models"))
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a click on the button closes it
@@ -73,20 +79,24 @@ class ModelPicker(Popover):
             self.card.box.addWidget(FlowRow(*(self._way(it) for it in ways)))
 
     def show_usual(self, name: str, *, same: bool) -> None:
-        """Say what new chats begin with. same: it is the model in use here."""
+        """Show which model new chats use.
+
+        Args:
+            same: Whether it is the model in use here.
+        """
         words = self.tr("For this chat only. New chats use {0}.").format(name)
         self._usual_words.setText(self.tr("New chats use it too.") if same else words)
         self._for_new.setHidden(same)
         self._usual.show()
 
     def show_elsewhere(self, found: Sequence[Counterpart]) -> None:
-        """Offer the same model on other engines, each with its cost, or why it cannot be."""
+        """Offer the same model on other engines, each with its cost or why it is unsuitable."""
         empty(self._elsewhere)
         for other in found:
             self._elsewhere.addWidget(self._counterpart(other))
 
     def open_under(self, button: QWidget) -> None:
-        """Show it below its button, no larger than the window has room for."""
+        """Open the picker below its button, no larger than the window allows."""
         window = button.window()
         self.polish()
         width = min(scaled(_WIDTH), window.width() - 2 * GRID)
@@ -135,7 +145,11 @@ class ModelPicker(Popover):
 def pick_model(
     entries: Sequence[ModelEntry], use: Callable[[str], object], anchor: QWidget
 ) -> None:
-    """Open the list of these models for one message; use(id): one was chosen."""
+    """Open a list of models for one message.
+
+    Args:
+        use: Receives the id of the chosen model.
+    """
     picker = ModelPicker((), anchor.window(), loads=False)
     picker.list.show_models(entries, "", {}, {})
     picker.chosen.connect(picker.close)

@@ -1,4 +1,4 @@
-"""The card of multi-token prediction: what it can do here, and a check of its answers."""
+"""The card about multi-token prediction: its use for this model, and a check of its answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class MtpCard(Panel):
-    """The check runs where answers are written; its button stops it again."""
+    """The card about MTP; its check runs on the engine that writes answers, and can be stopped."""
 
     def __init__(
         self, check: SameAnswer, notifier: Notifier, parent: QWidget | None = None
@@ -65,10 +65,10 @@ class MtpCard(Panel):
         self._say("")
 
     def show_model(self, model: str, sentence: str) -> None:
-        """Show what the files of the model in use say; an earlier model's check goes."""
+        """Show a sentence about the files of the model in use; discard another model's check."""
         self._sentence.setText(translated(sentence))
         before, self._model = self._model, model
-        # The first sentence may come when a check is already running: it is of the same model.
+        # The first sentence can come during a check, which is then of the same model.
         if before not in ("", model):
             self._check.stop()
             self._say("")

@@ -1,4 +1,4 @@
-"""The names of a model and of what it can do, where they are shown."""
+"""The displayed names of models and of what they can do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def name_of(entry: ModelEntry) -> str:
-    """A name that its user or maker gave stays as it is; that of Hearth's own is translated."""
+    """Return a model's displayed name.
+
+    A name from its user or maker stays as it is; the name of Hearth's own model is translated.
+    """
     if entry.builtin:
         return translated(entry.name)
     own = entry.name_at_server
@@ -23,13 +26,13 @@ def name_of(entry: ModelEntry) -> str:
 
 
 def what_mtp_does() -> str:
-    """Say in plain words what multi-token prediction does, for who reads its short name."""
+    """Explain multi-token prediction in plain words, for users who see only its short name."""
     return QCoreApplication.translate(
         "names", "Answers faster by guessing words ahead. The answer stays the same."
     )
 
 
 def mtp_tip(sentence: str = "") -> str:
-    """Return the tooltip of the short name “MTP”: what it stands for, what it does, and more."""
+    """Return the tooltip for “MTP”: its full name, its effect and, optionally, a sentence."""
     name = QCoreApplication.translate("names", "Multi-token prediction")
     return "\n".join(filter(None, [f"{name}: {what_mtp_does()}", sentence]))

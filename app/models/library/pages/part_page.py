@@ -1,4 +1,4 @@
-"""One part of the page of models, under its head: a column that scrolls."""
+"""One part of the models page, below its head: a scrolling column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.kit.widgets.column_page import ColumnPage
 
 
 class PartPage(ColumnPage):
-    """A column that always has room for its scroll bar, so that parts stand in line."""
+    """A column that always reserves space for its scroll bar, so that all parts line up."""
 
     def __init__(self, name: str, *, width: int = COLUMN, parent: QWidget | None = None) -> None:
         super().__init__(name, width=width, left=BAR, parent=parent)

@@ -1,1 +1,1 @@
-"""What the window listens to."""
+"""QObjects between the services and the window."""

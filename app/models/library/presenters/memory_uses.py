@@ -1,4 +1,4 @@
-"""Turns a model's memory sum into the picture of the memories it would be in: pure."""
+"""Turns a model's memory estimate into the picture of the memories it would use: pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from engines.memory.placement import chosen
 def uses_of(parts: Parts, share: float, have: int, hardware: Hardware) -> tuple[MemoryUse, ...]:
     """Return the use of the computer's memory, of its graphics cards, or of both.
 
-    share: of the model on graphics cards, 0 to 1. have: what a model may take where it would be.
+    Args:
+        share: The share of the model on graphics cards, from 0 to 1.
+        have: Bytes that a model can take in the place where it would be.
     """
     gpus = chosen(hardware)
     memory = hardware.memory

@@ -1,4 +1,4 @@
-"""Editing what a model's file says of itself, for the window."""
+"""Editing of a model's metadata, for the window."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ Failed = Callable[[UserError], None]
 class ModelMetadata(QObject):
     """Edits a model's metadata.
 
-    writing(share): how far a file is written, 0.0 to 1.0. crashed(error): a bug of ours.
+    Signals:
+        writing: How far a file is written, from 0.0 to 1.0.
+        crashed: An error that is a bug in Hearth.
     """
 
     writing = Signal(float)
@@ -39,13 +41,13 @@ class ModelMetadata(QObject):
         self._task: Task | None = None
 
     def read(self, model: str, done: Callable[[Editable], None], failed: Failed) -> None:
-        """Read what the model's file says now."""
+        """Read the metadata of a model's file."""
         self._tasks.run(
             lambda: self._editor.read(model), done, telling(failed, self.crashed.emit), on=EDITING
         )
 
     def try_template(self, template: str, done: Callable[[str], None], failed: Failed) -> None:
-        """Have a template make a prompt of a short chat; only the last that was asked counts."""
+        """Render a short chat with a template; only the latest request is answered."""
         self._trying.run(
             lambda: sample_prompt(template, CancelToken()),
             done,
@@ -53,7 +55,7 @@ class ModelMetadata(QObject):
         )
 
     def stop_trying(self) -> None:
-        """Drop the result of a template that is being tried."""
+        """Discard the result of a template that is being tried."""
         self._trying.forget()
 
     def save(
@@ -67,9 +69,14 @@ class ModelMetadata(QObject):
         context: int | None,
         copy: str | None,
     ) -> None:
-        """Write the file anew, or a copy that is called `copy`; a template is tried first.
+        """Write the file again, or a copy of it; a new template is tried first.
 
-        name, template, context: None stays as it is. done: with None where `stop` ended it.
+        Args:
+            done: Receives the model, or None if `stop` ended the writing.
+            name: The new name; None keeps it.
+            template: The new chat template; None keeps it.
+            context: The new context length in tokens; None keeps it.
+            copy: The name of the copy; None changes the file itself.
         """
         last = -1
 

@@ -37,10 +37,14 @@ CHECKING = "checking"
 
 @dataclass(frozen=True)
 class Removable:
-    """The ways to remove a model.
+    """The ways in which a model can be removed.
 
-    off_list: it can leave the list with its file staying. frees: bytes that its file would free
-    in the trash; None if it may not go there, and `why_not` says why. files: that would go.
+    Attributes:
+        off_list: Whether it can leave the list while its file stays.
+        frees: Bytes that the disk would gain once its files were deleted from the trash; None if
+            they cannot move there.
+        files: The files that would move to the trash.
+        why_not: Why its files cannot move to the trash; empty if they can.
     """
 
     off_list: bool
@@ -51,10 +55,13 @@ class Removable:
 
 @dataclass(frozen=True)
 class ShownModel:
-    """A model as its page shows it. details: None if its file cannot be read: see `problem`.
+    """A model as its page shows it.
 
-    own: the settings for it alone. general: what holds where it has none of its own.
-    draft_models: those here that could draft for it.
+    Attributes:
+        details: None if its file cannot be read; `problem` then says why.
+        own: The model's own settings.
+        general: The values that apply where it has none of its own.
+        draft_models: Models on this computer that could draft for it.
     """
 
     entry: ModelEntry
@@ -68,9 +75,11 @@ class ShownModel:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The verdict whether a model fits now.
+    """The verdict on whether a model fits at the moment.
 
-    exact: llama.cpp was asked. sentences: the most telling first.
+    Attributes:
+        sentences: Explanations, the most important first.
+        exact: Whether llama.cpp itself gave the figures.
     """
 
     id: str
@@ -81,9 +90,9 @@ class Fitted:
 
 
 class ModelPage(QObject):
-    """The services of one model's page: details, fit, verification, name and settings.
+    """The actions of a model's page: details, fit, verification, name and settings.
 
-    Each verb calls `done` with what has come of it, or `failed` with what went wrong.
+    Each method calls `done` with the result or `failed` with the error.
     """
 
     _share = Signal(object, float)
@@ -111,7 +120,7 @@ class ModelPage(QObject):
         self._share.connect(lambda progress, share: progress(share))
 
     def open(self, model: str, done: Callable[[ShownModel], object], failed: Failed) -> None:
-        """Read what its file says; only the last that was opened counts."""
+        """Read a model's file; only the latest request is answered."""
         settings = self._settings.current
 
         def work() -> ShownModel:
@@ -135,7 +144,7 @@ class ModelPage(QObject):
         self._pages.run(work, done, failed)
 
     def judge(self, model: str, done: Callable[[Fitted], object], failed: Failed) -> None:
-        """Compute exactly what the model takes, loaded as its settings want."""
+        """Compute the exact memory need of a model, loaded with its settings."""
         settings = self._settings.current
 
         def work() -> Fitted:
@@ -155,9 +164,11 @@ class ModelPage(QObject):
         done: Callable[[Checked], object],
         failed: Failed,
     ) -> None:
-        """Compare every byte of a model with what it should be.
+        """Compare every byte of a model with its expected checksum.
 
-        progress: the share that was read, 0.0 to 1.0. `stop` ends it: that is Cancelled.
+        Args:
+            progress: Receives the share that was read, from 0.0 to 1.0.
+            failed: Receives the error; after `stop` it is Cancelled.
         """
         last = -1
 
@@ -170,7 +181,7 @@ class ModelPage(QObject):
         def work(cancel: CancelToken) -> Iterator[Checked]:
             yield self._manager.verify(model, read, cancel)
 
-        # What came of it is told at the end: a batch may overtake how far it was just before.
+        # The result is reported at the end, because a batch can arrive before the last progress.
         came: list[Checked] = []
         self._check = self._tasks.stream(
             work, came.extend, lambda: done(came[0]), failed, on=CHECKING
@@ -194,15 +205,20 @@ class ModelPage(QObject):
         done: Callable[[Mapping[str, object]], object],
         failed: Failed,
     ) -> None:
-        """Set a value for this model alone; None leaves it to the settings again.
+        """Set a value for this model only; None follows the app's settings again.
 
-        done: is given all settings that are its own.
+        Args:
+            done: Receives all of the model's own settings.
         """
         self._tasks.run(lambda: self._manager.set(model, name, value), done, failed, on=STORE)
 
 
 def removable(manager: ModelManager, entry: ModelEntry) -> Removable:
-    """Tell how a model can be removed. Raises ModelUnknown."""
+    """Return how a model can be removed.
+
+    Raises:
+        ModelUnknown: The model is not on the list.
+    """
     try:
         stays = entry.source == "added" and not manager.removal(entry.id).trash
         removal = manager.removal(entry.id, with_file=True)

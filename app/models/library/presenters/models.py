@@ -1,4 +1,4 @@
-"""The models of the library, for the window: listing, adding and removing them."""
+"""The library for the window: listing, adding and removing models."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ COPYING = "copying"
 LISTING = "listing"
 
 _Taken = tuple[ModelEntry, list[str] | None]
-"""A model that was added; of a drafter, with the names of the models that it drafts for."""
+"""An added model; for a drafter, also the names of the models that it drafts for."""
 
 _Listing = tuple[list[ModelEntry], list[ModelEntry]]
-"""Models, and drafters that were added."""
+"""The models, and the drafters that were added."""
 
 
 def is_model_file(path: Path) -> bool:
-    """Tell whether a file that the user brings is a model by its name, or a piece of one."""
+    """Return whether a file's name is that of a model or of a piece of one."""
     return is_named_like_a_model(path)
 
 
 @dataclass(frozen=True)
 class RemovedModel:
-    """A model that was removed. files: in the trash now; none, if it only left the list.
+    """A model that was removed.
 
-    frees: bytes, once the trash is emptied. own: the settings that it had for itself.
+    Attributes:
+        files: Files that are in the trash now; empty if the model only left the list.
+        frees: Bytes that emptying the trash will free.
+        own: The settings that were the model's own.
     """
 
     entry: ModelEntry
@@ -48,11 +51,17 @@ class RemovedModel:
 
 
 class Models(QObject):
-    """The list of models, kept here so that the window's thread never waits for folders.
+    """The list of models, cached so that the UI thread never waits for folders.
 
-    listed(): it is another, which comes before `done` of a verb that has changed it.
-    copying(path, share): a file is being copied, 0.0 to 1.0; copy_ended() when it is or is not.
-    mtp_known(model, sentence): what its files say of multi-token prediction; mtp_told: the last.
+    Attributes:
+        mtp_told: The last values of `mtp_known`.
+
+    Signals:
+        listed: The list has changed; emitted before `done` of the method that changed it.
+        copying: The path of a file that is being copied, and the share done, from 0.0 to 1.0.
+        copy_ended: The copy is complete, or ended without success.
+        mtp_known: A model and the sentence on what its files offer for multi-token prediction.
+        failed: The error of a request.
     """
 
     listed = Signal()
@@ -80,11 +89,15 @@ class Models(QObject):
         self._copies: list[Task] = []
 
     def list(self) -> list[ModelEntry]:
-        """Return the models as found last; before that, only the guide."""
+        """Return the models as last found; before the first search, only the built-in model."""
         return self._listing[0] if self._listing else [self._library.starter]
 
     def look(self, then: Callable[[], object] = lambda: None) -> None:
-        """Look for models where something has changed. then: called once they are listed."""
+        """Search for models again where something has changed.
+
+        Args:
+            then: Called once the models are listed.
+        """
 
         def work() -> _Listing:
             return self._library.entries(), self._library.drafters()
@@ -105,10 +118,11 @@ class Models(QObject):
         done: Callable[[ModelEntry, Sequence[str] | None], object],
         failed: Failed,
     ) -> None:
-        """Check a file and add it where it lies, or a copy of it in Hearth's folder.
+        """Check a file and add it where it is, or copy it to Hearth's folder and add the copy.
 
-        done: is given its entry; for a file that only drafts, with the names of the models for
-        which it does. A copy that is stopped ends without either.
+        Args:
+            done: Receives the entry and, for a drafter, the names of the models that it drafts for.
+                Neither `done` nor `failed` is called for a copy that the user stops.
         """
         last = -1
 
@@ -136,7 +150,7 @@ class Models(QObject):
         self._copies.append(task)
 
     def stop_copying(self) -> None:
-        """Stop the copies that are under way or wait; nothing of them is left."""
+        """Stop the copies that are under way or waiting, and remove their files."""
         for task in self._copies:
             task.cancel()
         self._copies.clear()
@@ -149,7 +163,7 @@ class Models(QObject):
         done: Callable[[RemovedModel], object],
         failed: Failed,
     ) -> None:
-        """Take a model off the list, or move its file to the trash."""
+        """Remove a model from the list, or move its file to the trash."""
 
         def work() -> RemovedModel:
             own = self._manager.settings(model_id)
@@ -159,7 +173,7 @@ class Models(QObject):
         self._tasks.run(work, lambda it: self.look(partial(done, it)), failed, on=STORE)
 
     def restore(self, removed: RemovedModel) -> None:
-        """Put what only left the list back on it, with its name and settings."""
+        """Put a model that only left the list back on it, with its name and settings."""
 
         def work() -> None:
             before = removed.entry
@@ -172,10 +186,10 @@ class Models(QObject):
         self._tasks.run(work, lambda _: self.look(), self.failed.emit, on=STORE)
 
     def look_for_mtp(self, called: str) -> None:
-        """Read what drafts for a model; emits mtp_known with `called` and the sentence.
+        """Read what drafts for a model, and emit `mtp_known` with `called` and a sentence.
 
-        Files that cannot be read have their reason for it there too. Nothing is read again while
-        the list of models stays as it is, and nothing before there is one.
+        If its files cannot be read, the sentence says why. Nothing is read before there is a list,
+        nor again for the same model while the list stays the same.
         """
         if self._listing is None or (called, self._listing) == self._looked:
             return

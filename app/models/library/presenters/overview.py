@@ -1,4 +1,4 @@
-"""The overview of the models on this computer, for the window; reads files in passing."""
+"""The overview of the models on this computer, for the window; also reads their files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,13 @@ OVERVIEW = "overview"
 class ModelOverview(QObject):
     """The overview of models.
 
-    looked(Overview) comes soon, learnt(list of ListedFacts) as the files are read. failed(error):
-    the list cannot be made.
+    Args:
+        folder: A folder on the disk whose free space is shown.
+
+    Signals:
+        looked: An Overview; emitted before any file is read, and again once `served` is known.
+        learnt: A list of ListedFacts, as the files are read.
+        failed: The error because of which there is no list.
     """
 
     looked = Signal(object)
@@ -40,7 +45,6 @@ class ModelOverview(QObject):
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """Begin. folder: on the disk whose free space is told."""
         super().__init__(parent)
         self._library = library
         self._manager = manager
@@ -49,7 +53,11 @@ class ModelOverview(QObject):
         self._task: Task | None = None
 
     def look(self, *, anew: bool = False) -> None:
-        """Look. anew: into every folder again, also where nothing seems to have changed."""
+        """Make the overview.
+
+        Args:
+            anew: Whether to search every folder again, even if nothing seems to have changed.
+        """
         if self._task is not None:
             self._task.cancel()
 

@@ -1,4 +1,4 @@
-"""Checks in the window whether MTP changes an answer."""
+"""A check in the window of whether MTP changes an answer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from app.activity.values.bench_results import BenchStep
 
 TOKENS = 64
-"""The tokens of each prompt's answer."""
+"""How many tokens the answer to each prompt has."""
 
 _DEPTHS = ((1,), (2,), (4,), (8,))
 
 
 class SameAnswer:
-    """Has the engine alone: answers wait while it runs, so it can be stopped at any time."""
+    """A check of MTP with the engine to itself: answers wait while it runs; `stop` ends it."""
 
     def __init__(
         self,
@@ -48,9 +48,11 @@ class SameAnswer:
         done: Callable[[Sequence[Compared]], object],
         failed: Failed,
     ) -> None:
-        """Check the model in use. Does nothing while a check is running.
+        """Check the model in use; does nothing while a check is running.
 
-        progress: is told what is being compared. failed: is given Cancelled if it was stopped.
+        Args:
+            progress: Receives each step of the comparison.
+            failed: Receives the error, or Cancelled if the check was stopped.
         """
         if self._task is not None:
             return

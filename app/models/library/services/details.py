@@ -1,4 +1,4 @@
-"""Describes a model for the page of its details, as its file does."""
+"""Describes a model for its page, from its file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from engines.errors import TemplateFailed
 
 
 def details(library: Library, called: str) -> ModelDetails:
-    """Describe a model by its header. Raises ModelUnknown, ModelAmbiguous or EngineError."""
+    """Describe a model by its header.
+
+    Raises:
+        ModelUnknown, ModelAmbiguous, EngineError
+    """
     entry = library.find(called)
     file = library.details(entry)
     return ModelDetails(entry, file, template_of(file.chat_template))

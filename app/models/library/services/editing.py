@@ -38,7 +38,13 @@ _SAMPLE: Final = (
 
 
 class MetadataEditor:
-    """Edits metadata; blocking, from any thread. Models are given by any name for them."""
+    """Edits metadata.
+
+    Every method blocks, can be called from any thread, and takes any name of a model.
+
+    Args:
+        unload: Unloads a model from its engine, after the answers that are being written.
+    """
 
     def __init__(
         self,
@@ -47,7 +53,6 @@ class MetadataEditor:
         collection: Collection,
         unload: Callable[[ModelEntry], object],
     ) -> None:
-        """Begin. unload: ends an engine that holds the model, after the answers it is writing."""
         self._library = library
         self._hashes = hashes
         self._collection = collection
@@ -56,8 +61,10 @@ class MetadataEditor:
     def read(self, called: str) -> Editable:
         """Read a model's metadata.
 
-        Raises ModelNotOurs for the built-in guide and models without a GGUF file, EngineError for a
-        file that cannot be read, and ModelUnknown.
+        Raises:
+            ModelNotOurs: It is the built-in model, or has no GGUF file.
+            EngineError: Its file cannot be read.
+            ModelUnknown: There is no such model.
         """
         entry = self._editable(called)
         header = self._library.header(entry)
@@ -75,10 +82,14 @@ class MetadataEditor:
     def change(
         self, called: str, changes: Metadata, progress: Progress, cancel: CancelToken
     ) -> ModelEntry:
-        """Write the file anew beside itself and put it in its place at once.
+        """Write the changed file beside the old one, then replace the old one in a single step.
 
-        Raises ModelNotOurs where it may not be changed, DiskFull, what writing there raises, or
-        Cancelled: then the file is as it was, and nothing lies beside it.
+        If an error is raised, the old file is unchanged and no other file is left.
+
+        Raises:
+            ModelNotOurs: The file cannot be changed.
+            DiskFull: There is too little space; writing can raise other errors too.
+            Cancelled: The user cancelled.
         """
         entry = self._editable(called)
         if why := self._why_not(entry):
@@ -101,8 +112,12 @@ class MetadataEditor:
     ) -> ModelEntry:
         """Write a copy with the changes into Hearth's own folder, and add it to the list.
 
-        name: of the copy, on the list and of its files. Raises as `change`, and MetadataRefused
-        for a name that is none.
+        Args:
+            name: Name of the copy, on the list and of its files.
+
+        Raises:
+            MetadataRefused: The name is not allowed.
+            The errors of `change`.
         """
         entry = self._editable(called)
         stem = _file_name(name)
@@ -148,7 +163,7 @@ class MetadataEditor:
         return entry
 
     def _why_not(self, entry: ModelEntry) -> str:
-        """Say why a model's own file may not be changed; empty if it may."""
+        """Return why a model's own file cannot be changed; empty if it can."""
         found = {it.path: it.source for it in self._collection.models()}
         source = found.get(entry.path, entry.source)
         if source == "hub" or self._collection.hub in real(entry.path).parents:
@@ -161,10 +176,11 @@ class MetadataEditor:
 
 
 def sample_prompt(template: str, cancel: CancelToken) -> str:
-    """Render a short chat by a template, in a process of its own.
+    """Render a short chat with a template, in a process of its own.
 
-    Raises TemplateFailed with the reason why it cannot be used, MetadataRefused, EngineUnavailable
-    or Cancelled.
+    Raises:
+        TemplateFailed: The template cannot be used; the error says why.
+        MetadataRefused, EngineUnavailable, Cancelled
     """
     from engines.dialect.dialect import Dialect
 
@@ -174,7 +190,11 @@ def sample_prompt(template: str, cancel: CancelToken) -> str:
 
 
 def _file_name(name: str) -> str:
-    """Turn a model's name into that of a file. Raises MetadataRefused."""
+    """Turn a model's name into a file name.
+
+    Raises:
+        MetadataRefused: The name is not allowed.
+    """
     Metadata(name=name)
     stem = "".join(it if it.isalnum() or it in "-_.+ " else "-" for it in name)
     stem = stem.strip(" .").removesuffix(".gguf")
@@ -198,7 +218,7 @@ def _require_disk_space(needed: int, folder: Path) -> None:
 
 
 def _tidy(path: Path) -> None:
-    """Remove what is left of a process that was killed; one that goes on writes all the time."""
+    """Remove unfinished files of processes that were killed; a live process writes constantly."""
     for left in unfinished_of(path):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > ABANDONED_S:
@@ -206,9 +226,10 @@ def _tidy(path: Path) -> None:
 
 
 def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
-    """Write a new file to the disk, piece by piece; returns its SHA-256.
+    """Write a new file to the disk, piece by piece; return its SHA-256.
 
-    Raises ModelDiffers where the old one changes meanwhile.
+    Raises:
+        ModelDiffers: The old file changed meanwhile.
     """
     digest = hashlib.sha256()
     try:

@@ -1,4 +1,4 @@
-"""Judges whether a model fits this computer, as exactly as can be known before a load."""
+"""Judges whether a model fits this computer, as exactly as is possible before loading it."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ NOT_ASKED: Final = "llama.cpp could not say how much memory this takes."
 
 _ROUNDS: Final = 3
 _REMEMBERED: Final = 9
-# A plan that takes less than this part of what is free is the same plan by either sum.
+# If a plan needs less than this share of the free memory, formula and library agree on the plan.
 _SURE: Final = 0.5
-# Context, computing and all else of a model of which only the size is known.
+# Bytes for the context, computing and the rest, for a model of which only the size is known.
 _BESIDE: Final = 1_000_000_000
 _BATCH: Final = 512
 _MOMENT_S: Final = 5.0
@@ -62,13 +62,17 @@ _MOMENT_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Judgement:
-    """A plan with what it needs. drafter: the header of its drafter. projector: that comes with the
-    model, whether the plan has it or not.
+    """A plan and its memory need.
 
-    hardware: the computer as it was found. sizes: what the plan needs, with what was learnt.
-    buffers: what the library says that it would allocate, None where the formula stands in, and
-    `why_not` says why. needed: all of it, without what was learnt from earlier loads; `fit` has
-    that, too.
+    Attributes:
+        drafter: The header of its drafter.
+        projector: The model's projector, whether the plan includes it or not.
+        hardware: The computer at the time of the judgement.
+        sizes: The need of the plan, with the corrections learnt from earlier loads.
+        fit: The verdict, with these corrections.
+        needed: The whole need, without these corrections.
+        buffers: The library's own figures; None if the formula was used.
+        why_not: Why the formula was used.
     """
 
     plan: LoadPlan
@@ -85,12 +89,16 @@ class Judgement:
 
 @dataclass(frozen=True)
 class FitReport:
-    """The verdict, and what it rests on.
+    """The verdict and its basis.
 
-    fit: verdict, bytes and parts, with what was learnt from earlier loads. share: of the model on
-    graphics cards, 0 to 1. plan: what would be loaded. exact: whether the library itself was asked;
-    else `why_not` says in a sentence why the formula stands in. last: the model's last load.
-    sentences: for people, the most telling first.
+    Attributes:
+        fit: Verdict, bytes and parts, with the corrections learnt from earlier loads.
+        share: The share of the model on graphics cards, from 0 to 1.
+        plan: The plan that would be loaded.
+        exact: Whether the figures come from the library itself.
+        last: The model's last load.
+        sentences: Explanations for the user, the most important first.
+        why_not: A sentence on why the formula was used, if it was.
     """
 
     fit: Fit
@@ -103,10 +111,12 @@ class FitReport:
 
 
 class Fitting:
-    """Judges models before they are loaded, also ones of which only the header is here.
+    """Judges models before they are loaded, even if only their header is here.
 
-    hardware: looks at the computer now, for the memory that is free at this moment.
-    May be used from any thread; `report` can take a second: not for the window's own thread.
+    Any thread can call it. `report` can take a second, so do not call it on the UI thread.
+
+    Args:
+        hardware: Returns the computer as it is now, with the memory that is free.
     """
 
     def __init__(self, hardware: Callable[[], Hardware], loads: LoadStore, sizer: Sizer) -> None:
@@ -124,9 +134,13 @@ class Fitting:
         cancel: CancelToken | None = None,
         projector: ProjectorFile | None = None,
     ) -> FitReport:
-        """Judge a model. Raises EngineError if it is no chat model, or options cannot be met.
+        """Judge a model.
 
-        path: the model's file, real or sparse with its header only.
+        Args:
+            path: The model's file: a real one, or a sparse one with only its header.
+
+        Raises:
+            EngineError: It is not a chat model, or the options cannot be met.
         """
         pair, _ = paired(header, drafter)
         cancel = cancel or CancelToken()
@@ -153,12 +167,17 @@ class Fitting:
         *,
         sure: float = _SURE,
     ) -> Judgement:
-        """Make the plan for this computer now, and say what it needs.
+        """Make the plan for this computer as it is now, with its memory need.
 
-        The formula makes a plan; the library is asked what that takes, and the plan is made again
-        with the difference, until it stays. sure: the library is not asked where the need by the
-        formula is less than this part of what is free; 0 to ask always.
-        Raises EngineError and Cancelled.
+        The formula makes a plan, and the library says how much that plan takes. The plan is then
+        made again with the difference, until the difference no longer changes.
+
+        Args:
+            sure: The library is not asked if the formula's need is less than this share of the free
+                memory; 0 always asks.
+
+        Raises:
+            EngineError, Cancelled
         """
         hardware = self._hardware()
         its = drafter.header if drafter else None
@@ -197,11 +216,11 @@ class Fitting:
         )
 
     def record(self, judged: Judgement, loaded: LoadedModel) -> None:
-        """Remember what a load took, to learn from it."""
+        """Record how much memory a load took, to learn from it."""
         if loaded.buffers is None or (judged.plan.gpu_layers and loaded.device == "CPU"):
-            return  # nothing was told, or it came to lie elsewhere than was judged
+            return  # the figures are unknown, or the model was loaded to another device
         plan, real, need = judged.plan, loaded.buffers.total, judged.needed.parts.total
-        # Its memory is not among what llama.cpp tells, but is what the process grows by.
+        # llama.cpp does not report the projector's memory, but the process grows by it.
         beside = judged.projector.size_bytes if judged.projector and plan.projector else 0
         by_sum = need - overhead_bytes(judged.header, min(plan.batch, plan.context))
         load = LoadRecord(
@@ -215,7 +234,7 @@ class Fitting:
             predicted_bytes=by_sum if judged.buffers is None else judged.buffers.total,
             real_bytes=real,
             need_bytes=need + beside,
-            # What the process grew by says nothing of a graphics card.
+            # The growth of the process does not include the memory of a graphics card.
             used_bytes=beside + real
             if plan.gpu_layers
             else max(beside + real, loaded.grown_bytes or 0),
@@ -227,9 +246,10 @@ class Fitting:
             logger.warning("a load was not recorded: %s", error)
 
     def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
-        """Judge by a file's size, at once, for lists.
+        """Judge a model by its file's size, at once, for lists.
 
-        sibling: the header of another quantisation of the same model, for its KV cache.
+        Args:
+            sibling: The header of another quantisation of the same model, for its KV cache.
         """
         need = size_bytes + _BESIDE
         if sibling is not None:
@@ -239,7 +259,7 @@ class Fitting:
         return judge_roughly(need, self._recent_hardware())
 
     def _recent_hardware(self) -> Hardware:
-        """Return the computer as it was a moment ago: a list asks many times."""
+        """Return the computer as it was a few seconds ago at most, because lists ask many times."""
         now = time.monotonic()
         if self._seen is None or now - self._seen[0] > _MOMENT_S:
             self._seen = now, self._hardware()
@@ -255,7 +275,11 @@ class Fitting:
         projector: ProjectorFile | None,
         gap: tuple[int, int],
     ) -> tuple[LoadPlan, int]:
-        """Make a plan, and say what past loads taught that it needs beyond all sums."""
+        """Make a plan.
+
+        Returns:
+            The plan, and the bytes beyond all sums that it needs according to past loads.
+        """
         its = drafter.header if drafter else None
         sizes = corrected(*gap)
         plan = make_plan(path, header, hardware, load_options, drafter, sizes, projector)
@@ -275,7 +299,13 @@ class Fitting:
         return learnt(self._loads.on_device(device, _REMEMBERED), same, need)
 
     def _asked(self, plan: LoadPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
-        """Ask the library, or say why it cannot tell. A plan that cannot load fails in the load."""
+        """Ask the library for its buffers.
+
+        A plan that cannot load is not an error here: it fails when it is loaded.
+
+        Returns:
+            The buffers, or None and the reason.
+        """
         try:
             return self._sizer.buffers(plan, cancel), ""
         except NotSized as error:
@@ -285,7 +315,10 @@ class Fitting:
 
 
 def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, str]:
-    """Return the drafter, or why the model does without: it is never refused for that."""
+    """Return the drafter, or the reason why the model goes without one.
+
+    A model is never refused because of its drafter.
+    """
     if path is None:
         return None, ""
     try:
@@ -297,9 +330,10 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, s
 
 
 def projector_file(path: Path | None) -> ProjectorFile | None:
-    """Describe a projector by its file; None where there is none, or it cannot be read.
+    """Describe a projector by its file.
 
-    Who loads it says what is wrong with it.
+    Returns:
+        None if there is none or it cannot be read; loading it reports the error.
     """
     if path is None:
         return None
@@ -311,7 +345,7 @@ def projector_file(path: Path | None) -> ProjectorFile | None:
 
 
 def _fixed(needed: Split, more: int) -> Sizes:
-    """Return sizes that are this need and so much more, whatever is asked."""
+    """Return a size function that always gives this need plus `more` bytes."""
 
     def sizes(_header: GgufHeader, plan: LoadPlan, _drafter: GgufHeader | None) -> Split:
         return with_more(needed, *((0, more) if plan.gpu_layers else (more, 0)))

@@ -1,4 +1,4 @@
-"""The list of every model here, with its id and the names that people may use."""
+"""The list of all models, with their ids and the names by which users can call them."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ from engines.models.checkpoint import is_checkpoint
 from engines.models.formats import Formats
 
 _LONGEST: Final = 200
-"""Characters of an unknown name that are compared with those of the models."""
+"""How many characters of an unknown name are compared with the names of models."""
 
 
 class ModelIndex:
-    """The built-in guide, added models and found ones; each file once.
+    """The built-in model, added models and found ones, with each file listed once.
 
-    May be used from any thread. collection: None finds nothing. formats: of what lies
-    at a path. further: models that are neither
-    added nor found, such as those of servers, with ids that stay.
+    Any thread can use it.
+
+    Args:
+        collection: The models found on this computer; None finds nothing.
+        formats: Tells the format of a path.
+        further: Returns models that are neither added nor found, such as those of servers; their
+            ids are stable.
     """
 
     def __init__(
@@ -52,7 +56,10 @@ class ModelIndex:
         self._named: tuple[tuple[FoundModel, ...], tuple[tuple[ModelEntry, Inode], ...]] = ((), ())
 
     def everything(self) -> list[ModelEntry]:
-        """List models and added drafters. No header is read; folders only if they changed."""
+        """List all models and added drafters.
+
+        It reads no headers, and reads folders only if they changed.
+        """
         found = self._found()
         by_inode = {inode: entry for entry, inode in reversed(found)}
         listed = [self._starter]
@@ -68,17 +75,21 @@ class ModelIndex:
 
     @property
     def listed(self) -> Sequence[ModelEntry]:
-        """The list as it was last; nothing is looked for."""
+        """The list as it was last made, without a new search."""
         return self._listed
 
     def named(self, called: str) -> ModelEntry:
         """Find a model by id, name, `owner/name[:QUANT]`, `owner/name/file.gguf`, or path.
 
-        The name of one is not taken for the id of another that has gone: what is asked of a model
-        never happens to another. Raises ModelUnknown, or ModelAmbiguous if it could be several.
+        If the id of a missing model is now the name of another, that other one is not returned: a
+        request for one model must not reach another.
+
+        Raises:
+            ModelUnknown: There is no such model.
+            ModelAmbiguous: Several models match.
         """
         if called == self._starter.id:
-            return self._with_facts([self._starter])[0]  # nothing is looked for
+            return self._with_facts([self._starter])[0]  # without a search
         listed = self.everything()
         for entry in listed:
             if called == entry.id:
@@ -116,9 +127,10 @@ class ModelIndex:
         raise self._unknown(called, listed)
 
     def require_listed(self, called: str) -> None:
-        """Refuse a name that no model had when they were listed last: nothing is looked for.
+        """Refuse a name that no model had when they were last listed; does not search.
 
-        Raises ModelUnknown.
+        Raises:
+            ModelUnknown: No model had this name.
         """
         listed = self._listed
         known = any(
@@ -142,15 +154,15 @@ class ModelIndex:
         )
 
     def id_of(self, called: str) -> str:
-        """Return the id for an id or name, as listed last: nothing is looked for.
+        """Return the id for an id or name, as last listed; does not search.
 
-        What was not listed is returned as it is.
+        A name that was not listed is returned unchanged.
         """
         named = (entry.id for entry in self._listed if called in (entry.id, entry.name))
         return next(named, called)
 
     def _by_path(self, path: Path) -> ModelEntry:
-        """A file or a folder that is on no list."""
+        """Make an entry for a file or folder that is not on the list."""
         require_text(path)
         its = self._formats.at(path)
         return ModelEntry(
@@ -163,7 +175,7 @@ class ModelIndex:
         )
 
     def _joined(self, added: ModelEntry, twin: ModelEntry | None) -> ModelEntry:
-        """Join an added model with what is known of the same file where it was found."""
+        """Merge an added model with the facts about the same file where it was found."""
         its = self._formats.at(added.path)
         parts = its.parts(added.path)
         if twin is None:
@@ -219,7 +231,7 @@ def _entry(model_id: str, model: FoundModel) -> ModelEntry:
 
 
 def _near(called: str, listed: Sequence[ModelEntry]) -> list[str]:
-    """Return the ids of the models whose id or name is most like one, at most three."""
+    """Return up to three ids of models whose id or name is similar."""
     by_name = {name.lower(): it.id for it in reversed(listed) for name in (it.name, it.id)}
     wanted = called.lower()[:_LONGEST]
     near = difflib.get_close_matches(wanted, by_name, n=6, cutoff=0.5)
@@ -228,9 +240,9 @@ def _near(called: str, listed: Sequence[ModelEntry]) -> list[str]:
 
 
 def _may_be_of_server(called: str) -> bool:
-    """Tell whether it reads as SERVER:MODEL.
+    """Return whether the name looks like SERVER:MODEL.
 
-    A single letter is a drive of Windows, and a label follows `owner/name`.
+    A single letter before the colon is a Windows drive; after `owner/name` comes a label.
     """
     server, _, model = called.partition(":")
     return bool(model) and len(server) > 1 and "/" not in server and not Path(called).exists()
@@ -251,7 +263,7 @@ def _with_facts(
 
 
 def _verified(entry: ModelEntry, hashes: Mapping[Path, FileHash]) -> float | None:
-    """Return when the last of its files was verified, if all were and none has changed."""
+    """Return when the model's last file was verified; None unless all were and none has changed."""
     times: list[float] = []
     for path in entry.files if hashes else ():
         found = hashes.get(real(path))
@@ -286,7 +298,10 @@ def _is_of_repo(entry: ModelEntry, called: str) -> bool:
 
 
 def _is_of_server(entry: ModelEntry, called: str) -> bool:
-    """Whether it is called by its server and the name that lists show, its id being a path."""
+    """Return whether `called` names the server and the short name that lists show.
+
+    The id of such a model is a path.
+    """
     server = entry.id.removesuffix(entry.served)
     return entry.on_server and called == server + short_name(entry.served)
 

@@ -1,4 +1,4 @@
-"""The models that can be chosen: the guide, added files, and what lies here."""
+"""The models that can be chosen: the built-in one, added files, and files found here."""
 
 from __future__ import annotations
 
@@ -28,12 +28,19 @@ AnyFacts = TypeVar("AnyFacts", bound=ModelFacts)
 
 
 class Library:
-    """Finds models by what users call them, and drafters by what files say.
+    """Finds models by the names that users give, and drafters by the contents of files.
 
-    May be used from any thread. collection: what lies on this computer without being added.
-    further: models that lie nowhere here, such as those of servers. formats: what reads the files.
-    shelf: the list itself. draft_model: the name of the one that drafts for models that have none
-    of their own set, "" for what was made for each.
+    Any thread can use it.
+
+    Args:
+        collection: Models on this computer that need not be added.
+        further: Returns models without files here, such as those of servers.
+        draft_model: Returns the name of the draft model for models without one of their own; ""
+            means the drafter that was made for each model.
+
+    Attributes:
+        formats: Reads the files.
+        shelf: The list of models.
     """
 
     def __init__(
@@ -61,14 +68,14 @@ class Library:
 
     @property
     def starter(self) -> ModelEntry:
-        """The built-in guide, which is always there."""
+        """The built-in model, which is always there."""
         return self._starter
 
     def entries(self) -> list[ModelEntry]:
-        """List the models to chat with: the built-in guide, added ones, then found ones.
+        """List the models to chat with: the built-in one, added ones, then found ones.
 
-        No header is read, and folders only where they have changed: a model comes without its
-        drafter here.
+        It reads no headers, and reads folders only if they changed, so models come without their
+        drafters.
         """
         return [it for it in self.shelf.everything() if not it.drafts]
 
@@ -77,31 +84,39 @@ class Library:
         return [it for it in self.shelf.everything() if it.drafts]
 
     def notes(self) -> list[str]:
-        """Return a sentence for each thing that lies here and could not be listed."""
+        """Return a sentence for each thing on this computer that could not be listed."""
         return self._collection.notes() if self._collection else []
 
     def refresh(self) -> None:
-        """Look for models everywhere again."""
+        """Search for models everywhere again at the next request."""
         if self._collection is not None:
             self._collection.refresh()
 
     def settings_of(self, entry: ModelEntry) -> Mapping[str, object]:
-        """Return the settings that were made for this model alone."""
+        """Return the settings of this model only."""
         return valid(self._store.known.settings(entry.id))
 
     def effective(self, entry: ModelEntry, settings: Settings) -> Settings:
-        """Resolve the settings where this model answers outside of chats."""
+        """Resolve the settings with which this model answers outside of chats."""
         return effective(settings, made_for(entry), self.settings_of(entry))
 
     def own(self, called: str) -> Mapping[str, object]:
-        """Return what a model has of its own, and is made for. Raises ModelUnknown."""
+        """Return a model's own settings and those it is made for.
+
+        Raises:
+            ModelUnknown: There is no such model.
+        """
         entry = self.shelf.named(called)
         return {**made_for(entry), **self.settings_of(entry)}
 
     def settings_naming(
         self, settings: Settings, is_meant: Callable[[ModelEntry], bool]
     ) -> tuple[str, ...]:
-        """Return the names of the settings that name one of the models that are meant."""
+        """Return the names of the settings that refer to one of these models.
+
+        Args:
+            is_meant: Returns whether a model is one of them.
+        """
 
         def names_one(setting: str) -> bool:
             called = getattr(settings, setting).strip()
@@ -113,26 +128,28 @@ class Library:
         return tuple(filter(names_one, NAMING))
 
     def own_at_once(self, called: str) -> Mapping[str, object]:
-        """Return a model's own settings for a window, which cannot wait.
+        """Return a model's own settings without waiting, for the window.
 
-        A model that is called by its name has its own settings here once it was listed.
+        A model called by its name gets its own settings only once it has been listed.
         """
         model_id = self.shelf.id_of(called)
         made = made_for(self._starter) if model_id in RESERVED else {}
         return {**made, **valid(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:
-        """Note that a model has answered; a failure to keep that is not told."""
+        """Record that a model has answered; a failure to save this is ignored."""
         with contextlib.suppress(UserError):
             if entry.id != str(entry.path):
                 self._store.known.used(entry.id)
 
     def find(self, called: str) -> ModelEntry:
-        """Find the model with this id or name, or the GGUF file at this path; with its drafter.
+        """Find the model with this id or name, or the GGUF file at this path, with its drafter.
 
-        Where none can draft, it comes with one that was added and cannot be read, if there is
-        one: who loads the two says what is wrong with it. A drafter is found as well. Raises
-        ModelUnknown.
+        If no drafter works, the model gets an added one that cannot be read, if there is one:
+        loading the two then reports the error. A drafter can be found as well.
+
+        Raises:
+            ModelUnknown: There is no such model.
         """
         entry = self.shelf.named(called)
         if entry.builtin:
@@ -143,7 +160,11 @@ class Library:
         )
 
     def header(self, entry: ModelEntry) -> GgufHeader:
-        """Read a GGUF file's header. Raises EngineError, also for what is none."""
+        """Read the header of a GGUF file.
+
+        Raises:
+            EngineError: The file cannot be read or is not a GGUF file.
+        """
         its = self.formats.of(entry)
         if not isinstance(its, GgufFormat):
             raise NotAModel(
@@ -154,25 +175,35 @@ class Library:
         return its.header(entry.path)
 
     def facts(self, entry: ModelEntry) -> ModelFacts:
-        """Return a header for lists, without tensors and template. Raises EngineError.
+        """Return a model's facts for lists, without its tensors and template.
 
-        Remembered between runs, once `keep_facts` was called.
+        They are remembered between runs once `keep_facts` was called.
+
+        Raises:
+            EngineError: Its files cannot be read.
         """
         return self._with_drafter(entry, self.formats.of(entry).facts(entry))
 
     def details(self, entry: ModelEntry) -> FileDetails:
-        """Describe a model by all its files, with its drafter. Raises EngineError."""
+        """Describe a model by all its files, with its drafter.
+
+        Raises:
+            EngineError: Its files cannot be read.
+        """
         return self._with_drafter(entry, self.formats.of(entry).details(entry))
 
     def keep_facts(self) -> None:
+        """Save the facts that were read, for later runs."""
         for each in self.formats:
             each.keep()
 
     def drafter_for(self, entry: ModelEntry) -> Path | None:
-        """Find the drafter of a model: one that was chosen or added, one beside it, or any here.
+        """Find the drafter of a model: a chosen or added one, one beside it, or any other one here.
 
-        None if there is none, or the model's own files cannot be read. One that was chosen and is
-        gone is found as well: who loads the two says what is wrong with it.
+        A chosen drafter is returned even if it is gone: loading the two then reports the error.
+
+        Returns:
+            None if there is none, or if the model's own files cannot be read.
         """
         if entry.builtin:
             return entry.drafter
@@ -185,11 +216,14 @@ class Library:
         )
 
     def draft_models(self, entry: ModelEntry) -> list[ModelEntry]:
-        """List the smaller models here that could draft for one: of the same vocabulary."""
+        """List the smaller models here that could draft for a model: those with its vocabulary."""
         return self.formats.of(entry).draft_models(entry, self._of_engine(entry.engine))
 
     def _chosen(self, entry: ModelEntry) -> Path | None:
-        """Return the draft model that was chosen; one for all models is not for other engines."""
+        """Return the draft model from the settings.
+
+        A draft model that is set for all models is used only for models of its own engine.
+        """
         own = self.settings_of(entry).get("draft_model")
         called = str(self._draft_model() if own is None else own)
         if not called:
@@ -201,9 +235,12 @@ class Library:
         return named.path if own is not None or named.engine == entry.engine else None
 
     def add(self, path: Path) -> ModelEntry:
-        """Add a file or a folder where it lies; it is neither copied nor moved.
+        """Add a file or folder in place; it is neither copied nor moved.
 
-        A drafter is added if there is a model here that it drafts for. Raises EngineError.
+        A drafter is added only if it drafts for a model on this computer.
+
+        Raises:
+            EngineError: It is neither a chat model nor such a drafter.
         """
         path = from_home(path).absolute()
         for known in self.shelf.everything():
@@ -214,27 +251,39 @@ class Library:
         return self.find(self._store.add(name, path, drafts=drafts, reserved=RESERVED))
 
     def require_addable(self, path: Path) -> bool:
-        """Refuse what is no chat model and no drafter for one. Raises EngineError.
+        """Refuse a path that is neither a chat model nor a drafter for one.
 
-        Raises EngineError for what is neither that nor a chat model.
+        Returns:
+            Whether it is a drafter.
+
+        Raises:
+            EngineError: It is neither of the two.
         """
         require_text(path)
         its = self.formats.at(path)
         return its.require_addable(path, self._of_engine(its.engine))
 
     def drafts_for(self, entry: ModelEntry) -> list[ModelEntry]:
-        """List the models here that a drafter drafts for. Raises EngineError."""
+        """List the models here that a drafter drafts for.
+
+        Raises:
+            EngineError: The drafter cannot be read.
+        """
         return self.formats.of(entry).targets(entry.path, self._of_engine(entry.engine))
 
     def served_by(self) -> dict[Path, tuple[str, ...]]:
-        """Return the drafters that lie here, each with the names of the models it drafts for."""
+        """Return the drafters on this computer, each with the names of the models it drafts for."""
         found = [it.path for it in self.drafters()]
         if self._collection is not None:
             found += self._collection.drafters()
         return {path: self._served(path) for path in found}
 
     def served_by_download(self, repo: str, file: str) -> tuple[str, ...] | None:
-        """Name the models that a downloaded drafter drafts for; None if the file is no drafter."""
+        """Return the names of the models that a downloaded drafter drafts for.
+
+        Returns:
+            None if the file is not a drafter.
+        """
         folder = f"/models--{repo.replace('/', '--')}/"
         for path in self._collection.drafters() if self._collection else ():
             if folder in path.as_posix() and path.as_posix().endswith(f"/{file}"):
@@ -242,7 +291,11 @@ class Library:
         return None
 
     def remove(self, called: str) -> ModelEntry:
-        """Take a model off the list; its file stays where it is. Raises ModelUnknown."""
+        """Remove a model from the list; its file stays where it is.
+
+        Raises:
+            ModelUnknown: There is no such model, or the user has not added it.
+        """
         entry = self.shelf.named(called)
         if entry.builtin:
             raise ModelUnknown(
@@ -276,7 +329,7 @@ class Library:
         return [it for it in self.entries() if it.engine == engine]
 
     def _added_drafters(self) -> Iterator[Path]:
-        """Looked for when the first is asked for, as most models have none."""
+        """Yield the added drafters; they are only looked up if needed, as most models have none."""
         yield from (it.path for it in self._store.models() if it.drafts)
 
     def _found_drafters(self) -> Iterator[Path]:

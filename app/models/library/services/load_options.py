@@ -1,4 +1,4 @@
-"""Turns settings into load options, for each engine only what it can do."""
+"""Turns settings into load options, limited to what each engine can do."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from engines.memory.load_options import LoadOptions
 from engines.types import Adapter, EngineName, LoadPlan
 
 _NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
-"""A plan that asks for nothing that only one engine has."""
+"""A plan without any option that only one engine has."""
 
 
 def load_options_of(
     settings: Settings, engine: EngineName = "llamacpp", depth: int | None = None
 ) -> LoadOptions:
-    """Return an engine's load options; settings without effect cause no new load.
+    """Return an engine's load options; settings without effect on it cause no new load.
 
-    depth: tokens to draft ahead, where they are asked for once. Raises SettingsInvalid.
+    Args:
+        depth: How many tokens to draft ahead, if set for this load only.
+
+    Raises:
+        SettingsInvalid: A setting cannot be used.
     """
     return _TAKEN[engine](settings, depth)
 
@@ -47,8 +51,8 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         context=settings.context or None,
         kv_type=settings.kv_type,
         mtp=settings.mtp != "off",
-        # vLLM cannot change it for an answer. So Auto, which is there not to lose, has only what
-        # was made for the model; what helps with copied text alone is for who asks for it.
+        # vLLM cannot change this for a single answer. Auto must never slow answers down, so it
+        # uses only drafting made for the model; lookup helps with copied text alone and needs "on".
         lookup=settings.mtp == "on",
         parallel=settings.vllm_parallel,
         memory_share=settings.vllm_memory / 100 or None,
@@ -76,9 +80,9 @@ _TAKEN: Final[Mapping[EngineName, Callable[[Settings, int | None], LoadOptions]]
 
 
 def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
-    """List what is set for another engine and has no effect here, one sentence each.
+    """List the settings for the other engine that have no effect here, one sentence each.
 
-    Only what somebody has set: a usual value is no wish.
+    Only settings that the user has changed count.
     """
     from engines.memory.equivalent import Target, equivalent
 

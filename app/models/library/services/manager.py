@@ -1,4 +1,4 @@
-"""Manages models: imports, verifies, renames, sets, measures and deletes them."""
+"""Manages models: imports, verifies, renames, configures, measures and deletes them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,11 @@ _LONGEST_NAME: Final = 200
 
 @dataclass(frozen=True)
 class Deleted:
-    """A deleted model. frees: bytes that the disk gains once the trash is emptied."""
+    """A deleted model.
+
+    Attributes:
+        frees: Bytes that emptying the trash will free.
+    """
 
     entry: ModelEntry
     files: tuple[Path, ...]
@@ -53,14 +57,22 @@ class Deleted:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """The disk space of models in bytes; `total` counts what is shared once. models: by id."""
+    """The disk space that models take, in bytes.
+
+    Attributes:
+        total: Of all models, with shared files counted once.
+        models: Of each model, by id.
+    """
 
     total: int
     models: Mapping[str, int]
 
 
 class ModelManager:
-    """Manages models; blocking, from any thread. Models are given by any name for them."""
+    """Manages models.
+
+    Every method blocks, can be called from any thread, and takes any name of a model.
+    """
 
     def __init__(self, library: Library, store: ModelStore, collection: Collection) -> None:
         self._library = library
@@ -70,9 +82,11 @@ class ModelManager:
     def take_in(
         self, path: Path, *, copy: bool, progress: Progress, cancel: CancelToken
     ) -> ModelEntry:
-        """Add a file or a checkpoint's folder where it lies, or a copy in Hearth's own folder.
+        """Add a file or a checkpoint's folder in place, or copy it into Hearth's own folder.
 
-        Raises EngineError for what is no model, and what `copy_model` raises.
+        Raises:
+            EngineError: It is not a model.
+            The errors of `copy_model`.
         """
         path = from_home(path).absolute()
         if not copy:
@@ -87,9 +101,10 @@ class ModelManager:
         return self._library.add(copied[0].path.parent if path.is_dir() else copied[0].path)
 
     def downloaded(self, download: Download, paths: Sequence[Path]) -> None:
-        """Take in a download, whose files were compared with the Hub's hashes as they came.
+        """Record a download, whose files were compared with the Hub's hashes as they came.
 
-        paths: of the files, in their order.
+        Args:
+            paths: The paths of the files, in the order of the request.
         """
         for file, path in zip(download.wanted.files, paths, strict=True):
             if file.sha256 is not None:
@@ -97,9 +112,11 @@ class ModelManager:
         self._library.refresh()
 
     def verify(self, called: str, progress: Progress, cancel: CancelToken) -> Checked:
-        """Compare every byte of a model with what it should be by the Hub or its import.
+        """Compare every byte of a model with the checksum from the Hub or from its import.
 
-        Raises ModelDiffers, ModelNotRead, ModelUnknown or Cancelled.
+        Raises:
+            ModelDiffers: A file has changed.
+            ModelNotRead, ModelNotOurs, ModelUnknown, Cancelled
         """
         entry = self._library.find(called)
         if entry.on_server:
@@ -120,7 +137,7 @@ class ModelManager:
         return Checked(self._library.find(called), hashes[0], compared)
 
     def rename(self, called: str, name: str) -> ModelEntry:
-        """Call a model something else; its id and its file stay as they are."""
+        """Give a model another name; its id and its file stay the same."""
         entry = self._listed(called)
         name = " ".join(name.split())
         why = _why_no_name(name)
@@ -137,13 +154,17 @@ class ModelManager:
         return self._library.find(entry.id)
 
     def settings(self, called: str) -> Mapping[str, object]:
-        """Return the settings of this model alone."""
+        """Return the settings of this model only."""
         return self._library.settings_of(self._library.find(called))
 
     def set(self, called: str, name: str, value: object) -> Mapping[str, object]:
-        """Change one setting; None leaves it to the app's settings. Returns all of them.
+        """Change one setting of a model; None follows the app's settings again.
 
-        Raises NoSuchSetting or SettingsInvalid.
+        Returns:
+            All of the model's own settings.
+
+        Raises:
+            NoSuchSetting, SettingsInvalid
         """
         entry = self._listed(called)
         value = None if value is None else checked(name, value)
@@ -151,6 +172,7 @@ class ModelManager:
         return self._library.settings_of(entry)
 
     def disk_use(self) -> DiskUse:
+        """Measure the disk space of all models."""
         seen: set[Inode] = set()
         total = 0
         models: dict[str, int] = {}
@@ -161,7 +183,7 @@ class ModelManager:
                 try:
                     facts = path.stat()
                 except OSError:
-                    continue  # a file that has gone takes no room
+                    continue  # a file that is gone takes no space
                 models[entry.id] += facts.st_size
                 if (facts.st_dev, facts.st_ino) not in seen:
                     seen.add((facts.st_dev, facts.st_ino))
@@ -169,14 +191,22 @@ class ModelManager:
         return DiskUse(total, models)
 
     def removal(self, called: str, *, with_file: bool = False) -> Removal:
-        """Plan what `delete` would do. Raises ModelNotOurs with the reason why it may not."""
+        """Return a plan of what `delete` would do.
+
+        Raises:
+            ModelNotOurs: The model cannot be deleted; the error says why.
+        """
         return self._removal(self._listed(called), with_file=with_file)
 
     def delete(self, called: str, *, with_file: bool = False) -> Deleted:
-        """Move a model to the trash. One that was added where it lies only leaves the list.
+        """Move a model to the trash, or only remove it from the list if it was added in place.
 
-        with_file: its file goes to the trash as well, wherever it lies; never another program's.
-        Raises ModelNotOurs, TrashFailed or ModelUnknown.
+        Args:
+            with_file: Whether the file of a model added in place goes to the trash too. Files of
+                other programs never do.
+
+        Raises:
+            ModelNotOurs, TrashFailed, ModelUnknown
         """
         entry = self._listed(called)
         removal = self._removal(entry, with_file=with_file)
@@ -190,7 +220,11 @@ class ModelManager:
         return Deleted(entry, removal.trash, removal.frees)
 
     def _listed(self, called: str) -> ModelEntry:
-        """Find a model of the list, not just any file. Raises ModelUnknown."""
+        """Find a model on the list, not just any file.
+
+        Raises:
+            ModelUnknown: The model is not on the list.
+        """
         entry = self._library.find(called)
         if entry.id == str(entry.path):
             raise ModelUnknown(
@@ -232,12 +266,12 @@ class ModelManager:
         )
 
     def _lies_with(self, entry: ModelEntry) -> Source:
-        """Tell whose the file is, also if the user has added it where it lies."""
+        """Return the source of a model's file, even if the user has added it in place."""
         found = (it.source for it in self._collection.models() if it.path == entry.path)
         return next(found, entry.source)
 
     def _companions(self, entry: ModelEntry) -> list[Path]:
-        """Return drafter and projector, which go with the last model of a repository."""
+        """Return the drafters and the projector that go with the last model of a repository."""
         others = [
             it
             for it in self._library.entries()
@@ -250,7 +284,7 @@ class ModelManager:
         return [path for path in beside if top in path.parents]
 
     def _all_files(self, entry: ModelEntry) -> tuple[Path, ...]:
-        """List a model's files, also what describes its tensors, unless it has gone."""
+        """List a model's files, with those that describe its tensors if the model still exists."""
         its = self._library.formats.of(entry)
         beside = its.files(entry.path) if entry.path.exists() else ()
         return tuple(dict.fromkeys((*entry.files, *beside)))
@@ -273,14 +307,14 @@ def _no_files(what: str) -> ModelNotOurs:
 
 
 def _remove_if_empty(folder: Path, own: Path) -> None:
-    """Remove the folder of a copy, unless it is gone or holds more."""
+    """Remove the folder of a copy, unless it is gone or not empty."""
     if own in folder.parents:
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
 def _why_no_name(name: str) -> str:
-    """Say why a model cannot be called that; empty if it can."""
+    """Return why a model cannot have this name; empty if it can."""
     if not name:
         return "The new name is empty."
     if len(name) > _LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""Says what can draft for a model by its files, and what would help where nothing does."""
+"""Describes what drafts for a model, by its files, and what would help if nothing does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
-    """Return advice that names the drafter to download, where the catalogue knows it."""
+    """Return advice that names the drafter to download if the catalogue has one."""
 
     def advise(header: GgufHeader) -> str:
         general = mtp_advice(header)
@@ -31,7 +31,7 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
         try:
             drafter = drafter_for(header, catalogue())
         except AppError as error:
-            # Discover shows it, with what to do.
+            # Discover shows this error, with what to do about it.
             _log.warning("%s %s", error.what, error.why)
             return general
         return offer_of(drafter) if drafter else general
@@ -40,6 +40,10 @@ def with_catalogue(catalogue: Callable[[], Catalogue]) -> Advise:
 
 
 def mtp_of_files(library: Library, entry: ModelEntry, advise: Advise = mtp_advice) -> str:
-    """Say in a sentence what drafts for a model. Raises EngineError if it is unreadable."""
+    """Return a sentence on what drafts for a model.
+
+    Raises:
+        EngineError: The model cannot be read.
+    """
     drafter = library.drafter_for(entry)
     return library.formats.of(entry).mtp_sentence(entry, drafter, advise)

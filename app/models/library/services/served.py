@@ -15,10 +15,14 @@ def served_models(
     info: Callable[[str], ServerInfo | None],
     way: Callable[[ServerProfile], str],
 ) -> Iterator[ModelEntry]:
-    """Yield what each server last offered, as NAME:MODEL; no server is asked.
+    """Yield the models that each server last offered, as NAME:MODEL, without asking a server.
 
-    People see a file's path as its last part, where that tells it from the server's others.
-    info: of a profile, by its id. way: as in `ModelEntry`.
+    A model whose name is a path is shown by its last part, if no other model of the server shares
+    it.
+
+    Args:
+        info: Returns the last answer of a profile's server, by the profile's id.
+        way: Returns the `way` of a `ModelEntry`.
     """
     for profile in profiles:
         found = info(profile.id)

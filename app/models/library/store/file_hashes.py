@@ -1,4 +1,4 @@
-"""The SHA-256 of model files, as they were when they were last read whole."""
+"""The SHA-256 of model files, as of the last time they were read in full."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from app.base.db import Database
 
 @dataclass(frozen=True)
 class FileHash:
-    """A file's SHA-256, with the size and time of change that it had then.
+    """A file's SHA-256, with its size and modification time at that moment.
 
-    size in bytes, mtime_ns in nanoseconds, checked in seconds since 1970.
+    Attributes:
+        size: Size in bytes.
+        mtime_ns: Modification time in nanoseconds.
+        checked: When it was hashed, in seconds since 1970.
     """
 
     size: int
@@ -24,12 +27,12 @@ class FileHash:
     checked: float
 
     def holds(self, size: int, mtime_ns: int) -> bool:
-        """Whether a file is still as it was then, as far as that can be told unread."""
+        """Return whether a file seems unchanged, as far as that is visible without reading it."""
         return (self.size, self.mtime_ns) == (size, mtime_ns)
 
 
 class FileHashes:
-    """The table of hashes. Each method is one transaction, safe from any thread."""
+    """The table of hashes; each method is one transaction and can be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,7 +48,7 @@ class FileHashes:
         return _as_hash(row) if row else None
 
     def keep(self, path: Path, size: int, mtime_ns: int, sha256: str) -> None:
-        """Keep the hash of a file that was read just now."""
+        """Store the hash of a file that was read just now."""
         with self._database.write() as db:
             db.execute(
                 "INSERT OR REPLACE INTO file_hashes (path, size, mtime_ns, sha256, checked) "
@@ -54,7 +57,7 @@ class FileHashes:
             )
 
     def doubt(self, path: Path, sha256: str) -> None:
-        """Note that a file no longer hashes to this, which it should."""
+        """Record that a file no longer has the hash that it should have."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO file_hashes (path, size, mtime_ns, sha256, checked) "

@@ -1,4 +1,4 @@
-"""The headers of model files, so that they need not be read again in each run."""
+"""The headers of model files, stored so that they need not be read again in each run."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from engines.models.gguf.headers import File
 
 _KEPT: Final = 10_000
-"""The most files; beyond these, those that were read the longest ago are forgotten."""
+"""The most headers that are kept; beyond that, the oldest are dropped."""
 
 
 class KnownHeaders:
-    """Headers of files that have not changed since, as this version of Hearth read them.
+    """The headers of unchanged files, as this version of Hearth has read them.
 
-    Each method is one transaction, safe from any thread.
+    Each method is one transaction and can be called from any thread.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def get(self, file: File) -> str | None:
-        """Return a file's header as JSON; None where it is not known."""
+        """Return a file's header as JSON; None if it is not stored."""
         path, size, mtime_ns = file
         with self._database.read() as db:
             row = db.execute(
@@ -36,7 +36,7 @@ class KnownHeaders:
         return row["header"] if row else None
 
     def keep(self, headers: Mapping[File, str]) -> None:
-        """Keep headers, as JSON, and drop the oldest."""
+        """Store headers, as JSON, and drop the oldest."""
         with self._database.write() as db:
             db.executemany(
                 "INSERT OR REPLACE INTO headers (path, size, mtime_ns, reader, header) "

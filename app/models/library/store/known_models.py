@@ -1,4 +1,4 @@
-"""The ids, names, last use and own settings of models, wherever they lie."""
+"""The ids, names, last use and own settings of models, wherever their files are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from app.base.db import Database
 class Remembered:
     """The name and last use of a model.
 
-    name: as the user calls it, None as its file says. last_used: seconds since 1970.
+    Attributes:
+        name: The name that the user gave; None if the user gave none.
+        last_used: Seconds since 1970.
     """
 
     name: str | None = None
@@ -24,24 +26,30 @@ class Remembered:
 
 
 class KnownModels:
-    """Every model ever found. Each method is one transaction, for any thread and any process."""
+    """The table of all models ever found.
+
+    Each method is one transaction and can be called from any thread and any process.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def ids(self, wanted: Sequence[tuple[str, str]], reserved: Iterable[str]) -> dict[str, str]:
-        """Return the id of each identity: the one that it has had before, or a new one.
+        """Return the id of each identity: the one it had before, or a new one.
 
-        wanted: identities, each with a name to make an id from. reserved: ids that are taken.
-        An identity keeps its id for good, so settings that name it stay true; ids of models that
-        have gone are not given to others.
+        An identity keeps its id permanently, so that settings can refer to it. The id of a model
+        that is gone is never given to another.
+
+        Args:
+            wanted: Identities, each with a name to make an id from.
+            reserved: Ids that are taken.
         """
         identities = {identity for identity, _ in wanted}
         known = self._known(identities)
         if len(known) == len(identities):
             return known
         with self._database.write() as db:
-            # Another process may have named them while this one waited for the write lock.
+            # Another process may have added them while this one waited for the write lock.
             known = self._known(identities)
             taken = {*reserved, *taken_ids(db)}
             for identity, name in wanted:
@@ -55,7 +63,7 @@ class KnownModels:
         return known
 
     def has(self, model_id: str) -> bool:
-        """Whether a model was ever found under this id."""
+        """Return whether a model was ever found under this id."""
         with self._database.read() as db:
             query = "SELECT 1 FROM known_models WHERE id = ?"
             return db.execute(query, (model_id,)).fetchone() is not None
@@ -78,7 +86,7 @@ class KnownModels:
             )
 
     def used(self, model_id: str) -> None:
-        """Note that a model has answered just now."""
+        """Record that a model has answered just now."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO known_models (id, last_used) VALUES (?, ?) "
@@ -87,7 +95,7 @@ class KnownModels:
             )
 
     def settings(self, model_id: str) -> dict[str, object]:
-        """Return the settings that were made for this model alone."""
+        """Return the settings of this model only."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT name, value FROM model_settings WHERE model_id = ? ORDER BY name",
@@ -96,7 +104,7 @@ class KnownModels:
         return {row["name"]: json.loads(row["value"]) for row in rows}
 
     def change_settings(self, model_id: str, values: Mapping[str, object]) -> None:
-        """Change settings of this model; a value of None takes one back."""
+        """Change settings of this model; None resets a setting."""
         with self._database.write() as db:
             for name, value in values.items():
                 if value is None:
@@ -112,7 +120,7 @@ class KnownModels:
                     )
 
     def forget(self, model_id: str) -> None:
-        """Forget all of a model that was added, so that another may have its id."""
+        """Delete everything about an added model, so that another can have its id."""
         with self._database.write() as db:
             db.execute("DELETE FROM known_models WHERE id = ?", (model_id,))
             db.execute("DELETE FROM model_settings WHERE model_id = ?", (model_id,))
@@ -130,7 +138,7 @@ def taken_ids(db: sqlite3.Connection) -> set[str]:
 
 
 def free_id(name: str, taken: set[str]) -> str:
-    """Turn a name into an id that no other model has: small letters, digits, dots and hyphens."""
+    """Turn a name into an unused id of lower-case letters, digits, dots and hyphens."""
     base = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.") or "model"
     candidate, number = base, 2
     while candidate in taken:

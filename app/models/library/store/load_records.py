@@ -19,13 +19,13 @@ _ADD: Final = (
 
 
 class LoadStore:
-    """The table of loads. Each method is one transaction, safe from any thread."""
+    """The table of loads; each method is one transaction and can be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, load: LoadRecord) -> None:
-        """Add a load as the newest; of more than 500 the oldest leave."""
+        """Add a load as the newest; beyond 500 loads, drop the oldest."""
         with self._database.write() as db:
             db.execute(_ADD, tuple(asdict(load).values()))
             db.execute(

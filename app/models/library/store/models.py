@@ -1,4 +1,4 @@
-"""The models and drafters that the user has added, beside what is known of all models."""
+"""The models and drafters that the user has added, with the stored facts about all models."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from app.models.library.values.entry import ModelEntry
 
 
 class ModelStore:
-    """The table of models. Each method is one transaction, safe from any thread.
+    """The table of added models; each method is one transaction and can be called from any thread.
 
-    known: what is remembered of models wherever they lie. hashes, headers: of their files.
+    Attributes:
+        known: Facts about all models, wherever their files are.
+        hashes: Hashes of the models' files.
+        headers: Headers of the models' files.
     """
 
     def __init__(self, database: Database) -> None:
@@ -37,12 +40,15 @@ class ModelStore:
         ]
 
     def add(self, name: str, path: Path, *, drafts: bool, reserved: Iterable[str]) -> str:
-        """Add a model; returns its id, which none has or had. One that is there keeps its id.
+        """Add a model and return its id, which no other model has or had.
 
-        reserved: ids that are taken beside those that are stored.
+        A model that was added before keeps its id.
+
+        Args:
+            reserved: Ids that are taken, besides the stored ones.
         """
         with self._database.write() as db:
-            # Chosen in here, as another process may be adding one of the same name.
+            # Choose the id inside the transaction: another process can add the same name.
             model_id = free_id(name, {*reserved, *taken_ids(db)})
             db.execute(
                 "INSERT INTO models (id, name, path, added, drafts) VALUES (?, ?, ?, ?, ?) "

@@ -1,4 +1,4 @@
-"""What is known of one model: what its file says of itself, and whether its bytes are right."""
+"""The details of one model: its file's description, and the result of checking its bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from engines.models.format import FileDetails
 class TemplateAbilities:
     """The abilities of a model's chat template.
 
-    present: the file brings a chat template; otherwise ChatML stands in.
-
-    system_prompt: whether a system prompt has a place of its own; else it goes into the first
-    question. thinking: whether the model writes its reasoning apart. trouble: why the template
-    cannot be used, empty if it can.
+    Attributes:
+        present: Whether the file has a chat template; otherwise ChatML is used.
+        system_prompt: Whether a system prompt has its own place; otherwise it goes into the first
+            question.
+        thinking: Whether the model marks its reasoning, apart from the answer.
+        trouble: Why the template cannot be used; empty if it can.
     """
 
     present: bool
@@ -27,7 +28,7 @@ class TemplateAbilities:
 
 @dataclass(frozen=True)
 class ModelDetails:
-    """A model of the list, with its files' details."""
+    """A model on the list, with the details of its files."""
 
     entry: ModelEntry
     file: FileDetails
@@ -36,9 +37,11 @@ class ModelDetails:
 
 @dataclass(frozen=True)
 class Checked:
-    """The outcome of a check. compared: whether there was something to compare with.
+    """The result of a check.
 
-    Where there was not, what the file hashes to is remembered for the next time.
+    Attributes:
+        compared: Whether there was a checksum to compare with; if not, the new one is stored for
+            the next check.
     """
 
     entry: ModelEntry

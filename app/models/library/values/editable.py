@@ -1,4 +1,4 @@
-"""The metadata of a model's file, as it is before it is edited: a value."""
+"""The metadata of a model's file before it is edited: a value."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from app.models.library.values.entry import ModelEntry
 
 @dataclass(frozen=True)
 class Editable:
-    """A file's metadata as it is.
+    """A file's current metadata.
 
-    context: tokens. template: empty if the file has none. why_not: why the file itself may not
-    be changed, if so.
-
-    size_bytes: of the file that would be written in its place. copy_bytes: of all files of a copy.
+    Attributes:
+        template: Empty if the file has none.
+        context: Context length in tokens.
+        size_bytes: Size of the file that would be written in its place.
+        copy_bytes: Size of all files of a copy.
+        why_not: Why the file itself cannot be changed; empty if it can.
     """
 
     entry: ModelEntry

@@ -1,4 +1,4 @@
-"""The models on this computer, as the rest of the app names them."""
+"""The entries of the list of models, as the rest of the app uses them."""
 
 from __future__ import annotations
 
@@ -12,38 +12,45 @@ if TYPE_CHECKING:
 
 STARTER = "starter"
 STARTER_CHECKPOINT = "starter-safetensors"
-"""The same guide for vLLM; on the list only where vLLM is installed."""
+"""The built-in model for vLLM; listed only if vLLM is installed."""
 
 RESERVED = (STARTER, STARTER_CHECKPOINT)
-"""Ids that no other model may have."""
+"""Ids that no other model can have."""
 
 Source = Literal[
     "builtin", "added", "folder", "hub", "ollama", "lmstudio", "jan", "gpt4all", "server"
 ]
-"""Where a model was found: part of Hearth, added by the user, in one of the user's folders, in the
-Hub's cache, in another program's store, which is only read, or at another server."""
+"""Where a model was found.
+
+It is part of Hearth, was added by the user, or lies in a folder of the user's, in the Hub's cache,
+in another program's store, which Hearth only reads, or on another server.
+"""
 
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model to chat with, or a drafter. `id` is what settings and commands call it.
+    """A model to chat with, or a drafter; settings and commands refer to it by `id`.
 
-    Two of them are equal if they are the same files; what happens to them does not count.
+    Two entries are equal if they are the same files; their state and use are not compared.
 
-    path: its file, the first of its parts if it has several.
-    drafter: the file that drafts tokens for it (MTP), if it has one.
-    drafts: it was added as a drafter.
-    repo, revision: where it came from on the Hub. sha256: what its bytes should hash to, if known.
-    verified: when they last did, in seconds since 1970.
-    projector: the file with which it sees pictures, if it has one.
-    file: its path within that repository.
-    parts: all files of the model itself, `path` the first; empty stands for `path` alone.
-    size_bytes: of them together, as the disk says; 0 if they are not there.
-    last_used: when it last answered, in seconds since 1970; None if it never has.
-    engine: what runs it. For vLLM, path is the folder of its checkpoint.
-    server, served: for a model on another server, its profile's id and the model's name there;
-    it has no files. context: tokens, where the server tells; 0 for all others. way: another one
-    where something else leads to the server now, such as its address or its key.
+    Attributes:
+        path: Its file, the first one of several; for vLLM, the folder of its checkpoint.
+        drafter: The file that drafts tokens for it (MTP), if it has one.
+        drafts: Whether it was added as a drafter.
+        repo: The repository on the Hub from which it comes.
+        revision: The commit of that repository.
+        sha256: The expected hash of its bytes, if known.
+        verified: When the hash was last confirmed, in seconds since 1970.
+        projector: The file with which it sees pictures, if it has one.
+        file: Its path within the repository.
+        parts: All files of the model itself, with `path` first; empty stands for `path` alone.
+        size_bytes: The size of these files on the disk; 0 if they are missing.
+        last_used: When it last answered, in seconds since 1970; None if never.
+        engine: The engine that runs it.
+        server: The id of the server's profile, for a model on another server, which has no files.
+        served: The model's name on that server.
+        context: Context length in tokens, if the server reports it; otherwise 0.
+        way: Changes when the connection to the server does, such as its address or key.
     """
 
     id: str
@@ -70,7 +77,7 @@ class ModelEntry:
 
     @property
     def on_server(self) -> bool:
-        """Whether it runs on another server, so that nothing of it lies on this computer."""
+        """Whether it runs on another server, without any file on this computer."""
         return self.engine == "remote"
 
     @property
@@ -80,7 +87,7 @@ class ModelEntry:
 
     @property
     def name_at_server(self) -> str:
-        """Its name where the server is named beside it; of a path the last part."""
+        """Its name without the server's, for places that name the server too."""
         return self.name.removesuffix(f" on {self.server_name}") if self.served else self.name
 
     @property
@@ -90,5 +97,5 @@ class ModelEntry:
 
 
 def others(entries: Iterable[ModelEntry], current: str) -> list[ModelEntry]:
-    """Return the models without the current one, given by its id or name."""
+    """Return all models but the current one, given by its id or name."""
     return [entry for entry in entries if current not in {entry.id, entry.name}]

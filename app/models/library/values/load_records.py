@@ -1,4 +1,4 @@
-"""Records of what loads were expected to take and took, and what is learnt from them: pure."""
+"""Records of the expected and real memory of loads, and the lessons from them: pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ _ENOUGH: Final = 3
 
 @dataclass(frozen=True)
 class LoadRecord:
-    """The memory of one load that succeeded. Bytes; `when` in seconds since 1970.
+    """The memory of one successful load, in bytes.
 
-    model: the file's path. device: what held it, as `Fit.device` calls it. context, kv_type, mmap
-    and draft_max as in its `LoadPlan`.
-    exact: whether the library itself was asked before; else it was the formula.
-    predicted_bytes, real_bytes: the library's buffers, of all devices together.
-    need_bytes: the whole estimate, with what the process takes beside the buffers, and without what
-    was learnt.
-    used_bytes: the most that was seen of the same: the buffers, or on the processor what the
-    process grew by, if that is more.
+    Attributes:
+        model: The path of the file.
+        device: The device that held it, as in `Fit.device`.
+        context: As in its `LoadPlan`, like `kv_type`, `mmap` and `draft_max`.
+        exact: Whether the prediction came from the library rather than from the formula.
+        predicted_bytes: The predicted size of the library's buffers, of all devices together.
+        real_bytes: The real size of these buffers.
+        need_bytes: The whole estimate, including what the process takes beside the buffers, without
+            corrections from earlier loads.
+        used_bytes: The most that was measured of the same: the buffers, or on the processor the
+            growth of the process if that is more.
+        when: Seconds since 1970.
     """
 
     model: str
@@ -38,17 +42,18 @@ class LoadRecord:
 
     @property
     def error(self) -> float:
-        """The error of the prediction as a part of what was real: 0.01 is one per cent more."""
+        """The error of the prediction relative to the real size: 0.01 is one per cent too much."""
         return (self.predicted_bytes - self.real_bytes) / self.real_bytes if self.real_bytes else 0
 
 
 def learnt(device: Sequence[LoadRecord], same: LoadRecord | None, need: int) -> int:
-    """Return the bytes to add to an estimate of `need`, as past loads teach; 0 or more.
+    """Return the bytes to add to an estimate of `need`, as learnt from past loads; never negative.
 
-    device: the last loads on the same device; half of them took more than their estimate by this
-    much, which one odd load does not change: of fewer than three nothing is learnt.
-    same: the last load of the same model in the same way, which is never expected to take less
-    than it took.
+    Args:
+        device: The last loads on the same device. The median of their excess over the estimate is
+            added, which one odd load does not change. Fewer than three loads teach nothing.
+        same: The last load of the same model with the same plan; it is never expected to take less
+            than it did then.
     """
     from statistics import median
 

@@ -1,4 +1,4 @@
-"""What fills a memory when a model is loaded, as a picture of it shows: pure. Bytes."""
+"""The content of a memory when a model is loaded, as a picture shows it, in bytes: pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ Place = Literal["memory", "graphics"]
 Use = Literal["others", "weights", "context", "compute", "drafter", "projector"]
 
 USES: tuple[Use, ...] = ("others", "weights", "context", "compute", "drafter", "projector")
-"""The uses in the order in which they are drawn: what is there already first."""
+"""The uses in the order in which they are drawn, with the existing use first."""
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """One memory and what fills it. limit: all of it that can be used.
+    """One memory and its content.
 
-    others: taken by the system and other programs. The rest is what the model would add: its
-    weights, its context (KV cache), the computing buffers, its drafter, and its projector.
+    The other fields are what the model would add: its weights, its context (KV cache), the compute
+    buffers, its drafter, and its projector.
+
+    Attributes:
+        limit: All of the memory that can be used.
+        others: The part that the system and other programs use.
     """
 
     place: Place
@@ -33,7 +37,7 @@ class MemoryUse:
 
     @property
     def parts(self) -> tuple[tuple[Use, int], ...]:
-        """The amounts that take room, in the order in which they are drawn."""
+        """The amounts above zero, in the order in which they are drawn."""
         amounts: list[tuple[Use, int]] = [(use, getattr(self, use)) for use in USES]
         return tuple((use, amount) for use, amount in amounts if amount > 0)
 

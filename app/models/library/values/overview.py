@@ -1,4 +1,4 @@
-"""The overview of all models on this computer, and how it is filtered and sorted: pure."""
+"""The overview of all models on this computer, with its filter and sort orders: pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
 Order = Literal["name", "size", "used", "unused"]
 ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
-"""The orders: by name, largest first, used lately first, unused the longest first."""
+"""The sort orders: by name, largest first, recently used first, longest unused first."""
 
 
 @dataclass(frozen=True)
 class Overview:
     """The models on this computer, with the disk space that they take.
 
-    models, drafters: all of them. sizes: bytes on the disk by id, projectors included. total: of
-    all models, what they share counted once. free: on the disk with Hearth's folder. notes: what
-    lies here and could not be listed, one sentence each. served: the names of the models that each
-    drafter guesses ahead for, by its name, once that was looked for.
+    Attributes:
+        sizes: Bytes on the disk by id, projectors included.
+        total: Bytes of all models, with shared files counted once.
+        free: Free bytes on the disk with Hearth's folder.
+        notes: One sentence for each thing that could not be listed.
+        served: The models that each drafter drafts for, by the drafter's name; empty until known.
     """
 
     models: tuple[ModelEntry, ...] = ()
@@ -37,10 +39,12 @@ class Overview:
 
 @dataclass(frozen=True)
 class ListedFacts:
-    """A row of the overview, as the model's file describes it.
+    """The facts of a row of the overview, from the model's file.
 
-    mtp: "embedded", "drafter" or "none". can: what it can do; None where nobody
-    knows. problem: why it cannot be read, empty if it can.
+    Attributes:
+        mtp: "embedded", "drafter" or "none".
+        can: The model's abilities; None if unknown.
+        problem: Why the file cannot be read; empty if it can.
     """
 
     id: str
@@ -53,7 +57,7 @@ class ListedFacts:
 def arranged(
     overview: Overview, facts: Mapping[str, ListedFacts], words: str, order: Order
 ) -> list[ModelEntry]:
-    """Return the models in which each of these words is found, sorted."""
+    """Return the models that contain each of these words, sorted."""
     wanted = words.lower().split()
     found = [
         entry

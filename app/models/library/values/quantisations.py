@@ -1,11 +1,12 @@
-"""The quantisation of a model, told from its file name and put in plain words: pure.
+"""The quantisation of a model, read from its file name and described in plain words: pure.
 
 found = quantisation_of("gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf")
 print(found.label, found.bits, found.words)  # QAT-UD-Q4_K_XL 5.0 Good balance
 
-Bits of a weight are what llama.cpp's own table gives for an 8B model (tools/quantize/README.md):
-a file mixes types, which the package `gguf` does not know. Where a type is not in the table, they
-are what its blocks take. tests/engines/models/gguf holds names and bits against the package.
+The bits per weight are those of llama.cpp's own table for an 8B model (tools/quantize/README.md),
+because a file mixes types, which the package `gguf` does not know. For types that are not in the
+table, they are the bits of the type's blocks. tests/engines/models/gguf compares names and bits
+with the package.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _BITS: Final[dict[str, float]] = {
 }  # fmt: skip
 _ALSO: Final = {"FP32": "F32", "FP16": "F16", "MXFP4_MOE": "MXFP4"}
 _TYPES: Final = "|".join(sorted([*_BITS, *_ALSO], key=len, reverse=True))
-# After the type of old files for ARM processors come the rows and columns of its blocks.
+# In old files for ARM processors, the type is followed by the rows and columns of its blocks.
 _TYPE: Final = re.compile(
     rf"(?<![a-z0-9])(?:(?P<ud>ud)[-_])?(?P<type>{_TYPES})(?P<arm>_[48]_[48])?(?![a-z0-9])",
     re.IGNORECASE,
@@ -47,20 +48,23 @@ _PREFIX: Final = re.compile(r"^(?:QAT-)?(?:UD-)?")
 _OLD: Final = {"Q4_0", "Q4_1", "Q5_0", "Q5_1"}
 
 _TRAINED: Final = 0.6
-"""The worth of training for a quantisation, in bits: QAT Q4_0 ends between Q4_K_M and Q5_K_S."""
+"""The worth of training for a quantisation, in bits: QAT Q4_0 lies between Q4_K_M and Q5_K_S."""
 _DYNAMIC: Final = 0.1
 _OLDER: Final = 0.3
 _FULL: Final = 16.0
-"""The bits from which on nothing is lost, and nothing is gained over 8 either."""
+"""The bits at which nothing is lost any more, and nothing is gained over 8 bits either."""
 
 
 @dataclass(frozen=True)
 class Quantisation:
     """A way to store weights in fewer bits.
 
-    label: as the field calls it, in capitals; with "QAT-" before it if the model was trained for
-    it, and "UD-" if its maker chose the type of each tensor. bits: of a weight, about; 0 if it is
-    not known. depth: the digit in its name. order: more is nearer to the original.
+    Attributes:
+        label: The usual name, in capitals; "QAT-" in front if the model was trained for it, and
+            "UD-" if its maker chose the type of each tensor.
+        bits: Approximate bits per weight; 0 if unknown.
+        depth: The digit in its name.
+        order: Its rank: higher is closer to the original.
     """
 
     label: str
@@ -74,7 +78,7 @@ class Quantisation:
 
     @property
     def words(self) -> str:
-        """The quality in a few words for people; empty if it is not known."""
+        """The quality in a few words for the user; empty if unknown."""
         if self.trained and self.depth == 4:
             return "Good balance, trained for this size"
         for least, words in _WORDS:
@@ -95,9 +99,13 @@ _WORDS: Final = (
 
 
 def quantisation_of(name: str, repo: str = "") -> Quantisation:
-    """Tell the quantisation from a file's name or a label; without label and bits if neither tells.
+    """Read the quantisation from a file's name or a label.
 
-    repo: its repository, which may say "qat" where the file does not.
+    Args:
+        repo: The file's repository, whose name can say "qat" where the file's does not.
+
+    Returns:
+        A quantisation without label and bits if the name states none.
     """
     found = None
     for found in _TYPE.finditer(name):  # noqa: B007 - the last one counts: “f16.Q4_K_M”
@@ -125,17 +133,20 @@ def without_quantisation(stem: str) -> str:
 
 
 def same_label(label: str, asked: str) -> bool:
-    """Whether a label is what somebody asked for: “q4_k_m” is Q4_K_M, and UD-Q4_K_M if need be."""
+    """Return whether a label matches a request: “q4_k_m” matches Q4_K_M, and also UD-Q4_K_M."""
     asked = asked.upper()
     return asked in (label.upper(), _PREFIX.sub("", label.upper()))
 
 
 def best_variant(variants: Iterable[Variant], fits: Callable[[Variant], Verdict]) -> Variant | None:
-    """Pick the variant to take on a computer; None if none of them runs there.
+    """Return the best variant for a computer; None if none of them runs there.
 
-    It is the best that fits comfortably. One that was trained for 4 bits is as good as a larger
-    one, and 16 bits are not worth twice the memory and half the speed. Where memory is tight it is
-    of 4 bits. Less than 3 bits lose so much that they come last.
+    It is the best one that fits comfortably. A variant trained for 4 bits is as good as a larger
+    one, and 16 bits are not worth twice the memory and half the speed. If memory is tight, it is
+    one of 4 bits. Variants below 3 bits lose so much that they come last.
+
+    Args:
+        fits: Judges whether a variant fits the memory.
     """
     every = [(it, quantisation_of(it.label), fits(it)) for it in variants]
     usual = [it for it in every if it[1].depth >= 3 and it[1].bits < _FULL]
@@ -177,7 +188,7 @@ def _smallest(among: list[_Judged]) -> _Judged:
 
 
 def _near_four(among: list[_Judged]) -> _Judged:
-    """Pick the best variant of up to 4 bits, or the smallest above."""
+    """Return the best variant of up to 4 bits, or the smallest one above."""
     small = [it for it in among if it[1].depth <= 4]
     return _best(small) if small else _smallest(among)
 

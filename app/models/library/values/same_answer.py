@@ -1,4 +1,4 @@
-"""The verdict of a check whether MTP changes a model's answers, in plain words."""
+"""The verdict on whether MTP changes a model's answers, in plain words."""
 
 from __future__ import annotations
 
@@ -11,31 +11,35 @@ from engines.types import MtpCheck
 Verdict = Literal["same", "tie", "different"]
 
 TIE = 0.02
-"""In units of the spread (standard deviation) of all logits: a smaller gap between the two
-likeliest tokens is within what rounding moves when several tokens are computed at once."""
+"""The gap below which two tokens tie, in standard deviations of all logits.
+
+A smaller gap between the two likeliest tokens can come from rounding, when several tokens are
+computed at once.
+"""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparison of one prompt, answered with and without MTP; prompts are counted from 1."""
+    """The comparison of one prompt's answers with and without MTP; prompts are counted from 1."""
 
     prompt: int
     check: MtpCheck
 
 
 def verdict_of(check: MtpCheck) -> Verdict:
+    """Return the verdict on one comparison."""
     if check.identical:
         return "same"
     return "tie" if check.gap is not None and check.gap < TIE else "different"
 
 
 def is_good(results: Sequence[Compared]) -> bool:
-    """Whether all are identical, or differ only where rounding decides."""
+    """Return whether all answers are identical, or differ only because of rounding."""
     return all(verdict_of(result.check) != "different" for result in results)
 
 
 def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
-    """The outcome, then a sentence for each place where the answers part."""
+    """Return the outcome, then a sentence for each place where the answers differ."""
     apart = [result for result in results if not result.check.identical]
     tokens = sum(result.check.tokens for result in results)
     prompts = len({result.prompt for result in results})

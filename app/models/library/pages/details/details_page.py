@@ -1,4 +1,4 @@
-"""The page of one model: its fit, its file's details, and what can be done with it."""
+"""The page of one model: its fit, the details of its file, and the actions on it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,18 @@ from engines.errors import Cancelled, UserError
 
 
 class Title(QWidget):
-    """renamed(name): Enter keeps a new name, Escape the old one."""
+    """The title of the page, with a field to rename the model: Enter saves, Escape cancels.
+
+    Args:
+        fixed: Whether the name cannot be changed.
+
+    Signals:
+        renamed: The new name.
+    """
 
     renamed = Signal(str)
 
     def __init__(self, name: str, *, fixed: bool, parent: QWidget | None = None) -> None:
-        """Begin. fixed: the name cannot be changed."""
         super().__init__(parent)
         self.setObjectName("modelTitle")
         self._name = name
@@ -90,6 +96,12 @@ class Title(QWidget):
 
 
 class _Field(QLineEdit):
+    """A line edit that Escape cancels.
+
+    Signals:
+        given_up: The user pressed Escape.
+    """
+
     given_up = Signal()
 
     def __init__(self, text: str) -> None:
@@ -98,7 +110,7 @@ class _Field(QLineEdit):
         self.setAccessibleName(self.tr("New name"))
 
     def event(self, event: QEvent) -> bool:
-        """Escape is a shortcut of the window everywhere else."""
+        """Claim Escape, which is a shortcut of the window everywhere else."""
         if (
             event.type() is QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -116,7 +128,11 @@ class _Field(QLineEdit):
 
 
 class ModelActions(QWidget):
-    """asked(action): "use", "check", "reveal", "edit", "off_list" or "trash"."""
+    """The buttons for one model.
+
+    Signals:
+        asked: "use", "check", "reveal", "edit", "off_list" or "trash".
+    """
 
     asked = Signal(str)
 
@@ -166,7 +182,11 @@ class ModelActions(QWidget):
 
 
 class CheckLine(QWidget):
-    """Hidden while there is nothing to say. stop(): the user does not want to wait."""
+    """The progress and result of a file check; hidden until there is one.
+
+    Signals:
+        stop: The user wants to stop the check.
+    """
 
     stop = Signal()
 
@@ -228,9 +248,14 @@ class CheckLine(QWidget):
 
 
 class DetailsPage(PartPage):
-    """back(): to the list. use(id), anyway(id): it is to answer, even if it does not seem to fit.
+    """The page of one model.
 
-    remove(id, with_file): it is not wanted any more. renamed(): a name is another.
+    Signals:
+        back: The user wants to return to the list.
+        use: The id of the model to use.
+        anyway: The id of a model to load even if it does not seem to fit.
+        remove: The id of the model to remove, and whether to remove its file too.
+        renamed: A model has a new name.
     """
 
     back = Signal()
@@ -279,10 +304,11 @@ class DetailsPage(PartPage):
 
     @property
     def model(self) -> str:
-        """The id of the model that is shown."""
+        """The id of the model on the page."""
         return self._model
 
     def open(self, model: str) -> None:
+        """Open the page of a model."""
         if model != self._model:
             self._service.stop()
             self._check.hide()
@@ -377,7 +403,7 @@ class DetailsPage(PartPage):
         dialog.open()
 
     def _edited(self, entry: ModelEntry) -> None:
-        """The page shows what was written: the model itself, or its copy."""
+        """Show the model that was written: the edited one or its copy."""
         self._notifier.say(self.tr("Saved."))
         self.open(entry.id)
         self.renamed.emit()
@@ -433,7 +459,7 @@ class DetailsPage(PartPage):
         self._service.rename(model, name, renamed, self._notifier.error)
 
     def _set(self, model: str, name: str, value: object) -> None:
-        """A setting of its own, by which it may fit or not."""
+        """Change one of the model's own settings, then judge again whether it fits."""
 
         def own(values: Mapping[str, object]) -> None:
             if model == self._model and self._settings is not None:
@@ -450,7 +476,7 @@ class DetailsPage(PartPage):
 def _draft_models(
     entries: Sequence[ModelEntry], value: object, changed: Callable[[object], None]
 ) -> QWidget:
-    """Make the box in which a draft model is chosen."""
+    """Make the box for choosing a draft model."""
     box = ModelBox("draft_model", QCoreApplication.translate("details", "Automatic"))
     named = next((it.id for it in entries if value in (it.id, it.name)), str(value) or None)
     box.show_models(entries, named)

@@ -1,4 +1,4 @@
-"""The card of a model's fit into the memory that is free, as a picture and in words."""
+"""The card that shows, as a picture and in words, whether a model fits the free memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from engines.errors import UserError
 
 
 class FitCard(Panel):
-    """anyway(): load it even so. again(): work it out once more."""
+    """The card of a model's fit.
+
+    Signals:
+        anyway: The user wants to load the model even if it does not fit.
+        again: The user wants a new estimate.
+    """
 
     anyway = Signal()
     again = Signal()
@@ -46,7 +51,7 @@ class FitCard(Panel):
         self._content.addWidget(bars)
         text = " ".join(translated(sentence) for sentence in fitted.sentences)
         sentence = Label(text, "muted", name="fitSentence", wrap=True)
-        # A file's name in it may be longer than a line.
+        # The sentence can contain a file name that is longer than a line.
         sentence.setMinimumWidth(1)
         self._content.addWidget(sentence)
         if fitted.fits == "no":

@@ -1,4 +1,4 @@
-"""Edits what a model's file says of itself: name, context length and chat template."""
+"""The dialog that edits a model's metadata: name, context length and chat template."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ from engines.errors import UserError
 _EDITOR_HEIGHT = 160
 _SAMPLE_HEIGHT = 90
 _MOST_TOKENS = 999_999_999
-"""The most that can be typed; what makes sense is for the service to say."""
+"""The largest number that can be typed; the service decides which values make sense."""
 
 
 class TemplateEdit(QWidget):
-    """A chat template in an editor, and what it makes of a short chat.
+    """An editor for a chat template, with the prompt that it makes of a short chat.
 
-    wanted(template): it is to be tried. changed(): another letter.
+    Signals:
+        wanted: The template that the user wants to try.
+        changed: The text has changed.
     """
 
     wanted = Signal(str)
@@ -69,7 +71,7 @@ class TemplateEdit(QWidget):
         self._editor.textChanged.connect(self._edited)
 
     def text(self) -> str:
-        """The text as it stands there; the editor's own text would lose its hard spaces."""
+        """Return the text of the editor; the editor's own method would lose non-breaking spaces."""
         return self._editor.document().toRawText().replace("\u2029", "\n")
 
     @property
@@ -96,7 +98,11 @@ class TemplateEdit(QWidget):
 
 
 class TargetChoice(QWidget):
-    """Whether a copy is written or the file itself. changed(): it is the other now."""
+    """The choice between saving a copy and overwriting the file.
+
+    Signals:
+        changed: The user has switched from one to the other.
+    """
 
     changed = Signal()
 
@@ -144,7 +150,8 @@ class TargetChoice(QWidget):
 class MetadataDialog(Dialog):
     """The dialog for a model's metadata.
 
-    saved(ModelEntry): the model, or its copy, as it is on the list now.
+    Signals:
+        saved: The ModelEntry of the changed model or of its copy, as listed now.
     """
 
     saved = Signal(object)
@@ -186,7 +193,7 @@ class MetadataDialog(Dialog):
         self._look()
 
     def reject(self) -> None:
-        """Close; while the file is written, end the writing first."""
+        """Close the dialog, or stop the writing if it is under way."""
         if self._bar.isVisible():
             self._service.stop()
         else:
@@ -228,7 +235,7 @@ class MetadataDialog(Dialog):
         self.add_buttons(cancel, self._save)
 
     def _look(self) -> None:
-        """There may be nothing to save."""
+        """Enable *Save* if something changed."""
         changed = (
             self._name.text() != self._now.name
             or self._context.value() != self._now.context

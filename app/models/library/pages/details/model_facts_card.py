@@ -20,7 +20,7 @@ _BILLION = 1_000_000_000
 
 
 class ModelFactsCard(Panel):
-    """Lines of which the file says nothing are left out."""
+    """The card of a file's details; a line is left out if the file says nothing about it."""
 
     def __init__(self, found: ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__("card", "factsCard", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent)
@@ -68,7 +68,7 @@ class ModelFactsCard(Panel):
         return [(name, text) for name, text in lines if text]
 
     def _long_lines(self, found: ModelDetails) -> list[tuple[str, str]]:
-        """Return lines without a place to break at, which are cut to the room there is."""
+        """Return the lines that cannot wrap, which are elided to the available width."""
         beside = (found.file.drafter, found.entry.projector)
         files = [*found.entry.files, *(path for path in beside if path is not None)]
         title = self.tr("File") if len(files) == 1 else self.tr("Files")
@@ -122,7 +122,7 @@ class ModelFactsCard(Panel):
 
 
 def parameters(count: int) -> str:
-    """Write a number of parameters as people do: 270 M, 7.2 B."""
+    """Format a number of parameters: 270 M, 7.2 B."""
     if not count:
         return ""
     if count < _BILLION:

@@ -1,4 +1,4 @@
-"""The settings of one model: as the app's, until something is set for it alone."""
+"""The settings of one model, which follow the app's until the user changes them for this model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ from engines.errors import UserError
 
 
 class OwnSetting(QWidget):
-    """changed(name, value): the user has set it for this model; a value of None takes it back."""
+    """The row of one setting of a model.
+
+    Args:
+        general: The value while the model has none of its own.
+        make: Makes the editor; see `SettingRow`.
+
+    Signals:
+        changed: The setting's name and its value for this model; None resets it.
+    """
 
     changed = Signal(str, object)
 
@@ -33,7 +41,6 @@ class OwnSetting(QWidget):
         *,
         make: Maker | None = None,
     ) -> None:
-        """Begin. general: the value while the model has none of its own. make: as `SettingRow`."""
         super().__init__(parent)
         self._make = make
         self.setObjectName(f"own-{name}")
@@ -59,7 +66,7 @@ class OwnSetting(QWidget):
         self._mark()
 
     def show_own(self, value: object | None) -> None:
-        """The model's own value; None if it has none."""
+        """Show the model's own value; None means that it has none."""
         was_own, self._is_own = self._is_own, value is not None
         if was_own and not self._is_own:
             self._replace(self._general)
@@ -69,7 +76,7 @@ class OwnSetting(QWidget):
         self._mark()
 
     def show_problem(self, text: str) -> None:
-        """Say why a value was refused."""
+        """Show why a value was refused."""
         self._row.show_problem(text)
 
     def _replace(self, value: object) -> None:
@@ -89,9 +96,15 @@ class OwnSetting(QWidget):
 
 
 class OwnSettings(Panel):
-    """changed(name, value): None leaves it to the settings of the app. Folded until it is opened.
+    """The card of a model's own settings, folded until the user opens it.
 
-    It knows no setting by name: all of it follows from the settings model.
+    It names no single setting: its rows follow from the settings model.
+
+    Args:
+        editors: Makers of editors, by setting, where the type of the value does not say enough.
+
+    Signals:
+        changed: The setting's name and its value for this model; None follows the app's settings.
     """
 
     changed = Signal(str, object)
@@ -103,7 +116,6 @@ class OwnSettings(Panel):
         editors: Mapping[str, Maker],
         parent: QWidget | None = None,
     ) -> None:
-        """Begin. editors: by name, for settings of which the type does not say enough."""
         super().__init__(
             "card", "ownSettings", margins=(2.5, 2, 2.5, 2), spacing=1.25, parent=parent
         )

@@ -1,4 +1,4 @@
-"""The list of all models on this computer, with sizes, a filter and an order."""
+"""The list of all models on this computer, with sizes, a filter and a sort order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class DiskCard(Panel):
-    """Hidden until there is something to show."""
+    """The card of the disk space that models take; hidden until it is known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "diskCard", margins=(2, 1.5, 2, 1.5), spacing=1, parent=parent)
@@ -72,7 +72,11 @@ class DiskCard(Panel):
 
 
 class CopyCard(Panel):
-    """Hidden while nothing is copied. stop(): the user wants no copy."""
+    """The progress of copying a model; hidden while nothing is copied.
+
+    Signals:
+        stop: The user wants to stop the copy.
+    """
 
     stop = Signal()
 
@@ -100,7 +104,13 @@ class CopyCard(Panel):
 
 
 class ListPage(PartPage):
-    """use(id), opened(id): of a model. again(): look for models once more."""
+    """The list of models on this computer.
+
+    Signals:
+        use: The id of the model to use.
+        opened: The id of the model whose page to open.
+        again: The user wants to search for models again.
+    """
 
     use = Signal(str)
     opened = Signal(str)
@@ -170,11 +180,11 @@ class ListPage(PartPage):
         self._computer.show_check(check)
 
     def show_drop_hint(self, shown: bool) -> None:
-        """Show a hint while a file is held over the page."""
+        """Show or hide the hint that appears while a file is dragged over the page."""
         self._drop.setVisible(shown)
 
     def focus_row(self, model: str) -> None:
-        """Come back to where a page was opened from."""
+        """Focus the row of a model, after its page was closed."""
         self._rows.focus_row(model)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -182,11 +192,11 @@ class ListPage(PartPage):
         self._build()
 
     def _arrange(self) -> None:
-        """Filter or order are others."""
+        """Rebuild the list after the filter or the sort order changes."""
         self._build(anew=True)
 
     def _build(self, *, anew: bool = False) -> None:
-        """Show the models as they are now; while the page is hidden nothing is made of them."""
+        """Show the current models; does nothing while the page is hidden."""
         if self._overview is None or not self.isVisible():
             return
         order = cast(Order, self._order.currentData())
@@ -200,7 +210,7 @@ class ListPage(PartPage):
         self._rows.show_models(found, self._facts, anew=anew)
 
     def _say_instead(self, said: QWidget | None) -> None:
-        """Say something where there are no rows."""
+        """Show a widget in place of the rows; None removes it."""
         empty(self._said_instead)
         if said is not None:
             self._said_instead.addWidget(said)

@@ -1,4 +1,4 @@
-"""The rows of models, as many as were asked for, made a few at a time."""
+"""The rows of the model list, added in portions and created a few at a time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ from app.models.library.values.overview import ListedFacts
 
 
 class MoreCard(Panel):
-    """more(): further models are to be shown."""
+    """The card below the list with a button for more models.
+
+    Signals:
+        more: The user wants to see more models.
+    """
 
     more = Signal()
 
@@ -49,7 +53,7 @@ class MoreCard(Panel):
         self.hide()
 
     def show_count(self, shown: int, all_of_them: int) -> None:
-        """Hidden where nothing is left to be shown."""
+        """Show how many models are listed; hide the card if all are."""
         self._line.setText(
             self.tr("{0} of {1} models are shown.").format(figure(shown), figure(all_of_them))
         )
@@ -60,7 +64,15 @@ _SIZE_WIDTH = 64
 
 
 class ModelRow(Panel):
-    """use(id): it is to answer. opened(id): its page is wanted; a click anywhere asks for it."""
+    """The row of one model.
+
+    Args:
+        taken: Bytes that the model takes on the disk.
+
+    Signals:
+        use: The id of the model to use.
+        opened: The id of the model whose page to open; a click anywhere on the row does this.
+    """
 
     use = Signal(str)
     opened = Signal(str)
@@ -68,7 +80,6 @@ class ModelRow(Panel):
     def __init__(
         self, entry: ModelEntry, taken: int, in_use: bool, parent: QWidget | None = None
     ) -> None:
-        """Begin. taken: bytes on the disk."""
         super().__init__(
             "card", f"model-{entry.id}", across=True, margins=(2, 1.25, 1.25, 1.25), parent=parent
         )
@@ -102,11 +113,11 @@ class ModelRow(Panel):
 
     @property
     def stops(self) -> list[QWidget]:
-        """The widgets at which the Tab key stops, in this order."""
+        """The widgets at which the Tab key stops, in order."""
         return [*self.findChildren(QPushButton), self._more]
 
     def show_facts(self, facts: ListedFacts) -> None:
-        """Show what its file says, as soon as it was read."""
+        """Show the facts from the model's file once they have been read."""
         self._quantisation.setText(facts.quantisation)
         self._quantisation.setVisible(bool(facts.quantisation))
         self._mtp.setVisible(facts.mtp != "none")
@@ -138,14 +149,18 @@ class ModelRow(Panel):
 
 
 PORTION: Final = 50
-"""Rows that are shown at first, and added each time that more are asked for."""
+"""How many rows are shown at first, and added with each “Show more”."""
 _AT_ONCE: Final = 8
-"""Rows made before the window has a turn again: about as many as are seen at first."""
+"""How many rows are created before the event loop continues: about one screenful."""
 
 
 @dataclass(frozen=True)
 class RowContent:
-    """The content of a row but its file's facts; last_used counts when rows are compared."""
+    """The content of a row, except for the facts in the model's file.
+
+    Attributes:
+        last_used: Repeats `entry.last_used`, which is ignored when entries are compared.
+    """
 
     entry: ModelEntry
     last_used: float | None
@@ -154,13 +169,20 @@ class RowContent:
 
 
 class ModelRows(QWidget):
-    """use(id), opened(id): of a model."""
+    """The rows of the models.
+
+    Args:
+        after: The widget before the rows in the Tab order.
+
+    Signals:
+        use: The id of the model to use.
+        opened: The id of the model whose page to open.
+    """
 
     use = Signal(str)
     opened = Signal(str)
 
     def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
-        """Begin. after: the widget from which the focus comes to the rows."""
         super().__init__(parent)
         self._after = after
         self._all: Sequence[RowContent] = ()
@@ -185,8 +207,10 @@ class ModelRows(QWidget):
     ) -> None:
         """Show models.
 
-        anew: from the first on. Else as many stay as there are, and those that show the same stay
-        the widgets that they are, with the focus and the place of the page.
+        Args:
+            anew: Whether to start with the first portion again. Otherwise as many rows stay as
+                there are, and rows with unchanged content keep their widgets, and so the focus and
+                the scroll position.
         """
         self._all, self._facts = models, facts
         if anew:
@@ -211,7 +235,7 @@ class ModelRows(QWidget):
         self._place(len(self._rows) + _AT_ONCE)
 
     def _place(self, count: int) -> None:
-        """Show the first `count` models, and the rest of those that are wanted in later turns."""
+        """Show the first `count` models now, and the others that are wanted in later turns."""
         before, self._rows = self._rows, {}
         for shown in self._all[: min(count, self._wanted)]:
             old = before.get(shown.entry.id)

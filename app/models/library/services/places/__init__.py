@@ -1,1 +1,1 @@
-"""The places where models lie: Hearth's folder, the Hub's cache, other programs."""
+"""The places where models are stored: Hearth's folder, the Hub's cache, other programs' folders."""

@@ -16,7 +16,12 @@ from engines.regular import require_regular
 
 @dataclass(frozen=True)
 class CheckpointFiles:
-    """A checkpoint to chat with. files: its safetensors files. inode: of the folder."""
+    """A checkpoint to chat with.
+
+    Attributes:
+        files: Its safetensors files.
+        inode: The inode of its folder.
+    """
 
     folder: Path
     files: tuple[Path, ...]
@@ -24,7 +29,7 @@ class CheckpointFiles:
     inode: Inode
 
     def found(self, source: Source, identity: str) -> FoundModel:
-        """Make a found model of it; what its place knows besides is added with `replace`."""
+        """Return it as a found model; callers add the facts of its place with `replace`."""
         return FoundModel(
             identity=identity,
             name=self.folder.name,
@@ -40,7 +45,7 @@ class CheckpointFiles:
 def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
     """Yield the checkpoints in a scan's folders; drafters go to `scan.draft_checkpoints`.
 
-    What is no chat model is passed over, and one of which files are missing is noted.
+    Folders that are not chat models are skipped; a checkpoint with missing files is noted.
     """
     for folder in scan.folders:
         config = read_json(folder / "config.json", scan)

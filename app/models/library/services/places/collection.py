@@ -1,4 +1,4 @@
-"""Finds all models on this computer, again only where something has changed."""
+"""Finds all models on this computer, and searches again only where something has changed."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ from app.models.library.services.places.ollama import scan_ollama
 from app.models.library.services.places.places import Places
 
 _SETTLED_NS: Final = 2_000_000_000
-"""A folder that changed less than this before it was looked at may change again unseen."""
+"""A folder that changed less than this before a scan can change again without a new time stamp."""
 
 _NEVER: Final = -1
-"""The stamp of what is to be looked at again each time."""
+"""The stamp of a place that is scanned again each time."""
 
 _Look = Callable[[], Scan]
 
 
 class Collection:
-    """The models found in all places; may be used from any thread.
+    """The models found in all places; for use from any thread.
 
-    own: Hearth's folder of models. further: the folders that the settings name at this moment.
+    Args:
+        own: Hearth's folder of models.
+        further: Returns the folders that the settings name at the moment.
     """
 
     def __init__(self, places: Places, own: Path, further: Callable[[], Sequence[Path]]) -> None:
@@ -52,11 +54,14 @@ class Collection:
 
     @property
     def hub(self) -> Path:
-        """The Hub's cache."""
+        """The folder of the Hub's cache."""
         return self._places.hub
 
     def models(self) -> tuple[FoundModel, ...]:
-        """Return each file once, whatever ways lead to it; the same tuple while nothing changes."""
+        """Return each file once, however many paths lead to it.
+
+        The same tuple is returned as long as nothing changes.
+        """
         with self._lock:
             looks = self._looks()
             stale = {key: look for key, look in looks.items() if not self._holds(key)}
@@ -67,15 +72,15 @@ class Collection:
                 for key, look in stale.items():
                     self._scans[key] = (_looked(look), time.time_ns())
                 found = _once([model for key in looks for model in self._scans[key][0].models])
-                # Equal lists are one tuple, so that who keeps something by it can compare.
+                # Keep the tuple if the list is equal, so that callers can compare by identity.
                 if found != self._models:
                     self._models = found
             return self._models
 
     def drafters(self) -> list[Path]:
-        """Return files that draft for some model, as found when models were last asked for.
+        """Return files that draft for some model, as found by the last search.
 
-        Asked for once a model, so that nothing is looked at again for it.
+        This is called for each model, so it does not search again.
         """
         if not self._scans:
             self.models()
@@ -83,28 +88,28 @@ class Collection:
             return [path for scan, _ in self._scans.values() for path in scan.drafters]
 
     def draft_checkpoints(self) -> list[Path]:
-        """Return checkpoints that draft for others, as found when models were last asked for."""
+        """Return checkpoints that draft for others, as found by the last search."""
         if not self._scans:
             self.models()
         with self._lock:
             return [path for scan, _ in self._scans.values() for path in scan.draft_checkpoints]
 
     def notes(self) -> list[str]:
-        """Return a sentence for each thing that was there and could not be listed."""
+        """Return a sentence for each thing that could not be listed."""
         self.models()
         with self._lock:
             return [note for scan, _ in self._scans.values() for note in scan.notes]
 
     def refresh(self) -> None:
-        """Look at everything again when models are asked for next."""
+        """Scan every place again at the next request for models."""
         with self._lock:
             self._scans.clear()
 
     def _looks(self) -> dict[tuple[str, object], _Look]:
-        """Return the places to look, first the one that is preferred for a file in several."""
+        """Return the places to scan; a file in several places counts for the first of them."""
         places = self._places
         looks: dict[tuple[str, object], _Look] = {
-            # First, as it alone knows of every file where it comes from.
+            # The cache comes first: only there does every file have a known origin.
             ("hub", places.hub): partial(scan_hub, places.hub),
             ("own", self.own): partial(scan_folder, self.own),
         }
@@ -128,9 +133,9 @@ class Collection:
 
 
 def _looked(look: _Look) -> Scan:
-    """Scan a place; one that changes meanwhile, or is forbidden, is left out with a note.
+    """Scan a place; if it changes meanwhile or is forbidden, skip it with a note.
 
-    So is a file whose name is no text, as nothing could be kept of it.
+    A file whose name is not valid text is skipped too, because nothing about it could be stored.
     """
     try:
         scan = look()
@@ -147,9 +152,10 @@ def _looked(look: _Look) -> Scan:
 
 
 def _once(models: Sequence[FoundModel]) -> tuple[FoundModel, ...]:
-    """Keep the first way to each file.
+    """Keep the first path to each file.
 
-    Repositories that hold the same bytes are two models all the same, as each is asked for.
+    Repositories on the Hub that hold the same bytes stay separate models, because users ask for
+    each by its name.
     """
     repos: dict[Inode, set[str | None]] = {}
     identities: set[str] = set()

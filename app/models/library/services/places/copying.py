@@ -1,4 +1,4 @@
-"""Copies a model into Hearth's own folder: whole, checked, or not at all."""
+"""Copies a model into Hearth's own folder: completely and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ from engines.regular import open_regular
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
 ABANDONED_S: Final = 3600.0
-"""An unfinished file that nobody has written to for so many seconds is nobody's any more."""
+"""An unfinished file that was not written to for this many seconds is abandoned."""
 
 
 @dataclass(frozen=True)
 class Copied:
-    """A file of a copy. sha256: of the source, and of what was read back from the disk."""
+    """A file of a copy.
+
+    Attributes:
+        sha256: Of the source, and of the copy as read back from the disk.
+    """
 
     path: Path
     sha256: str
@@ -36,10 +40,13 @@ class Copied:
 def copy_model(
     files: tuple[Path, ...], own: Path, progress: Progress, cancel: CancelToken, name: str
 ) -> list[Copied]:
-    """Copy the parts of a model into a new folder in `own`. name: of that folder.
+    """Copy the parts of a model into a new folder in `own`; an error leaves nothing of the copy.
 
-    Raises DiskFull, DataFolderReadOnly, ModelNotRead, ModelDiffers or Cancelled; then nothing of
-    the copy is left.
+    Args:
+        name: Name of the new folder.
+
+    Raises:
+        DiskFull, DataFolderReadOnly, ModelNotRead, ModelDiffers, Cancelled
     """
     _sweep(own)
     sizes = _sizes(files)
@@ -54,9 +61,9 @@ def copy_model(
 
 
 def _sweep(own: Path) -> None:
-    """Remove the copies of killed processes; one that goes on writes all the time.
+    """Remove the copies of killed processes; a live process writes constantly.
 
-    What lies behind a link is not Hearth's to remove.
+    Links are left alone: their targets do not belong to Hearth.
     """
     for part in own.glob("*/*.part"):
         if own.is_symlink() or part.parent.is_symlink():
@@ -128,7 +135,10 @@ def _require_disk_space(needed: int, own: Path) -> None:
 
 
 def new_folder(own: Path, stem: str) -> Path:
-    """Make a folder for a copy, so that nothing is overwritten, also by another process."""
+    """Create a folder for a copy, with a number if needed, so that nothing is overwritten.
+
+    This is safe against other processes that do the same.
+    """
     with explained(own):
         for number in count(1):
             folder = own / (stem if number == 1 else f"{stem}-{number}")

@@ -1,4 +1,4 @@
-"""Groups GGUF files below a folder into models: parts, and sidecars beside their model."""
+"""Groups GGUF files below a folder into models, with their parts, drafters and projectors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ from engines.models.gguf.pieces import listed, pieces_of
 from engines.regular import require_regular
 
 _DEEPEST: Final = 8
-# What programs call a GGUF file that is still coming: GPT4All, and macOS' shadows of files.
 _CALLED_SO: Final = "mmproj"
+# Prefixes of incomplete GGUF files (GPT4All) and of the shadow files of macOS.
 _NOT_YET: Final = ("incomplete-", "._", ".")
 
 
 @dataclass(frozen=True)
 class Group:
-    """The files of one model. stem: their name without the part's number and the ending."""
+    """The files of one model.
+
+    Attributes:
+        stem: Their name without the part number and the extension.
+    """
 
     stem: str
     files: tuple[Path, ...]
@@ -35,7 +39,7 @@ class Group:
     projector: Path | None = None
 
     def found(self, source: Source, identity: str) -> FoundModel:
-        """Make a found model of it; what its place knows besides is added with `replace`."""
+        """Return it as a found model; callers add the facts of its place with `replace`."""
         return FoundModel(
             identity=identity,
             name=self.stem,
@@ -48,10 +52,10 @@ class Group:
 
 
 def groups_below(folder: Path, scan: Scan) -> list[Group]:
-    """Yield the chat models below `folder`; incomplete ones, and what is none, are noted.
+    """Return the chat models below `folder`; incomplete models and other GGUF files are noted.
 
-    A model has the projector that lies beside it, or in a folder above it up to `folder`.
-    Folders with a checkpoint are put into `scan.folders`.
+    A model's projector lies beside it, or in a folder above it up to `folder`. Folders with a
+    checkpoint are put into `scan.folders`, and drafters into `scan.drafters`.
     """
     inside: dict[Path, list[Group]] = {}
     scan.folders.clear()
@@ -74,17 +78,21 @@ def groups_below(folder: Path, scan: Scan) -> list[Group]:
 
 
 def is_complete_name(name: str) -> bool:
-    """Tell whether a file is named like a model that was downloaded whole."""
+    """Return whether a file is named like a completely downloaded model."""
     return name.lower().endswith(".gguf") and not name.lower().startswith(_NOT_YET)
 
 
 def group_of(path: Path, scan: Scan) -> Group | None:
-    """Return the model, drafter or projector of a first file; None, and a note, if it is none."""
+    """Return the model, drafter or projector with this first file.
+
+    Returns:
+        None if there is none, which is noted.
+    """
     return next(_whole(path.parent, [path.name], scan), None)
 
 
 def look(path: Path, scan: Scan) -> Glance | None:
-    """Glance at a file; None for what is no model, which is noted."""
+    """Glance at a file; return None, with a note, if it is not a model."""
     try:
         facts = path.stat()
         found = _glance(path, facts.st_size, facts.st_mtime_ns)
@@ -92,19 +100,23 @@ def look(path: Path, scan: Scan) -> Glance | None:
         scan.notes.append(skipped(path, error))
         return None
     if found is None:
-        scan.watch(path)  # it may still be on its way here
+        scan.watch(path)  # it may still be arriving
         scan.notes.append(f"{path} was skipped: it is not a GGUF model.")
     return found
 
 
 def inode_of(path: Path) -> Inode:
-    """Return a file's device and inode. Raises OSError."""
+    """Return a file's device and inode number.
+
+    Raises:
+        OSError: The file cannot be found.
+    """
     facts = path.stat()
     return facts.st_dev, facts.st_ino
 
 
 def projector_beside(path: Path) -> Path | None:
-    """Find the projector in the folder of a model that no search has come upon, by its name."""
+    """Find the projector beside a model that no scan has found, by the projector's name."""
     scan = Scan()
     try:
         names = [it.name for it in path.parent.iterdir() if _CALLED_SO in it.name.lower()]
@@ -119,7 +131,7 @@ def projector_beside(path: Path) -> Path | None:
 def _projector_for(
     model: Group, here: Path, top: Path, inside: dict[Path, list[Group]]
 ) -> Path | None:
-    """Pick the nearest projector that fits: the smallest of several, F16 rather than BF16."""
+    """Return the nearest suitable projector: the smallest of several, F16 rather than BF16."""
     while True:
         fitting = [
             it
@@ -137,7 +149,10 @@ def _projector_for(
 def _folders(
     folder: Path, scan: Scan, depth: int, passed: set[Inode]
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield `folder` and those below it with their names, each once, also where links circle."""
+    """Yield `folder` and those below it, each with its file names.
+
+    Each folder is visited once, even if links form a circle.
+    """
     if not scan.watch(folder):
         return
     try:
@@ -163,13 +178,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        return False  # a link that leads in a circle
+        return False  # a link that leads to itself
 
 
 def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
-    """Return the models, drafters and projectors among the files of a folder.
+    """Yield the models, drafters and projectors among the files of a folder.
 
-    Pieces that have to be joined, and parts without their first one, are noted.
+    Pieces that have to be joined, and parts without the first part, are noted.
     """
     cut: set[str] = set()
     for name in names:
@@ -193,7 +208,7 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
         size, inode = sum(require_regular(it).st_size for it in files), inode_of(files[0])
     except FileNotFoundError as error:
         missing = Path(error.filename)
-        scan.watch(missing)  # a link into a cache may be there before its blob
+        scan.watch(missing)  # a link into a cache can exist before its blob
         if missing != files[0]:
             gone = tuple(it.name for it in files if not it.exists())
             scan.notes.append(f"{files[0]} was skipped. Not beside it: {listed(gone)}.")

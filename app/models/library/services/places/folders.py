@@ -1,4 +1,4 @@
-"""The user's own folders: Hearth's folder of models, and those named in the settings."""
+"""The user's own folders: Hearth's folder of models, and the folders in the settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.models.library.services.places.found import Scan
 def scan_folder(folder: Path) -> Scan:
     """Find the models below a folder.
 
-    A model is told from others by where it lies: moving a file makes another of it.
+    A model is identified by its path, so moving its file makes it a different model.
     """
     scan = Scan()
     for group in groups_below(folder, scan):

@@ -1,4 +1,4 @@
-"""Results of a scan: models as they lie on the disk, before they have ids."""
+"""The results of a scan: models as they lie on the disk, before they have ids."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engines.regular import read_regular_text
 from engines.types import EngineName
 
 Stamp = int | None
-"""When a folder last changed, in nanoseconds; None while it is not there."""
+"""When a folder last changed, in nanoseconds; None if it does not exist."""
 
 Inode = tuple[int, int]
-"""The device and the number of a file: the same for all its names."""
+"""The device and the inode number of a file: the same for all its names."""
 
 
 NO_TEXT: Final = "its name, or that of a folder above it, contains invalid characters."
@@ -25,11 +25,13 @@ NO_TEXT: Final = "its name, or that of a folder above it, contains invalid chara
 
 @dataclass(frozen=True)
 class FoundModel:
-    """A model to chat with, found in some place.
+    """A model to chat with that was found in some place; see `ModelEntry` for the other fields.
 
-    identity: what tells it from all others, for good: repository, file and hash, or its path.
-    files: its parts in their order. inode: of the first. folder: of a checkpoint, whose inode it
-    is then. See `ModelEntry` for the others.
+    Attributes:
+        identity: Identifies it permanently: repository, file and hash, or its path.
+        files: Its parts, in order.
+        inode: The inode of the first file, or of `folder`.
+        folder: The folder of a checkpoint.
     """
 
     identity: str
@@ -54,12 +56,14 @@ class FoundModel:
 
 @dataclass
 class Scan:
-    """The result of looking at one place.
+    """The result of scanning one place.
 
-    drafters: files that draft for some model; draft_checkpoints: checkpoints that do. folders: with
-    a checkpoint in them, come upon but not looked into yet. notes: one sentence each on what was
-    there and could not be listed.
-    seen: the folders that were looked into; the scan holds as long as none of them has changed.
+    Attributes:
+        drafters: Files that draft for some model.
+        draft_checkpoints: Checkpoints that draft for some model.
+        folders: Folders with a checkpoint that have not been read yet.
+        notes: One sentence for each thing that could not be listed.
+        seen: The folders and files that were read; the scan is valid until one of them changes.
     """
 
     models: list[FoundModel] = field(default_factory=list)
@@ -70,11 +74,12 @@ class Scan:
     seen: dict[Path, Stamp] = field(default_factory=dict)
 
     def watch(self, folder: Path) -> bool:
-        """Watch a folder for changes; returns whether it is there."""
+        """Watch a folder or file for changes; return whether it exists."""
         self.seen[folder] = changed(folder)
         return self.seen[folder] is not None
 
     def take(self, others: Iterable[Scan]) -> Scan:
+        """Merge other scans into this one, and return it."""
         for other in others:
             self.models += other.models
             self.drafters += other.drafters
@@ -85,6 +90,7 @@ class Scan:
 
 
 def changed(path: Path) -> Stamp:
+    """Return when a file or folder last changed."""
     try:
         return path.stat().st_mtime_ns
     except (OSError, ValueError):
@@ -92,7 +98,7 @@ def changed(path: Path) -> Stamp:
 
 
 def inside(folder: Path, scan: Scan) -> list[Path]:
-    """List a folder by name; nothing for a file. One that cannot be read is noted."""
+    """List a folder, sorted by name; empty for a file. A folder that cannot be read is noted."""
     try:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -103,7 +109,7 @@ def inside(folder: Path, scan: Scan) -> list[Path]:
 
 
 def read_json(path: Path, scan: Scan) -> Any:
-    """Read a JSON file; None if it is missing, or damaged, which is noted."""
+    """Read a JSON file; return None if it is missing, or if it is damaged, which is noted."""
     scan.watch(path)
     try:
         return json.loads(read_regular_text(path, encoding="utf-8-sig"))
@@ -115,18 +121,22 @@ def read_json(path: Path, scan: Scan) -> Any:
 
 
 def is_text(name: str) -> bool:
-    """Tell whether a name can be stored: those of some old disks hold bytes of no letter."""
+    """Return whether a name can be stored: on old disks, names can contain undecodable bytes."""
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def require_text(path: Path) -> None:
-    """Refuse a path that cannot be stored. Raises NotAModel."""
+    """Refuse a path that cannot be stored.
+
+    Raises:
+        NotAModel: The path contains invalid characters.
+    """
     if not is_text(str(path)):
         raise NotAModel(f"“{path.name}” cannot be used.", f"{path}: {NO_TEXT}", "Rename it first.")
 
 
 def skipped(path: Path, error: Exception) -> str:
-    """Return the note on what could not be read, or not be understood."""
+    """Return the note about a file that could not be read or understood."""
     if isinstance(error, OSError):
         return f"{path} was skipped: it cannot be read ({error.strerror or error})."
     return f"{path} was skipped: it is damaged."

@@ -1,7 +1,7 @@
-"""The models of GPT4All, which are only read: GGUF files in one folder.
+"""The models of GPT4All, which Hearth only reads: GGUF files in one folder.
 
-Source: its mysettings.cpp (`modelPath` in GPT4All.ini, otherwise its data folder) and
-modellist.cpp ("incomplete-" before the names of files that are still coming).
+Sources: its mysettings.cpp (`modelPath` in GPT4All.ini, otherwise its data folder) and
+modellist.cpp ("incomplete-" before the names of files that are still downloading).
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ from engines.regular import read_regular_text
 
 
 def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
+    """Find GPT4All's models.
+
+    Args:
+        folders: The folders to search.
+        settings: GPT4All's settings file, which can name another folder.
+    """
     scan = Scan()
     places = dict.fromkeys(folders)
     if settings is not None and (chosen := _model_path(settings, scan)) is not None:
@@ -38,6 +44,6 @@ def _model_path(settings: Path, scan: Scan) -> Path | None:
     except (OSError, ValueError, configparser.Error):
         scan.notes.append(f"{settings} was skipped: it is damaged.")
         return None
-    # Qt writes values without a group of their own into [General], and may quote them.
+    # Qt writes values that have no group into [General], and can quote them.
     named = reader.get("General", "modelPath", fallback="").strip('" ')
     return from_home(named) if named else None

@@ -1,4 +1,4 @@
-"""Hashes files that may be many gigabytes long."""
+"""Hashes files that can have many gigabytes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engines.errors import Cancelled
 from engines.regular import open_regular
 
 Progress = Callable[[float], None]
-"""Called with the share that is done, 0.0 to 1.0."""
+"""Receives the share that is done, from 0.0 to 1.0."""
 
 CHUNK: Final = 4 << 20
 
 
 class Share:
-    """Tells the progress of work that is measured in bytes."""
+    """Reports the progress of work that is measured in bytes."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self._total = max(1, total)
@@ -31,7 +31,11 @@ class Share:
 
 
 def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
-    """Return a file's SHA-256 in hexadecimal. Raises ModelNotRead, or Cancelled."""
+    """Return a file's SHA-256 in hexadecimal.
+
+    Raises:
+        ModelNotRead, Cancelled
+    """
     import hashlib
 
     digest = hashlib.sha256()
@@ -48,11 +52,12 @@ def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
 
 
 def real(path: Path) -> Path:
-    """Return the file behind a link of the Hub's cache: the same in every snapshot."""
+    """Return the target of a link in the Hub's cache: it is the same in every snapshot."""
     return path.resolve() if path.is_symlink() else path
 
 
 def not_read(path: Path, error: OSError) -> ModelNotRead:
+    """Make the error for a file that cannot be read."""
     return ModelNotRead(
         f"“{path.name}” cannot be read.",
         f"The system says of {path}: {error.strerror or error}.",

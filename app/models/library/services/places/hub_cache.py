@@ -1,6 +1,6 @@
 """The Hub's cache, as huggingface_hub lays it out: models--OWNER--NAME/snapshots/COMMIT/FILE.
 
-A file of a snapshot is a link to ../../blobs/HASH, where the hash of large files is their SHA-256.
+A file of a snapshot is a link to ../../blobs/HASH; the hash of a large file is its SHA-256.
 Source: huggingface_hub's document "Understand caching".
 """
 
@@ -20,7 +20,7 @@ _SHA256: Final = re.compile(r"^(?:sha256[-:])?([0-9a-f]{64})$")
 
 
 def scan_hub(cache: Path) -> Scan:
-    """Find the models in a cache; of a file in several commits, the newest commit's."""
+    """Find the models in a cache; a file in several commits counts for the newest of them."""
     scan = Scan()
     if not scan.watch(cache):
         return scan
@@ -34,18 +34,18 @@ def scan_hub(cache: Path) -> Scan:
 
 
 def repository_of(folder: Path) -> str:
-    """Return "owner/name" from the name of its folder in the cache."""
+    """Return "owner/name" from the name of a repository's folder in the cache."""
     return folder.name.removeprefix("models--").replace("--", "/", 1)
 
 
 def hash_in_name(path: Path) -> str | None:
-    """Return the SHA-256 that names a file, or what it links to; None if neither is one."""
+    """Return the SHA-256 in the name of a file or of its link target; None if there is none."""
     names = [path.name, path.readlink().name] if path.is_symlink() else [path.name]
     return next((match[1] for name in names if (match := _SHA256.match(name))), None)
 
 
 def _commits(folder: Path, scan: Scan) -> list[Path]:
-    """List the snapshots: that of `main` first, then the newest first."""
+    """List the snapshots: the one of `main` first, then from the newest to the oldest."""
     try:
         main = read_regular_text(folder / "refs" / "main").strip()
     except (OSError, ValueError):
@@ -75,7 +75,7 @@ def _repository(folder: Path, commits: list[Path]) -> Scan:
             below = checkpoint.folder.relative_to(commit)
             identity = f"hub:{repo}/{below.as_posix()}"
             if identity in identities:
-                continue  # of an older commit
+                continue  # the same checkpoint in an older commit
             identities.add(identity)
             model = checkpoint.found("hub", identity)
             name = below.name or repo.rpartition("/")[2]

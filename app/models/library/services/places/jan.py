@@ -1,7 +1,7 @@
-"""The models of Jan, which are only read: llamacpp/models/ID/model.yml names a model's files.
+"""The models of Jan, which Hearth only reads: llamacpp/models/ID/model.yml names a model's files.
 
-Source: Jan's llamacpp extension (model.yml: model_path, mmproj_path, name) and its app commands
-(settings.json: data_folder, otherwise "data" beside it). Before 0.6 they lay in models/ID.
+Sources: Jan's llamacpp extension (model.yml: model_path, mmproj_path, name) and its app commands
+(settings.json: data_folder, otherwise "data" beside it). Before 0.6 they were in models/ID.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from engines.regular import read_regular_text
 
 
 def scan_jan(homes: Iterable[Path]) -> Scan:
-    """Find Jan's models. homes: the folders that may hold its settings."""
+    """Find Jan's models.
+
+    Args:
+        homes: Folders that can hold its settings.
+    """
     scan = Scan()
     folders: dict[Path, None] = {}
     for home in homes:
@@ -60,7 +64,7 @@ def _found(group: Group) -> FoundModel:
 
 
 def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
-    """Yield the models' cards, some folders down, as ids may hold slashes."""
+    """Yield the models' model.yml files, several folders down because ids can hold slashes."""
     if not scan.watch(folder) or not folder.is_dir():
         return
     card = folder / "model.yml"
@@ -73,7 +77,7 @@ def _cards(folder: Path, scan: Scan, depth: int = 4) -> Iterator[Path]:
 
 
 def _file(named: Any, data: Path) -> Path | None:
-    """Return a file that a card names, from the data folder on unless it is absolute."""
+    """Return a file that a model.yml names; its path is absolute or starts at the data folder."""
     if not isinstance(named, str) or not named:
         return None
     path = data / named

@@ -1,7 +1,7 @@
-"""The models of LM Studio, which are only read: models/PUBLISHER/REPOSITORY/FILE.gguf.
+"""The models of LM Studio, which Hearth only reads: models/PUBLISHER/REPOSITORY/FILE.gguf.
 
-Source: LM Studio's document on importing models; `downloadsFolder` in its settings.json is where
-the user has moved them to.
+Source: LM Studio's document on importing models. `downloadsFolder` in its settings.json is the
+folder to which the user has moved them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from app.models.library.services.places.found import Scan, read_json
 
 
 def scan_lm_studio(homes: Iterable[Path]) -> Scan:
-    """Find LM Studio's models. homes: its folders, of this version and of older ones."""
+    """Find LM Studio's models.
+
+    Args:
+        homes: Its home folders, of this version and of older ones.
+    """
     scan = Scan()
     folders: dict[Path, None] = {}
     for home in homes:

@@ -1,4 +1,4 @@
-"""The models of Ollama, which are only read: manifests that name blobs by their SHA-256.
+"""The models of Ollama, which Hearth only reads: manifests that name blobs by their SHA-256.
 
 Source: Ollama's manifest/paths.go (manifests/HOST/NAMESPACE/MODEL/TAG, blobs/sha256-HEX) and the
 media types of its layers in server/create.go.
@@ -31,7 +31,7 @@ def scan_ollama(models: Path) -> Scan:
 
 
 def called(manifest: Path) -> str:
-    """Return the name as `ollama list` shows it: what is usual is left out."""
+    """Return a model's name as `ollama list` shows it, without the default host and namespace."""
     *place, model, tag = manifest.parts[-4:]
     shown = [part for part, usual in zip(place, _USUAL, strict=True) if part != usual]
     return "/".join([*shown, f"{model}:{tag}"])
@@ -47,7 +47,7 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
         return
     model, projector = blobs.get(_MODEL), blobs.get(_PROJECTOR)
     if model is None or not model.exists():
-        return  # a model of another kind, in the cloud, or one that is still coming
+        return  # a model of another kind, in the cloud, or still downloading
     facts = look(model, scan)
     if facts is None or facts.kind != "chat":
         return
@@ -67,7 +67,7 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
 
 
 def _blobs(content: Any, models: Path) -> dict[str, Path] | None:
-    """Return the first blob of each media type; None if this is no manifest."""
+    """Return the first blob of each media type; None if the content is not a manifest."""
     layers = content.get("layers") if isinstance(content, dict) else None
     if not isinstance(layers, list):
         return None

@@ -1,4 +1,4 @@
-"""The folders in which programs keep their models, by what each documents or does: pure.
+"""The folders in which programs keep their models, as documented or as implemented: pure.
 
 Sources: Ollama's envconfig and its FAQ; LM Studio's documents on
 importing models; Jan's app commands (data folder, settings.json); GPT4All's mysettings.cpp.
@@ -17,11 +17,16 @@ from app.models.hub.cache_root import default_root
 
 @dataclass(frozen=True)
 class Places:
-    """The places where models lie.
+    """The places where models are stored.
 
-    hub: the Hub's cache. ollama: its folders of models. lm_studio: its home folders. jan: its
-    folders of settings, each with the data folder "data" unless its settings name another. gpt4all:
-    folders of models. gpt4all_settings: its file, which may name another.
+    Attributes:
+        hub: The Hub's cache.
+        ollama: Ollama's folders of models.
+        lm_studio: LM Studio's home folders.
+        jan: Jan's settings folders; each has the data folder "data" unless its settings name
+            another.
+        gpt4all: GPT4All's folders of models.
+        gpt4all_settings: GPT4All's settings file, which can name another folder.
     """
 
     hub: Path
@@ -38,14 +43,17 @@ def places_here() -> Places:
 
 
 def home() -> Path:
-    """Return the user's home; tests replace it by an empty one, to see nobody's models."""
+    """Return the user's home folder; tests replace it with an empty one, to find no models."""
     return Path.home()
 
 
 def places_of(environ: Mapping[str, str], home_folder: Path, platform: str, hub: Path) -> Places:
     """Return the places for an environment.
 
-    environ: the process's environment. platform: as in `sys.platform`. hub: the Hub's cache.
+    Args:
+        environ: Environment variables of the process.
+        platform: As in `sys.platform`.
+        hub: The Hub's cache.
     """
     data = _data_folder(environ, home_folder, platform)
     config = _config_folder(environ, home_folder, platform)
@@ -78,7 +86,7 @@ def _data_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -
 
 
 def _config_folder(environ: Mapping[str, str], home_folder: Path, platform: str) -> Path:
-    """Return the folder of Qt's ini files: on Windows beside the data, else ~/.config."""
+    """Return the folder of Qt's ini files: APPDATA on Windows, otherwise ~/.config."""
     if platform == "win32":
         return Path(environ.get("APPDATA") or home_folder / "AppData" / "Roaming")
     return Path(environ.get("XDG_CONFIG_HOME") or home_folder / ".config")

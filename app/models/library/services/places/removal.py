@@ -13,11 +13,13 @@ from app.base.errors import TrashFailed
 
 @dataclass(frozen=True)
 class Removal:
-    """The plan of a model's deletion.
+    """The plan for deleting a model.
 
-    trash: files that move to the trash. links: names that are taken off, with no bytes of their
-    own. frees: bytes that the disk gains once the trash is emptied. repository: its folder in the
-    Hub's cache, which goes when nothing is left in it.
+    Attributes:
+        trash: Files that move to the trash.
+        links: Links to delete, which have no bytes of their own.
+        frees: Bytes that emptying the trash will free.
+        repository: Its folder in the Hub's cache, which is deleted if nothing is left in it.
     """
 
     trash: tuple[Path, ...]
@@ -27,15 +29,16 @@ class Removal:
 
 
 def of_files(files: Iterable[Path]) -> Removal:
-    """Plan the removal of files that lie by themselves."""
+    """Plan the removal of files outside of a cache."""
     present = tuple(path for path in files if path.is_file())
     return Removal(present, frees=sum(_freed(path) for path in present))
 
 
 def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
-    """Plan the removal from the Hub's cache: names in all snapshots, blobs of no other file.
+    """Plan a removal from the Hub's cache: the links in all snapshots, and the blobs left unused.
 
-    files: as they are called in one snapshot.
+    Args:
+        files: The paths of the files in one snapshot.
     """
     trash: dict[Path, None] = {}
     links: dict[Path, None] = {}
@@ -49,19 +52,23 @@ def of_hub_files(files: Iterable[Path], cache: Path) -> Removal:
             if link.is_symlink():
                 links[link] = None
             else:
-                trash[link] = None  # a system without links keeps the bytes in the snapshot
+                trash[link] = None  # without links, the snapshot itself holds the bytes
         if file.is_symlink():
             blob = file.parent / file.readlink()
             others = [it for it in snapshots.rglob("*") if it not in links and it.is_symlink()]
             if not any(_same_file(other, blob) for other in others):
-                # A link among the blobs leads to bytes that repositories share: those stay.
+                # A blob that is a link leads to bytes that repositories share, which stay.
                 (links if blob.is_symlink() else trash)[blob.parent.resolve() / blob.name] = None
     frees = sum(_freed(path) for path in trash)
     return Removal(tuple(trash), tuple(links), frees, repository)
 
 
 def remove(removal: Removal) -> None:
-    """Delete; names go only after the bytes are in the trash. Raises TrashFailed."""
+    """Carry out a plan; links are deleted only once the bytes are in the trash.
+
+    Raises:
+        TrashFailed: A file could not be moved to the trash.
+    """
     from send2trash import send2trash
 
     for path in removal.trash:
@@ -76,12 +83,12 @@ def remove(removal: Removal) -> None:
     for link in removal.links:
         link.unlink(missing_ok=True)
     if removal.repository is not None:
-        with contextlib.suppress(FileNotFoundError):  # another program tidies it as well
+        with contextlib.suppress(FileNotFoundError):  # another program can clean up meanwhile
             _tidy(removal.repository)
 
 
 def _tidy(repository: Path) -> None:
-    """Remove empty snapshots that no branch leads to, and the repository if nothing is left."""
+    """Remove empty snapshots that no branch points to, and the repository if nothing is left."""
     snapshots, blobs = repository / "snapshots", repository / "blobs"
     for folder in sorted((it for it in snapshots.rglob("*") if it.is_dir()), reverse=True):
         if folder.parent != snapshots and not any(folder.iterdir()):
@@ -108,6 +115,6 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def _freed(path: Path) -> int:
-    """Return the bytes that a file frees: 0 while another name has the same bytes."""
+    """Return how many bytes deleting a file frees: 0 while another name has the same bytes."""
     facts = path.lstat()
     return facts.st_size if facts.st_nlink == 1 else 0
