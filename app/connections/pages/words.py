@@ -1,4 +1,4 @@
-"""Words for the connections: a sentence on all of them, and their lines."""
+"""Texts about the connections: a summary, and the cells of the table."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
 
 
 def as_text(connections: Sequence[LoggedConnection]) -> str:
-    """A table that a spreadsheet reads: columns apart by tabs."""
+    """Return the connections as tab-separated text, which a spreadsheet can read."""
     lines = [heads(), *(cells(it) for it in connections)]
     return "\n".join("\t".join(line) for line in lines) + "\n"
 
 
 def summary(found: Traffic | None) -> str:
-    """Say where Hearth has connected, and what it told there."""
+    """Say what Hearth has connected to, and what it sent there."""
     if found is None:
         return _tr("No connection has left this computer.")
     parts = []
@@ -95,7 +95,7 @@ _NAMING: Final[Set[Purpose]] = {
 
 
 def _sent(found: Traffic) -> str:
-    """Say what its requests can have held, by their purposes."""
+    """Say what the requests can have contained, judging by their purposes."""
     what = []
     if "search for models" in found.purposes:
         what.append(_tr("the words of a search"))
