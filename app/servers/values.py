@@ -61,8 +61,7 @@ class ServerProfile:
 
     @property
     def secret(self) -> str:
-        """The name of its key in the keyring, which includes the origin, so no other gets the
-        key."""
+        """The name of its key in the keyring, different for each origin, so only one gets it."""
         return f"server/{self.id} {self.origin}"
 
 
