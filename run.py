@@ -341,12 +341,14 @@ def present() -> set[str]:
 
 
 def stamp(*digests: str) -> None:
+    """Replace, in one step, the digests of what the environment completely contains."""
     new = STAMP.with_suffix(".new")
     new.write_text("\n".join(digests))
     new.replace(STAMP)
 
 
 def make_environment() -> None:
+    """Create the environment, with the compiled or offered llama.cpp and Hearth in it."""
     if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
         raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
     say(f"Setting Hearth up in {ROOT}; this is done once.")
@@ -423,6 +425,7 @@ def put_llama_back() -> None:
 
 
 def qt_works() -> bool:
+    """Return whether Qt can be loaded and finds fonts."""
     check = [str(PYTHON), "-c", QT_CHECK]
     result = subprocess.run(check, env=os.environ | OFFSCREEN, capture_output=True, check=False)
     return result.returncode == 0
@@ -542,6 +545,7 @@ def parallel_jobs() -> str:
 
 
 def pip(title: str, *words: str, python: Path | None = None, **settings: str) -> None:
+    """Run a step of pip, with the environment's Python by default."""
     run(title, [str(python or PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
 
 

@@ -285,6 +285,7 @@ def run(command: Sequence[str], **settings: str) -> None:
 
 
 def say(line: str) -> None:
+    """Print a line on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,7 +1,8 @@
-"""Loads what the window's first painting did not need, while the window already responds.
+"""Loads everything that the window's first painting did not need, while the window responds.
 
-What is needed only once the user is active, such as the display of messages, is loaded at their
-first activity: then it is ready before they click, and a window left alone does not load it.
+Modules that only an active user needs, such as those for the display of messages, are loaded at the
+first activity. Then they are ready before the first click, and a window left alone does not load
+them.
 """
 
 from __future__ import annotations

@@ -156,6 +156,7 @@ class LocalVllm:
 
 
 def system() -> System:
+    """Return the system that this process runs on."""
     if sys.platform == "darwin":
         return "macos"
     return "windows" if sys.platform == "win32" else "linux"

@@ -53,7 +53,7 @@ def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 
 
 def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
-    """Make a package for Debian and Ubuntu; the system's triggers replace its scripts."""
+    """Make a package for Debian and Ubuntu, without scripts: the system's triggers suffice."""
     tree = _system_tree(bundle, "deb", version, seconds)
     doc = tree / "usr/share/doc/hearth"
     write(doc / "copyright", filled("copyright", {}))

@@ -51,6 +51,7 @@ def filled(name: str, words: Mapping[str, str]) -> bytes:
 
 
 def write(path: Path, data: bytes) -> None:
+    """Write a file, and create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 

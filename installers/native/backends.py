@@ -106,6 +106,7 @@ def lack(name: str, cache: Path) -> str:
 
 
 def nvcc() -> str | None:
+    """Return the path of CUDA's compiler; None if it is not installed."""
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 

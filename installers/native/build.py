@@ -74,6 +74,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; this module's docstring is the help's text."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

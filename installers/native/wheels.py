@@ -71,6 +71,7 @@ def _lacks(says: dict[str, Any], version: str, source: str) -> Iterator[str]:
 
 
 def numbers(version: str) -> list[int]:
+    """Return the numbers of a version, for comparisons."""
     return [int(it) for it in re.findall(r"\d+", version)]
 
 

@@ -58,14 +58,17 @@ def number(value: float) -> str:
 
 
 def seconds(value: float) -> str:
+    """Format a time, given in seconds."""
     return _tr("{0} s").format(figure(value, 2 if value < 10 else 0))
 
 
 def share(value: float) -> str:
+    """Format a share, from 0 to 1, as a percentage."""
     return _tr("{0} %").format(figure(100 * value))
 
 
 def memory(value: float) -> str:
+    """Format a size, given in bytes."""
     return size(round(value))
 
 

@@ -51,7 +51,7 @@ class Tracing:
         self._failing = False
 
     def take(self, record: RequestRecord) -> None:
-        """Queue a request for sending if there is a collector, from any thread, at once."""
+        """Queue an ended request, if there is a collector; from any thread, without waiting."""
         if not self._endpoint():
             return
         with self._changed:

@@ -102,6 +102,7 @@ class Run:
 
 
 def kind_result(kind: TextKind, runs: dict[MtpMode, list[Run]]) -> KindResult:
+    """Compute the results of all modes for a kind of text."""
     every = [done for of_mode in runs.values() for run in of_mode for done in run.dones]
     coldest = max(every, key=lambda done: done.usage.prompt_tokens - done.usage.cached_tokens)
     return KindResult(

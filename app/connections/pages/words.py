@@ -18,12 +18,14 @@ def _tr(text: str) -> str:
 
 
 def heads() -> tuple[str, ...]:
+    """Return the headings of the table."""
     return (
         _tr("When"), _tr("Host"), _tr("Purpose"), _tr("Sent"), _tr("Received"), _tr("Result"),
     )  # fmt: skip
 
 
 def purpose_word(purpose: Purpose) -> str:
+    """Return a connection's purpose as text for the user."""
     return {
         "search for models": _tr("Search for models"),
         "look at a model": _tr("Look at a model"),
@@ -40,6 +42,7 @@ def purpose_word(purpose: Purpose) -> str:
 
 
 def result_word(result: str) -> str:
+    """Return a connection's result as text; an unknown one stays as it is."""
     known = {
         "refused": _tr("Blocked"),
         "failed": _tr("Failed"),
@@ -49,6 +52,7 @@ def result_word(result: str) -> str:
 
 
 def cells(connection: LoggedConnection) -> tuple[str, ...]:
+    """Return a connection as the cells of a row."""
     when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (

@@ -127,7 +127,7 @@ class Licences:
 
 
 def notice(part: Part) -> str:
-    """Return what the part's licence requires to tell the user; "" if its text is enough."""
+    """Return the notice for users that the part's licence demands; "" if its text is enough."""
     if "LGPL" not in part.licence:
         return ""
     return (

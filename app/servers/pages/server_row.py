@@ -1,4 +1,4 @@
-"""A server in the list: its name, its address, what was found there, and its models."""
+"""A server in the list: its name, its address, the result of its test, and its models."""
 
 from __future__ import annotations
 

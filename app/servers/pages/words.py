@@ -1,4 +1,4 @@
-"""Texts about what was found at a server."""
+"""Texts about a server, as its test found it."""
 
 from __future__ import annotations
 

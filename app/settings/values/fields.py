@@ -519,6 +519,7 @@ def section_of(field: SettingField) -> Section:
 
 
 def is_multiline(field: SettingField) -> bool:
+    """Return whether a setting is a text of several lines."""
     return field.multiline
 
 

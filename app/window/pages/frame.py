@@ -24,9 +24,9 @@ from app.window.pages.signal_buffer import SignalBuffer
 from app.window.values.window_state import WindowState
 
 _BOTH = 740
-"""In pixels. In a narrower window an open sidebar covers the page."""
+"""In pixels. In a narrower window an open sidebar takes the place of the page."""
 _LEAST = 440
-"""The width that a page needs, in pixels. If there is less, a panel covers the page."""
+"""The width that a page needs, in pixels. If there is less, a panel takes its place."""
 _PANEL = 344
 
 
@@ -113,7 +113,7 @@ class WindowFrame(QMainWindow):
         self._bare.deleteLater()
 
     def set_sidebar(self, shown: bool) -> None:
-        """Show or hide the sidebar: beside the page, or over it in a narrow window."""
+        """Show or hide the sidebar: beside the page, or instead of it in a narrow window."""
         if self._is_narrow:
             self._in_place = shown
         else:
@@ -121,7 +121,7 @@ class WindowFrame(QMainWindow):
         self._arrange()
 
     def show_panel(self, panel: QWidget | None) -> None:
-        """Show a panel beside the page, or over it in a narrow window; None hides the panel."""
+        """Show a panel beside the page, or instead of it in a narrow window; None hides it."""
         if self._panel is not None:
             self._panel.hide()
         self._panel = panel

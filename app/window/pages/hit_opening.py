@@ -1,4 +1,4 @@
-"""Opens a chat at a search hit, on whichever branch it lies."""
+"""Opens a chat at a search hit, whichever branch contains it."""
 
 from __future__ import annotations
 

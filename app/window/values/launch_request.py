@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 
 class LaunchRequest(NamedTuple):
-    """What a start of Hearth is to show or open.
+    """The request of a start of Hearth: what to show or open.
 
     Attributes:
         quick_ask: Show only the quick-ask window.
         files: Files to open, as absolute paths.
-        link: A link as it was written, by anybody; see `app.window.values.links`.
+        link: A link as it was written, not checked; see `app.window.values.links`.
     """
 
     quick_ask: bool = False

@@ -93,7 +93,7 @@ class QuickAsk(QWidget):
         return self._chat_id
 
     def show_place(self, place: Destination | None) -> None:
-        """Show where the question is sent; None if it stays on this computer."""
+        """Show where the question is sent; None if Hearth itself answers."""
         if self._badge is None and place is not None:
             from app.chats.pages.engine_badge import EngineBadge
 
