@@ -93,6 +93,7 @@ class Acceptance:
     until: date | None
 
     def holds(self, advisory: Advisory, today: date) -> bool:
+        """Return whether the advisory is accepted on this day."""
         return self.id in advisory.names and (self.until is None or today < self.until)
 
 

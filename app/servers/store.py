@@ -64,6 +64,7 @@ class ServerStore:
         return ServerInfo(**values, models=models)
 
     def keep_info(self, profile_id: str, info: ServerInfo) -> None:
+        """Store the result of a server's test."""
         with self._database.write() as db:
             text = json.dumps(asdict(info), ensure_ascii=False)
             db.execute("UPDATE servers SET facts = ? WHERE id = ?", (text, profile_id))

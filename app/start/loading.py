@@ -70,6 +70,7 @@ class Loading(QObject):
         tasks.run(_import_services, lambda _: self._go_on(), self.failed.emit, on=LOADING)
 
     def close(self) -> None:
+        """Stop loading, and close everything that was opened."""
         self._pause.stop()
         if self._app is not None:
             self._app.close()

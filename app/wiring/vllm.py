@@ -63,6 +63,7 @@ class LocalVllm:
         return EngineHome(self.home).current()
 
     def profile(self) -> Profile | None:
+        """Return the profile of the current environment; None if vLLM is not installed."""
         installed = self.installed()
         return installed.profile if installed is not None else None
 
@@ -83,6 +84,7 @@ class LocalVllm:
         return fits_alone(entry, load_options, self.profile(), self.look())
 
     def make(self) -> WorkerEngine:
+        """Create the engine, without starting a worker."""
         from app.net.server_client import worker_client
         from engines.vllm.engine import VllmEngine
         from engines.vllm.provision.home import worker_folder
@@ -103,6 +105,11 @@ class LocalVllm:
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
     def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+        """Return the loader of models in vLLM.
+
+        Args:
+            advised: Returns the recommended number of drafted tokens; None if there is none.
+        """
         sharing = Sharing(
             lambda: self.wsl is None and self.idle_min() > 0,
             lambda: self.idle_min() * 60.0 if self.leaves else 0.0,

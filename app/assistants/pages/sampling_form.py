@@ -85,6 +85,7 @@ class SamplingForm(QWidget):
         self._show_preset()
 
     def show_held(self, held: ResolvedSettings) -> None:
+        """Show the values that apply, and where they come from."""
         self._held = held
         for name in OF_AN_ASSISTANT:
             value, source = getattr(held.settings, name), held.source(name)

@@ -79,6 +79,7 @@ class GuideList(PartPage):
         self._content.addWidget(ProblemCard(error))
 
     def open_first(self) -> None:
+        """Open the guide of the first row."""
         if self._rows:
             self._rows[0].click()
 

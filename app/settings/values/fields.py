@@ -418,6 +418,7 @@ class Settings(EngineSettings, ServerSettings):
 
     @property
     def sampling(self) -> Sampling:
+        """The values for the sampler."""
         from engines.types import Sampling
 
         return Sampling(

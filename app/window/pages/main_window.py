@@ -205,6 +205,7 @@ class MainWindow(WindowFrame):
         return chat.id
 
     def state(self) -> WindowState:
+        """Return the state to save; once the window is complete, it names the current chat."""
         if self.is_built:
             self.last_chat = self.page.chat_id or ""
         return super().state()
@@ -278,6 +279,7 @@ class MainWindow(WindowFrame):
         return self._pages[name]
 
     def go_to(self, page: str, part: str = "") -> None:
+        """Show a page, and one of its parts if that is named."""
         shown = self.page_named(page)
         self.show_page(shown)
         self.uncover_page()
@@ -286,6 +288,11 @@ class MainWindow(WindowFrame):
         self.refresh()
 
     def show_model(self, repo: str, label: str = "") -> None:
+        """Show a model of the Hub on the page of models.
+
+        Args:
+            label: The quantisation to show; "" for the whole model.
+        """
         self.go_to("models", "discover")
         cast("ModelsPage", self.page_named("models")).discover.open(repo, label)
 
@@ -296,6 +303,11 @@ class MainWindow(WindowFrame):
         self._write()
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
+        """Open a chat; None begins a new one.
+
+        Args:
+            to_write: Focus the message field.
+        """
         self.show_page(self.page)
         if chat_id is None or chat_id != self.page.chat_id:
             self.page.open_chat(chat_id)
@@ -383,6 +395,11 @@ class MainWindow(WindowFrame):
         self.sidebar.chats.setFocus()
 
     def escape(self) -> None:
+        """Leave the first of these that applies, or stop the answer.
+
+        In this order: the search or selection in the sidebar, the search in the chat, and a sidebar
+        or panel in place of the page.
+        """
         if self.sidebar.escape() or self.page.finding.escape():
             return
         if self.uncover_page():
@@ -426,6 +443,7 @@ class MainWindow(WindowFrame):
         self.refresh()
 
     def apply(self, settings: Settings) -> None:
+        """Apply changed settings; start the API server once they first want it."""
         self.page.apply(settings)
         self.chooser.tell()
         self.presenters.models.look()

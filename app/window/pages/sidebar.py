@@ -176,6 +176,7 @@ class Sidebar(QWidget):
             self.setTabOrder(one, following)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the downloads; the badge is created for the first one."""
         if downloads or "badge" in vars(self):
             self.badge.show_downloads(downloads)
 

@@ -92,6 +92,7 @@ class SingleInstance(QObject):
             shutil.rmtree(place, ignore_errors=True)
 
     def close(self) -> None:
+        """Stop receiving requests, and release the lock."""
         self.turn_away()
         self._lock.unlock()
 

@@ -83,6 +83,7 @@ class SessionBus(QObject):
         self.call(message_bus.AddMatch(rule), lambda _: None, lambda: None)
 
     def close(self) -> None:
+        """Disconnect."""
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier = None

@@ -55,6 +55,7 @@ class Tray(QObject):
         return self.tr("This desktop has no tray, so closing the window quits Hearth.")
 
     def is_possible(self) -> bool:
+        """Return whether the desktop has a tray."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     def apply(self, settings: Settings) -> None:
@@ -67,6 +68,7 @@ class Tray(QObject):
         self._icon.showMessage(title, text, app_icon())
 
     def can_say(self) -> bool:
+        """Return whether the icon is shown and can show notifications."""
         return self._icon.isVisible() and QSystemTrayIcon.supportsMessages()
 
     def quit(self) -> None:

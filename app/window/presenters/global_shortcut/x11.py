@@ -23,10 +23,14 @@ _CAPS, _NUM = 2, 16
 
 
 class _XEvent(ctypes.Union):
+    """Xlib's XEvent, of which only the type is read."""
+
     _fields_ = (("type", ctypes.c_int), ("pad", ctypes.c_long * 24))
 
 
 class _XError(ctypes.Structure):
+    """Xlib's XErrorEvent."""
+
     _fields_ = (
         ("type", ctypes.c_int),
         ("display", ctypes.c_void_p),
