@@ -44,7 +44,7 @@ from installers.native.telling import remedy, report, step_of
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "hearth-setup"
-"""Holds a digest, one per line, of what the environment contains; empty while that is changing."""
+"""Holds the digests of the environment's contents, one per line; empty while they change."""
 CACHE = ROOT / ".cache"
 LOG = CACHE / "setup.log"
 LOCKS = ROOT / "installers" / "lock"
@@ -336,12 +336,12 @@ def digest(*locks: str) -> str:
 
 
 def present() -> set[str]:
-    """Return the digests of what the environment completely contains."""
+    """Return the digests of the environment's complete contents; none if it is missing."""
     return set(STAMP.read_text().split()) if STAMP.exists() and PYTHON.exists() else set()
 
 
 def stamp(*digests: str) -> None:
-    """Replace, in one step, the digests of what the environment completely contains."""
+    """Replace the digests of the environment's complete contents, in one step."""
     new = STAMP.with_suffix(".new")
     new.write_text("\n".join(digests))
     new.replace(STAMP)
@@ -425,7 +425,7 @@ def put_llama_back() -> None:
 
 
 def qt_works() -> bool:
-    """Return whether Qt can be loaded and finds fonts."""
+    """Return whether Qt and its X11 plugin can be loaded, and Qt finds fonts."""
     check = [str(PYTHON), "-c", QT_CHECK]
     result = subprocess.run(check, env=os.environ | OFFSCREEN, capture_output=True, check=False)
     return result.returncode == 0

@@ -172,7 +172,7 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
 
 
 def _wish(args: argparse.Namespace) -> LaunchRequest:
-    """Return what the window is to open."""
+    """Return the request to the window: the files or the link to open."""
     from app.window.values.links import is_link, path_of
 
     words = args.files if args.command == "open" else ()

@@ -61,7 +61,7 @@ class Servers:
         return all(not is_loopback(it.host) for it in found)
 
     def info(self, profile_id: str) -> ServerInfo | None:
-        """Return what was last found at the server, without connecting to it."""
+        """Return the result of the server's last test, without connecting to it."""
         return self._store.info(profile_id)
 
     def way(self, profile: ServerProfile) -> str:

@@ -27,8 +27,8 @@ class ServerStore:
     def save(self, profile: ServerProfile) -> None:
         """Save a new profile, or replace the one with this id.
 
-        What was found at the server is dropped if the address has changed. Raises ServerInvalid if
-        another server has the name.
+        The result of the server's last test is dropped if the address has changed. Raises
+        ServerInvalid if another server has the name.
         """
         values = (profile.id, profile.name, profile.address)
         files = (_text(profile.ca), _text(profile.certificate))
@@ -54,7 +54,7 @@ class ServerStore:
             db.execute("DELETE FROM servers WHERE id = ?", (profile_id,))
 
     def info(self, profile_id: str) -> ServerInfo | None:
-        """Return what was last found at the server; None if it was never tested."""
+        """Return the result of the server's last test; None if it was never tested."""
         with self._database.read() as db:
             row = db.execute("SELECT facts FROM servers WHERE id = ?", (profile_id,)).fetchone()
         if row is None or row["facts"] is None:

@@ -27,7 +27,7 @@ class FoundSettings:
 
     Attributes:
         unknown: Settings of another version of Hearth, which are kept.
-        faults: What cannot be used. These errors are shown, not raised.
+        faults: Errors in the file, to be shown; they are not raised.
         is_damaged: Whether the file or a value in it is invalid, so that writing would lose
             something.
     """

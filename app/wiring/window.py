@@ -1,4 +1,4 @@
-"""Creates the window's presenters, on top of what it shares with the terminal.
+"""Creates the window's presenters, on top of the parts that it shares with the terminal.
 
 Qt is imported here, so that the terminal works without the system libraries that Qt needs.
 """

@@ -88,7 +88,7 @@ def is_elf(path: Path) -> bool:
 
 
 def strip(bundle: Path) -> None:
-    """Remove from libraries what only debuggers read, if that is safe.
+    """Remove the parts of libraries that only debuggers read, if that is safe.
 
     strip can break libraries that auditwheel has rewritten. These contain a path to libraries
     beside them, or are such libraries with a hash in their names. Pillow's contain such a path, but

@@ -149,7 +149,7 @@ PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
     "appimage": make_appimage,
     "flatpak": make_flatpak,
 }
-"""What can be made from a bundle, by the name of the target."""
+"""The packages that can be made from a bundle, by the name of the target."""
 
 
 def python_of(bundle: Path) -> Path:

@@ -91,7 +91,7 @@ def best(cache: Path) -> tuple[str, str]:
 
 
 def lack(name: str, cache: Path) -> str:
-    """Return what is missing to build for a back end, as a sentence; "" if nothing is."""
+    """Say what is missing to build for a back end, as a sentence; "" if nothing is."""
     if name == "cuda":
         return "" if nvcc() else "CUDA's compiler, nvcc, is not here."
     if name == "metal":

@@ -64,7 +64,7 @@ class Tracing:
             self._changed.notify()
 
     def close(self) -> None:
-        """Send what is left, unless sending failed before; wait only briefly for this."""
+        """Send the remaining requests, unless sending failed before; wait only briefly."""
         with self._changed:
             self._closed = True
             thread = self._thread

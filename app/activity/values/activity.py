@@ -71,7 +71,7 @@ def curves(
 
     Args:
         memory: Samples of a moment, by the same clock, and a number of bytes.
-        now: The end of what is still running.
+        now: The end of requests that are still running.
         until: The end of the curves.
         step_s: The length of a stretch, in seconds.
     """

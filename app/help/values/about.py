@@ -39,7 +39,7 @@ class LicenceText:
     """The texts of a part's licences.
 
     Attributes:
-        notice: What else its users must be told; "" for nothing.
+        notice: A further notice for its users; "" for none.
         texts: The name and content of each file.
     """
 

@@ -86,9 +86,9 @@ class ServerDialog(Dialog):
     The owner answers a signal with `show_found`, `show_problem` or `accept`.
 
     Signals:
-        test(profile, key, take_key), save(profile, key, take_key): The user wants this. A key of
-        None keeps the stored one; take_key allows to send that to another origin than it was given
-        for.
+        test(profile, key, take_key): The user wants to test the server.
+        save(profile, key, take_key): The user wants to save the profile. A key of None keeps the
+            stored one; take_key means that it may be sent to another origin than before.
     """
 
     test = Signal(object, object, bool)

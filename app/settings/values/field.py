@@ -50,7 +50,7 @@ class SettingField:
     def read(self, value: object) -> Any:
         """Read a value as this setting's type; text is accepted for every type.
 
-        Raises ValueError with the reason, as the first half of a sentence.
+        Raises ValueError with the reason, as a sentence without its full stop.
         """
         kind = self.annotation
         if get_origin(kind) is Literal:

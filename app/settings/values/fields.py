@@ -493,7 +493,7 @@ class Understood(NamedTuple):
 
     Attributes:
         unknown: Values under names that this version does not have.
-        faults: The invalid values: the name, and the reason as half a sentence.
+        faults: The names of the invalid values, each with the reason.
     """
 
     settings: Settings

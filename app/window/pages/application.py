@@ -19,7 +19,7 @@ class Application(QApplication):
     widget.
 
     Signals:
-        asked(wish): Hearth is to do what the `LaunchRequest` says. Emitted only after `hear`;
+        asked(wish): Hearth is asked to carry out this `LaunchRequest`. Emitted only after `hear`;
             earlier requests are kept until then.
     """
 

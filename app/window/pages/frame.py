@@ -33,8 +33,8 @@ _PANEL = 344
 class WindowFrame(QMainWindow):
     """The window's frame with the chats and an empty message field, which is quick to create.
 
-    `early` and `early_messages` keep what the user does before the rest of the window exists, and
-    pass it on later.
+    `early` and `early_messages` keep the user's actions until the rest of the window exists, and
+    then pass them on.
     """
 
     def __init__(self, chats: Chats, settings: Settings) -> None:

@@ -143,7 +143,7 @@ class MainWindow(WindowFrame):
         self.order.found.connect(self.uncover_page)
 
     def _make_chat_page(self) -> None:
-        """Create the chat page; it takes over what the user wrote and sent before."""
+        """Create the chat page; it takes over the text that the user wrote or sent before."""
         from app.chats.pages.chat_page import ChatPage
         from app.chats.pages.guide_banner import GuideBanner
         from app.chats.welcome.pages.download_strip import DownloadStrip

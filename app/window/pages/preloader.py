@@ -1,4 +1,4 @@
-"""Loads what the user will need next, at the first sign of activity in the window."""
+"""Loads the modules that the user will need next, at the first sign of activity in the window."""
 
 from __future__ import annotations
 

@@ -34,8 +34,7 @@ class SingleInstance(QObject):
     """The lock on a data folder, held until `close` or until the process dies.
 
     Signals:
-        asked(wish): Hearth was started again for the same folder and is to do what the
-            `LaunchRequest` says.
+        asked(wish): Hearth was started again for the same folder, with this `LaunchRequest`.
     """
 
     asked = Signal(object)

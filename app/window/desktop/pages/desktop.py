@@ -148,7 +148,7 @@ class Desktop(QObject):
     def _follow(self, link: str) -> None:
         """Show what a link names, after asking the user.
 
-        Without the user's consent the Hub is asked for nothing, because anybody can write a link.
+        The Hub is asked for nothing before the user agrees, because anyone can write a link.
         """
         from app.window.values.links import linked_model
 

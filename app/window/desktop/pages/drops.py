@@ -1,4 +1,4 @@
-"""Drag and drop: passes on what the user drops onto the window."""
+"""Drag and drop: passes on files and text that the user drops onto the window."""
 
 from __future__ import annotations
 
