@@ -10,7 +10,7 @@ from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
 
 
 class Activity:
-    """Reads the activity in the background, one report at a time."""
+    """The activity of the engines, read in the background, one report at a time."""
 
     def __init__(self, reader: ActivityReader, tasks: Tasks) -> None:
         self._reader = reader

@@ -101,7 +101,7 @@ def _folder(text: str) -> Path:
 
 
 class _Version(argparse.Action):
-    """Prints the version; reports a failed write as `CommandParser.print_help` does."""
+    """The action of `--version`; it reports a failed write as `CommandParser.print_help` does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if isinstance(parser, CommandParser) and parser.as_json:

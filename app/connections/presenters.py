@@ -10,7 +10,7 @@ from app.net.values.connections import LoggedConnection
 
 
 class Connections:
-    """Reads and clears the ledger of connections in the background."""
+    """The ledger of connections, read and cleared in the background."""
 
     def __init__(self, ledger: Ledger, tasks: Tasks) -> None:
         self._ledger = ledger

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AboutHearth(QObject):
-    """Reads versions and licences in the background.
+    """The versions and licences, read in the background.
 
     Signals:
         looked(About): The versions and parts were read.

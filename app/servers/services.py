@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class Servers:
-    """Manages the servers, from any thread. Each method raises UserError."""
+    """The user's servers, managed from any thread. Each method raises UserError."""
 
     def __init__(self, store: ServerStore, secrets: Secrets, gate: Gate) -> None:
         self._store = store

@@ -1,6 +1,7 @@
 """Opens the data folder, and creates the services that the window's first painting needs.
 
-Part of the composition root. The other modules of `wiring` create the parts that take longer to load.
+Part of the composition root. The other modules of `wiring` create the parts that take longer to
+load.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _MINUTE_S: Final = 60.0
 
 
 class ActivityReader:
-    """Reads reports, on one thread at a time. Each report also samples the memory."""
+    """A reader of reports, for one thread at a time. Each report also samples the memory."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

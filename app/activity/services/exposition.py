@@ -99,7 +99,7 @@ _HISTOGRAMS: Final[tuple[tuple[str, str, str], ...]] = (
 
 
 class Exposition:
-    """Collects the metrics of a runtime, from any thread. It can query an engine's worker."""
+    """The metrics of a runtime, collected on any thread. An engine's worker can be queried."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

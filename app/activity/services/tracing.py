@@ -32,7 +32,7 @@ Send = Callable[[str, bytes], None]
 
 
 class Tracing:
-    """Sends ended requests on a thread of its own, so that no answer waits for it.
+    """The sender of ended requests, on a thread of its own, so that no answer waits for it.
 
     If the collector cannot be reached, the last requests are kept until it can. The owner calls
     `close`.

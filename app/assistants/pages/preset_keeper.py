@@ -12,7 +12,7 @@ from app.settings.values.fields import Settings
 
 
 class PresetKeeper(QObject):
-    """Saves and deletes presets: asks for a name, and offers to undo."""
+    """A helper that saves and deletes presets: it asks for a name, and offers to undo."""
 
     def __init__(self, service: Assistants, notifier: Notifier, window: QWidget) -> None:
         super().__init__(window)

@@ -102,7 +102,7 @@ _LEAVES = Qt.Key.Key_Escape
 
 
 class PromptUse(QObject):
-    """Inserts prompts into a message; the user can undo it.
+    """The insertion of prompts into a message, which the user can undo.
 
     Args:
         messages: The widget in which the user can select text for {{selection}}.

@@ -13,7 +13,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 class VariablesDialog(Dialog):
-    """Asks for the values of variables.
+    """A dialog that asks for the values of variables.
 
     Signals:
         filled(values): The user filled in all variables; the values are by name.

@@ -12,7 +12,10 @@ from app.kit.navigation import Navigation
 
 
 class HitOpening(QObject):
-    """Opens search hits. A message of another branch is shown once the chat has switched to it."""
+    """A controller that opens search hits.
+
+    A message of another branch is shown once the chat has switched to it.
+    """
 
     def __init__(
         self, order: ChatOrder, branches: Branches, finding: ChatFind, navigation: Navigation

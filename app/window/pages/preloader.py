@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Preloader(QObject):
-    """Calls `then` once, when the pointer moves in the window or the user writes something."""
+    """A watcher that calls `then` once, when the pointer moves in the window or the user writes."""
 
     def __init__(self, window: MainWindow, then: Callable[[], object]) -> None:
         super().__init__(window)

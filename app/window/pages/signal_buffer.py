@@ -13,7 +13,7 @@ _UNSEEN_MS = 300
 
 
 class SignalBuffer:
-    """Records signals; `pass_on` emits them again for the receivers that are connected by then."""
+    """A recorder of signals; `pass_on` emits them again for the receivers connected by then."""
 
     def __init__(self, signals: Iterable[SignalInstance]) -> None:
         self._said: list[tuple[SignalInstance, tuple[Any, ...]]] = []
@@ -51,7 +51,7 @@ class SignalBuffer:
 
 
 class FirstPainting(QObject):
-    """Reports the first painting of a widget.
+    """A watcher for the first painting of a widget.
 
     Signals:
         painted(): The widget was painted, or is not visible. Emitted once, when the event loop is

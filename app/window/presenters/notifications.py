@@ -18,7 +18,7 @@ _AS_LONG_AS_USUAL = -1
 
 
 class Notifications(QObject):
-    """Shows notifications.
+    """The notifications of this desktop.
 
     Signals:
         clicked(about): The user clicked a notification; `about` is the value given to `show`.

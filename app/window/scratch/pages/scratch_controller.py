@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ScratchController(QObject):
-    """Opens and closes the scratch chat.
+    """The controller that opens and closes the scratch chat.
 
     Attributes:
         shown: The window of the scratch chat, while it is open.
