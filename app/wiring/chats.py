@@ -136,7 +136,8 @@ def scratch(
     It begins with a model on this computer.
 
     Args:
-        local_fallback, projector_of: As for `Answers`.
+        local_fallback: As for `ChatSettings`.
+        projector_of: As for `Answers`.
         knowledge: The user's collections, which the chat can use.
     """
     database = MemoryDatabase()
