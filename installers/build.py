@@ -1,8 +1,8 @@
 """Builds Hearth's packages: `python3 installers/build.py TARGET…`, standard library only.
 
-The system's own packages are made from one bundle: a folder with Hearth, its Python and all its
-libraries, which PyInstaller puts together as `hearth.spec` says, in an environment of its own that
-holds what the locks name and nothing else. Finished packages lie in `installers/dist`.
+The system's packages are made from one bundle: a folder with Hearth, its Python and all its
+libraries. PyInstaller makes it as described in `hearth.spec`, in a separate environment that
+contains only what the locks list. Finished packages are in `installers/dist`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from installers import licences, sbom  # noqa: E402 - their folder is named above
+from installers import licences, sbom  # noqa: E402 - needs the path above
 from installers.build_error import BuildError  # noqa: E402
 
 LOCKS = ROOT / "installers" / "lock"
@@ -34,7 +34,7 @@ SPEC = ROOT / "installers" / "hearth.spec"
 
 LARGEST_UNPACKED = 200_000_000
 LARGEST_PACKED = 60_000_000
-"""The bars for the bundle, and for a package of it."""
+"""The size limits of the bundle and of a package, in bytes."""
 
 MODELS = "the built-in models"
 PARTS = (
@@ -56,17 +56,17 @@ PARTS = (
     ("Python", r"_internal/(?:libpython|python3|lib-dynload)"),
     ("everything else", r""),
 )  # fmt: skip
-"""The parts of a bundle, and the names of their files; the first that fits counts."""
+"""The parts of a bundle, and patterns of their files' names; the first match counts."""
 
 Package = Callable[[Path, Path, str, int], Path]
-"""Makes a package: of which bundle, into which folder, of what version, and with what time."""
+"""Makes a package from a bundle, into a folder, with a version and a time in seconds."""
 
 _INSTALL = ("install", "--quiet", "--no-deps", "--disable-pip-version-check")
 _LOCKED = (*_INSTALL, "--require-hashes")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Build what is named; returns the exit status."""
+    """Build the named targets; return the exit status."""
     packages = packages_here()
     names = ["bundle", *packages, "sizes"]
     parser = argparse.ArgumentParser(description="Build Hearth's packages.")
@@ -97,7 +97,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def packages_here() -> Mapping[str, Package]:
-    """Return the packages that can be made of a bundle on this system, by the target's name."""
+    """Return the packages that this system can make from a bundle, by the target's name."""
     if sys.platform == "linux":
         from installers.linux.packages import PACKAGES as OF_LINUX
 
@@ -120,7 +120,7 @@ def version() -> str:
 
 
 def epoch() -> int:
-    """Return the time that all files of a package bear: that of the commit it is made from."""
+    """Return the time for all files of a package: that of the commit, in seconds since 1970."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     asked = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
@@ -131,7 +131,7 @@ def epoch() -> int:
 
 
 def llama_wheel(given: Path | None) -> Path:
-    """Find the llama.cpp for the bundle: the given one, the portable one, or run.py's."""
+    """Return the llama.cpp for the bundle: the given wheel, the portable one, or run.py's."""
     if given is not None:
         if not given.is_file():
             raise BuildError(f"There is no wheel at {given}.")
@@ -151,12 +151,16 @@ def llama_wheel(given: Path | None) -> Path:
 
 
 def newest(folder: Path, pattern: str) -> Path | None:
-    """Return the newest file of that name, None if there is none."""
+    """Return the newest file that matches a pattern; None if there is none."""
     return max(folder.glob(pattern), key=lambda it: it.stat().st_mtime, default=None)
 
 
 def compiled_wheels(llama: Path | None) -> list[Path]:
-    """Return the wheels that are not those of the locks. llama: the one that is given."""
+    """Return the wheels that replace those of the locks.
+
+    Args:
+        llama: The given wheel of llama.cpp, or None.
+    """
     wheels = [llama_wheel(llama)]
     if sys.platform == "linux":
         from installers.linux import plain_numpy
@@ -167,9 +171,9 @@ def compiled_wheels(llama: Path | None) -> list[Path]:
 
 
 def environment(wheels: Sequence[Path]) -> Path:
-    """Return the Python of the environment that is packed; it is made where it is not there.
+    """Return the Python of the environment to pack, which is created if necessary.
 
-    It is made anew where a lock, the Python, or one of the wheels that were compiled is another.
+    It is created again if a lock, the Python, or one of the compiled wheels has changed.
     """
     folder = WORK / "environment"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -192,7 +196,7 @@ def environment(wheels: Sequence[Path]) -> Path:
 
 
 def make_bundle(wheel: Path | None) -> None:
-    """Make the bundle anew."""
+    """Make the bundle from scratch."""
     python = environment(compiled_wheels(wheel))
     say("Putting the bundle together")
     shutil.rmtree(BUNDLE.parent, ignore_errors=True)
@@ -219,16 +223,16 @@ def make_bundle(wheel: Path | None) -> None:
             )
     sbom.write(BUNDLE, licences.pack(BUNDLE, python), version(), epoch())
     for described in BUNDLE.rglob("*.dist-info/METADATA"):
-        # What follows the first empty line is the page of the package's index.
+        # The text after the first empty line is the package's page in the index.
         described.write_bytes(described.read_bytes().partition(b"\n\n")[0] + b"\n")
     for record in BUNDLE.rglob("*.dist-info/RECORD"):
-        record.unlink()  # It has hashes of scripts that name a folder of this computer.
+        record.unlink()  # It has hashes of scripts that contain a path of this computer.
     same_times_and_modes(BUNDLE, epoch())
     print(f"{BUNDLE}: {size_of(BUNDLE) / 1e6:.1f} MB")
 
 
 def same_times_and_modes(folder: Path, seconds: int) -> None:
-    """Give all files one time, and modes that depend on nothing but what they are."""
+    """Give all files the same time, and modes that depend only on their kind."""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
             executable = path.is_dir() or bool(path.stat().st_mode & 0o100)
@@ -237,13 +241,13 @@ def same_times_and_modes(folder: Path, seconds: int) -> None:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; what is linked counts once."""
+    """Return the bytes of a file, or of all files in a folder without links."""
     files = [path] if path.is_file() else path.rglob("*")
     return sum(it.lstat().st_size for it in files if it.is_file() and not it.is_symlink())
 
 
 def sizes(bundle: Path, packages: Sequence[Path]) -> Iterator[str]:
-    """Yield the lines of a table in markdown: where the bytes of a bundle are, and its packages."""
+    """Yield the lines of a markdown table with the sizes of a bundle and its packages."""
     counted = dict.fromkeys((name for name, _ in PARTS), 0)
     for path in bundle.rglob("*"):
         if path.is_file() and not path.is_symlink():
@@ -262,7 +266,7 @@ def sizes(bundle: Path, packages: Sequence[Path]) -> Iterator[str]:
 
 
 def part_of(name: str) -> str:
-    """Name the part of Hearth that a file of the bundle belongs to."""
+    """Return the part of Hearth that a file of the bundle belongs to."""
     return next(part for part, pattern in PARTS if re.match(pattern, name))
 
 
@@ -281,6 +285,7 @@ def run(command: Sequence[str], **settings: str) -> None:
 
 
 def say(line: str) -> None:
+    """Print a line on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

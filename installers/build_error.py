@@ -2,4 +2,4 @@
 
 
 class BuildError(Exception):
-    """Why a package cannot be built, in a sentence or two."""
+    """The reason why a package cannot be built, in a sentence or two."""

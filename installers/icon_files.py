@@ -1,7 +1,7 @@
 """Draws Hearth's icon for Windows and macOS: `python icon_files.py FOLDER`, with PySide6.
 
-Both kinds of file hold the drawing in several sizes. There are writers of them on one system each;
-written here, they are the same wherever they are made.
+Both kinds of file contain the drawing in several sizes. The usual tools for each exist on one
+system only; these functions write the same files on every system.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 DRAWING: Final = Path(__file__).resolve().parents[1] / "resources" / "icons" / "hearth.svg"
 WINDOWS: Final = (16, 20, 24, 32, 40, 48, 64, 256)
-"""Pixels for Windows: of the sizes that it shows icons in at 100 to 200 %."""
+"""In pixels: the sizes in which Windows shows icons at a scale of 100 to 200 %."""
 MACOS: Final[Mapping[bytes, int]] = {
     b"ic11": 32,
     b"ic12": 64,
@@ -25,18 +25,24 @@ MACOS: Final[Mapping[bytes, int]] = {
     b"ic09": 512,
     b"ic10": 1024,
 }
-"""The pictures of an .icns by their type, and the pixels of each; 11 to 14 and 10 are for screens
-with two pixels for one. Source: the table of Apple's icon types."""
+"""The pictures of an .icns by their type, with the size of each in pixels.
+
+ic11 to ic14 and ic10 are for screens with double resolution. Source: Apple's table of icon types.
+"""
 GROUND: Final = "#b4440f"
-"""The colour of the drawing's own ground."""
+"""The background colour of the drawing."""
 MARGIN: Final = 0.1
-"""What stays free around the drawing on macOS, as with all icons there: a tenth at each side."""
+"""The margin on each side of the drawing on macOS, as a share of the icon's size."""
 
 
 def ico(drawings: Mapping[int, tuple[bytes, bytes]]) -> bytes:
-    """Make the icon of a Windows program. drawings: by pixels, as PNG and as rows of BGRA.
+    """Return the icon file of a Windows program.
 
-    The largest is a PNG; Windows and its tools read the smaller ones as bitmaps everywhere.
+    The largest picture is a PNG; the smaller ones are bitmaps, which Windows and its tools can read
+    everywhere.
+
+    Args:
+        drawings: By their size in pixels, as PNG and as rows of BGRA.
     """
     head = struct.pack("<HHH", 0, 1, len(drawings))
     offset = len(head) + 16 * len(drawings)
@@ -51,7 +57,7 @@ def ico(drawings: Mapping[int, tuple[bytes, bytes]]) -> bytes:
 
 
 def _bitmap(size: int, rows: bytes) -> bytes:
-    """Make a bitmap from below upwards, with an empty mask, as the colours have transparency."""
+    """Return a bottom-up bitmap with an empty mask, as the colours have an alpha channel."""
     width = size * 4
     lines = [rows[at : at + width] for at in range(0, len(rows), width)]
     mask = bytes((size + 31) // 32 * 4 * size)
@@ -63,7 +69,11 @@ def _bitmap(size: int, rows: bytes) -> bytes:
 
 
 def icns(pngs: Mapping[int, bytes]) -> bytes:
-    """Make the icon of an app for macOS. pngs: by pixels."""
+    """Return the icon file of an app for macOS.
+
+    Args:
+        pngs: By their size in pixels.
+    """
     parts = b"".join(
         kind + struct.pack(">I", len(pngs[size]) + 8) + pngs[size] for kind, size in MACOS.items()
     )
@@ -71,7 +81,7 @@ def icns(pngs: Mapping[int, bytes]) -> bytes:
 
 
 def draw(size: int, margin: float = 0.0) -> tuple[bytes, bytes]:
-    """Draw the icon; returns it as PNG and as rows of BGRA."""
+    """Draw the icon; return it as PNG and as rows of BGRA."""
     from PySide6.QtCore import QBuffer, QRectF, Qt
     from PySide6.QtGui import QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer
@@ -89,7 +99,7 @@ def draw(size: int, margin: float = 0.0) -> tuple[bytes, bytes]:
 
 
 def draw_side(path: Path) -> None:
-    """Draw what stands at the side of the installer's last page, for twice the usual pixels."""
+    """Draw the picture beside the installer's last page, at double resolution."""
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QColor, QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer
@@ -103,7 +113,7 @@ def draw_side(path: Path) -> None:
 
 
 def write(folder: Path) -> None:
-    """Write `hearth.ico`, `hearth.icns`, and `side.bmp` for the installer of Windows."""
+    """Write `hearth.ico` and `hearth.icns`, and `side.bmp` for the installer of Windows."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "hearth.ico").write_bytes(ico({size: draw(size) for size in WINDOWS}))
     draw_side(folder / "side.bmp")

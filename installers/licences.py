@@ -1,8 +1,8 @@
-"""The licences of everything inside a bundle: gathered, judged, and put into it.
+"""Collects and checks the licences of everything in a bundle, and puts them into it.
 
-What Hearth and its packages say comes from Hearth itself, `hearth about --licences --json`, in the
-environment that is packed. What else lies in the bundle is found by its files: each has to belong
-to a part, and each part to have a licence, with its text, that goes with Hearth's.
+The list of Hearth's packages comes from Hearth itself, by `hearth about --licences --json` in the
+environment that is packed. Everything else is found by its files. Each file must belong to a part,
+and each part must have a licence that is compatible with Hearth's, and its text.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from installers.build_error import BuildError
 ROOT = Path(__file__).resolve().parents[1]
 TOLD = "resources/licences/parts.json"
 PACKED = "resources/licences/packed"
-"""Where `app/help/services/licences.py` finds the list of a package."""
+"""Where `app/help/services/licences.py` looks for the list of a packaged Hearth."""
 
 FITTING = frozenset(
     "0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSL-1.0 CC0-1.0 CC-BY-4.0 FTL HPND IJG ISC "
     "LicenseRef-Public-Domain MIT MIT-0 MIT-CMU OFL-1.1 PSF-2.0 Python-2.0 Unicode-3.0 "
     "Unicode-DFS-2016 Unlicense X11 X11-distribute-modifications-variant Zlib blessing "
     "bzip2-1.0.6 libpng-2.0 "
-    # Of these the source has to be offered, which the notices and addresses do.
+    # For these the source must be offered; the notices and addresses do that.
     "LGPL-2.1-only LGPL-2.1-or-later LGPL-3.0-only LGPL-3.0-or-later MPL-2.0".split()
 )
-"""What may lie beside code under Apache-2.0, as SPDX names it."""
+"""SPDX identifiers of licences that are compatible with code under Apache-2.0."""
 FITTING_WITH = frozenset(
     {
         "GPL-2.0-or-later WITH Bootloader-exception",
@@ -47,15 +47,19 @@ ASK_FOR_SOURCE = ("GPL", "MPL")
 
 ONLY_PACK = frozenset({"altgraph", "macholib", "pefile", "pip", "pyinstaller-hooks-contrib",
                        "setuptools", "wheel"})  # fmt: skip
-"""Packages of the environment of which nothing goes into a bundle."""
+"""Packages of the environment from which nothing goes into a bundle."""
 
 
 @dataclass(frozen=True)
 class Library:
     """A library of the system that PyInstaller puts beside Python.
 
-    names: patterns of its files. It has its text where `dpkg` knows it, and in the licence of
-    Python elsewhere, whose builds for Windows and macOS bring these libraries and their licences.
+    The text of its licence comes from `dpkg`, if that knows the library. Otherwise it is in the
+    licence of Python, whose builds for Windows and macOS include these libraries and their
+    licences.
+
+    Attributes:
+        names: Patterns of its files' names.
     """
 
     name: str
@@ -104,17 +108,19 @@ _OF_PYTHON = re.compile(
     r"_sysconfigdata_[^/]*|base_library\.zip|lib-dynload/.*|libpython3[^/]*|python3[^/]*(?:/.*)?"
     r"|Python(?:\.framework/.*)?|[^/]+\.pyd"
     r"|(?:api-ms-win-[^/]*|ucrtbase|(?:concrt|msvcp|vcruntime)140[^/]*)\.dll",
-    re.IGNORECASE,  # Windows has some of its names in capitals
+    re.IGNORECASE,  # Windows writes some of these names in capitals
 )
 _OF_PYINSTALLER = re.compile(r"_pyi_rth_utils/.*|pyi[^/]*\.pyc")
-"""Files by their names, where no package has them on its list."""
+"""Names of files that no package lists."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something inside a bundle.
+    """A part of a bundle.
 
-    texts: the words of its licences, by their names. version, purl: "" where nothing tells them.
+    Attributes:
+        texts: The texts of its licences, by name.
+        version, purl: "" if unknown.
     """
 
     name: str
@@ -127,16 +133,19 @@ class Part:
 
 
 class LicenceError(BuildError):
-    """Why a bundle may not be given away: what is wrong, why it matters, and what to do."""
+    """The reason why a bundle may not be distributed: what is wrong, why, and what to do."""
 
     def __init__(self, what: str, why: str, do: str) -> None:
         super().__init__(f"{what} {why} {do}")
 
 
 def pack(bundle: Path, python: Path) -> list[Part]:
-    """Put the licences of all that lies in a bundle into it, and return the parts.
+    """Put the licences of everything in a bundle into it, and return the parts.
 
-    python: the one whose environment was packed. Raises LicenceError.
+    Raises LicenceError.
+
+    Args:
+        python: The Python of the environment that was packed.
     """
     inside = inside_of(bundle)
     told = [it for it in told_by_hearth(python) if is_inside(it, inside)]
@@ -161,7 +170,7 @@ def pack(bundle: Path, python: Path) -> list[Part]:
 
 
 def inside_of(bundle: Path) -> Path:
-    """Return the folder of a bundle that has Hearth's own files in it."""
+    """Return the folder of a bundle that contains Hearth's own files."""
     found = next((it for it in sorted(bundle.rglob("parts.json")) if it.match(f"*/{TOLD}")), None)
     if found is None:
         raise LicenceError(
@@ -173,7 +182,7 @@ def inside_of(bundle: Path) -> Path:
 
 
 def told_by_hearth(python: Path) -> list[Part]:
-    """Ask Hearth for its parts, in the environment that is packed."""
+    """Return the parts that Hearth lists in the environment that is packed."""
     with tempfile.TemporaryDirectory() as nothing:
         asked = subprocess.run(
             [str(python), "-P", "-m", "app", "about", "--licences", "--json"],
@@ -193,19 +202,19 @@ def told_by_hearth(python: Path) -> list[Part]:
 
 
 def is_inside(part: Part, inside: Path) -> bool:
-    """Tell whether a bundle holds a part; some packages are left out of it."""
+    """Return whether a bundle contains a part; some packages are left out."""
     known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["besides"]
     no_packages = {"hearth", "pyinstaller", "python", *(key_of(it["name"]) for it in known)}
     return key_of(part.name) in no_packages | packages_in(inside)
 
 
 def packages_in(inside: Path) -> set[str]:
-    """Return the names of the packages that a bundle holds, by what they say of themselves."""
+    """Return the names of a bundle's packages, according to their metadata."""
     return {key_of(it.name.split("-")[0]) for it in inside.glob("*-*.dist-info")}
 
 
 def check_vendored(parts: Iterable[Part]) -> None:
-    """See that what lies within llama.cpp was looked up for this version. Raises LicenceError."""
+    """Check that the code inside llama.cpp was reviewed for this version. Raises LicenceError."""
     known = json.loads((ROOT / TOLD).read_text(encoding="utf-8"))["packages"]
     for part in parts:
         read_for = known.get(key_of(part.name), {}).get("read_for", part.version)
@@ -218,7 +227,7 @@ def check_vendored(parts: Iterable[Part]) -> None:
 
 
 def judge(parts: Iterable[Part]) -> None:
-    """See that each part may be given away with Hearth. Raises LicenceError for the first."""
+    """Check that each part may be distributed with Hearth. Raises LicenceError for the first."""
     for part in parts:
         if not fits(part.licence):
             raise LicenceError(
@@ -242,7 +251,7 @@ def judge(parts: Iterable[Part]) -> None:
 
 
 def fits(licence: str) -> bool:
-    """Tell whether an SPDX expression lets a part go with Hearth."""
+    """Return whether an SPDX expression allows a part to be distributed with Hearth."""
     words = re.findall(r"[()]|[^\s()]+", licence)
     if not words:
         return False
@@ -279,7 +288,7 @@ def _one(words: Sequence[str]) -> tuple[bool, Sequence[str]]:
 
 
 def libraries_in(bundle: Path) -> Iterator[Part]:
-    """Find the libraries of the system in a bundle, each with its version and licence."""
+    """Yield the system's libraries in a bundle, each with its version and licence."""
     loose = [it.name for it in _loose_files(bundle)]
     found = {library: [it for it in loose if _is_of(it, library)] for library in LIBRARIES}
     owners = _debian_packages([name for names in found.values() for name in names])
@@ -293,7 +302,7 @@ def _is_of(name: str, library: Library) -> bool:
 
 
 def _library(library: Library, packages: Sequence[str]) -> Part:
-    """Describe a library that came from these packages of Debian, of which there may be none."""
+    """Return a library as a part, with the licence from these Debian packages, if any."""
     part = Part(library.name, "", library.licence, library.source)
     texts: dict[str, str] = {}
     for package in packages:
@@ -310,7 +319,7 @@ def _library(library: Library, packages: Sequence[str]) -> Part:
 
 
 def _debian_packages(files: Sequence[str]) -> dict[str, str]:
-    """Name the packages of this system that have these libraries; none where it has no dpkg."""
+    """Return the packages of this system that contain these files; none without dpkg."""
     said = _asked("dpkg-query", "-S", *(f"*/{name}" for name in files)) if files else ""
     found: dict[str, str] = {}
     for line in said.splitlines():
@@ -350,13 +359,13 @@ def unknown_files(bundle: Path) -> Iterator[str]:
 
 
 def _is_of_python(name: str) -> bool:
-    """Tell whether a file is a module of Python's own library, compiled."""
+    """Return whether a file is a compiled module of Python's standard library."""
     module = PurePosixPath(name)
     return module.suffix == ".pyc" and module.parts[0].split(".")[0] in sys.stdlib_module_names
 
 
 def _loose_files(bundle: Path) -> Iterator[Path]:
-    """Yield the files that no package of Python has on its list, beside the program itself."""
+    """Yield the files that no Python package lists, apart from the program itself."""
     inside = inside_of(bundle)
     listed = set(_listed(inside))
     for path in sorted(inside.rglob("*")):
@@ -367,10 +376,10 @@ def _loose_files(bundle: Path) -> Iterator[Path]:
 
 
 def _listed(inside: Path) -> Iterator[str]:
-    """Yield the names of files that packages list as theirs.
+    """Yield the names of files that packages list as their own.
 
-    Scripts lie in `bin` of a bundle, and modules may be there compiled alone. Libraries of the
-    system that Hearth's own wheel of llama.cpp has beside it are not llama.cpp's.
+    In a bundle, scripts are in `bin`, and modules can be there only in compiled form. The system's
+    libraries in Hearth's own wheel of llama.cpp do not count as llama.cpp's.
     """
     for record in inside.glob("*.dist-info/RECORD"):
         with record.open(encoding="utf-8", newline="") as file:
@@ -385,7 +394,7 @@ def _listed(inside: Path) -> Iterator[str]:
 
 
 def write(parts: Sequence[Part], folder: Path) -> None:
-    """Write the list of the parts, and a folder of texts for each."""
+    """Write the list of the parts, and a folder with the texts of each."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     listed = []
@@ -411,12 +420,12 @@ def write(parts: Sequence[Part], folder: Path) -> None:
 
 
 def key_of(name: str) -> str:
-    """Make a name comparable, as package indexes do with those of packages."""
+    """Return a name in the normalised form that package indexes use."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def slug(name: str) -> str:
-    """Make a name fit for a file or an address."""
+    """Return a name in a form that suits a file or an address."""
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
 
 

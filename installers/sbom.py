@@ -1,7 +1,7 @@
-"""The bill of materials of a bundle: all parts of it, in CycloneDX 1.6, the same for one commit.
+"""Makes a bundle's bill of materials in CycloneDX 1.6, the same for the same commit.
 
-It is made from the parts that `licences.py` has found, with the hashes by which the locks know the
-files that were installed, and with what uses what.
+It lists the parts that `licences.py` found, with the locks' hashes of the installed files, and the
+dependencies between the parts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOCKS = ROOT / "installers" / "lock"
 NAME = "sbom.cdx.json"
 _ITSELF = "hearth"
 _TOOLS = ("pyinstaller",)
-"""Parts that also made the bundle."""
+"""Parts that were also used to make the bundle."""
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "io.github.hearth.Hearth")
 _LOCKED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
@@ -33,7 +33,8 @@ _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 def write(bundle: Path, parts: Sequence[Part], version: str, seconds: int) -> Path:
     """Write the bill of materials into a bundle, and return its path.
 
-    seconds: the time of the commit, which is that of the bill as well.
+    Args:
+        seconds: The time of the commit, which becomes that of the bill, in seconds since 1970.
     """
     path = bundle / NAME
     made = bill(parts, version, seconds, own_bills(bundle))
@@ -43,7 +44,7 @@ def write(bundle: Path, parts: Sequence[Part], version: str, seconds: int) -> Pa
 
 
 def own_bills(bundle: Path) -> dict[str, list[str]]:
-    """Find the bills that packages bring of what was compiled into them, by their names."""
+    """Return the bills that packages have of code compiled into them, by the package's name."""
     found: dict[str, list[str]] = {}
     for path in sorted(bundle.rglob("*.dist-info/sboms/*.json")):
         name = key_of(path.parents[1].name.split("-")[0])
@@ -57,7 +58,11 @@ def bill(
     seconds: int,
     own: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Make the bill of materials as a value. own: where parts have one themselves."""
+    """Return the bill of materials as a value.
+
+    Args:
+        own: The bills that parts have themselves, by the part's name.
+    """
     hashes = locked()
     named = {key_of(it.name): it for it in sorted(parts, key=lambda it: key_of(it.name))}
     itself = named.pop(_ITSELF, Part("Hearth", version, "Apache-2.0", ""))
@@ -101,7 +106,7 @@ def bill(
 
 
 def locked() -> Mapping[tuple[str, str], Sequence[str]]:
-    """Read the hashes of the locks, by name and version of their packages."""
+    """Return the hashes in the locks, by name and version of the packages."""
     found: dict[tuple[str, str], list[str]] = {}
     for lock in ("app.txt", "native.txt", "package.txt"):
         path = LOCKS / lock
@@ -114,7 +119,7 @@ def locked() -> Mapping[tuple[str, str], Sequence[str]]:
 
 
 def purl(part: Part, hashes: Mapping[tuple[str, str], Sequence[str]]) -> str:
-    """Name a part for all who look it up: as what its index, its repository or nobody knows it."""
+    """Return a part's package URL: that of its index, of its repository, or a generic one."""
     if part.purl:
         return part.purl
     if (key_of(part.name), part.version) in hashes:
@@ -148,7 +153,7 @@ def _component(
     if len(known) == 1:
         component["hashes"] = [{"alg": "SHA-256", "content": known[0]}]
     elif known:
-        # The lock has a hash for each system's file, and one of them was installed.
+        # The lock has a hash for each system's file, and one of these files was installed.
         component["properties"] = [
             {"name": "hearth:locked:sha256", "value": it} for it in sorted(known)
         ]
@@ -156,14 +161,14 @@ def _component(
 
 
 def _licences(expression: str) -> list[dict[str, Any]]:
-    """Write a licence as CycloneDX wants it: by its id, or as an expression."""
+    """Return a licence in CycloneDX's form: an id, or an expression."""
     if re.search(r" (AND|OR|WITH) |LicenseRef-", expression):
         return [{"expression": expression}]
     return [{"license": {"id": expression}}]
 
 
 def _roots(named: Mapping[str, Part], refs: Mapping[str, str]) -> Iterable[str]:
-    """Find what Hearth uses itself: what it asks for, and what nothing else in it needs."""
+    """Return what Hearth uses directly: its dependencies, and parts that no other part needs."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         asked = tomllib.load(file)["project"]["dependencies"]
     own = {key_of(re.split(r"[^\w.-]", it)[0]) for it in asked}

@@ -1,1 +1,1 @@
-"""What the engines do: metrics, traces, measurements."""
+"""The engines' activity: metrics, traces and measurements."""

@@ -10,7 +10,7 @@ from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
 
 
 class Activity:
-    """Reads the activity off the window's thread, one look at a time."""
+    """The activity of the engines, read in the background, one report at a time."""
 
     def __init__(self, reader: ActivityReader, tasks: Tasks) -> None:
         self._reader = reader
@@ -18,7 +18,7 @@ class Activity:
         self._looking = False
 
     def look(self, done: Callable[[ActivityReport], object], failed: Failed) -> None:
-        """Read a report; nothing happens while one is being read."""
+        """Read a report; do nothing if one is already being read."""
         if self._looking:
             return
         self._looking = True

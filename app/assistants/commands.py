@@ -1,4 +1,4 @@
-"""`hearth assistants`: the assistants of the window, in the terminal."""
+"""`hearth assistants`: lists, shows and removes the assistants that were made in the window."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def manage_assistants(app: App, args: argparse.Namespace, out: Output) -> int:
+    """List the assistants, or show or remove one."""
     if args.verb == "list":
         found = app.assistants.assistants()
         out.value(
@@ -38,7 +39,7 @@ def manage_assistants(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def find_assistant(app: App, called: str) -> Assistant:
-    """Find an assistant by its name, or the beginning of its id. Raises AssistantUnknown."""
+    """Find an assistant by its name or the beginning of its id. Raises AssistantUnknown."""
     known = app.assistants.assistants()
     found = [it for it in known if it.name.casefold() == called.casefold()]
     found = found or [it for it in known if called and it.id.startswith(called)]
@@ -52,7 +53,7 @@ def find_assistant(app: App, called: str) -> Assistant:
 
 
 def layers_of(app: App, called: str | None) -> SettingLayers:
-    """Return what an assistant sets for an answer without a chat. Raises AssistantUnknown."""
+    """Return an assistant's settings for an answer outside a chat. Raises AssistantUnknown."""
     if called is None:
         return NO_LAYERS
     return SettingLayers(assistant=find_assistant(app, called).allowed_values, chat={}, message={})

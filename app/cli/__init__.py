@@ -1,1 +1,1 @@
-"""The command line: its parser and its entry."""
+"""The command line: its parser and its entry point."""

@@ -1,7 +1,7 @@
-"""`hearth completion`: scripts that complete its command lines, and the manual's page.
+"""`hearth completion`: prints completion scripts for shells, and the manual page.
 
-They are made of the parser each time, so they know what this Hearth knows. Only where the name of
-something of the user's is to come, such as a model, do they ask `hearth completion --names`.
+They are generated from the parser each time, so they know every command of this Hearth. Only for
+names that the user gave or chose, such as models, the scripts call `hearth completion --names`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ASK = "completion --names"
 
 
 def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
-    """Print the script for a shell, the page, or names for a script."""
+    """Print the script for a shell, the manual page, or the names that a script offers."""
     if args.names is not None:
         names = list(_names(folder, args.names))
         out.value(names, lambda: "\n".join(names))
@@ -51,7 +51,7 @@ def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) 
 
 
 def _names(folder: DataFolder, kind: str) -> Iterator[str]:
-    """Yield the names that a shell offers, without those that one cannot type."""
+    """Yield the names that a shell can offer; skip those that cannot be typed on one line."""
     from app.wiring.app import open_app
 
     with closing(open_app(folder, offline=True)) as app:
@@ -67,11 +67,11 @@ NAMED: Mapping[str, Callable[[App], Iterable[str]]] = {
     "servers": lambda app: (it.name for it in app.servers.list()),
     "clients": lambda app: (it.name for it in app.api_keys.clients()),
 }
-"""The kinds of things whose names differ from computer to computer."""
+"""The kinds of names that differ from computer to computer."""
 
 
 def bash(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of a script for bash."""
+    """Yield the lines of the completion script for bash."""
     yield "# Completes the command lines of hearth in bash."
     yield "_hearth() {"
     yield "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}"
@@ -110,7 +110,7 @@ def bash(program: DescribedCommand) -> Iterator[str]:
     yield '    [[ -n $names && $current != -* ]] && _hearth_names "$names"'
     yield "    return 0"
     yield "}"
-    # Not by `compgen -W`, which would carry out what stands in a name.
+    # Not by `compgen -W`, which would execute commands inside a name.
     yield "_hearth_names() {"
     yield "    local name"
     yield "    while IFS= read -r name; do"
@@ -121,7 +121,7 @@ def bash(program: DescribedCommand) -> Iterator[str]:
 
 
 def zsh(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of a script for zsh."""
+    """Yield the lines of the completion script for zsh."""
     yield "#compdef hearth"
     yield "# Completes the command lines of hearth in zsh."
     yield "_hearth() {"
@@ -166,12 +166,13 @@ def zsh(program: DescribedCommand) -> Iterator[str]:
     yield "    [[ ${words[CURRENT]} == -* ]] && _describe -o -t options option options"
     yield "    return 0"
     yield "}"
-    # Loaded by compinit it is called once with the first words; sourced it names itself.
+    # When compinit loads the script, it calls it once with the first words; when the user sources
+    # it, the script has to register itself.
     yield 'if [[ $funcstack[1] == _hearth ]]; then _hearth "$@"; else compdef _hearth hearth; fi'
 
 
 def fish(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of a script for fish."""
+    """Yield the lines of the completion script for fish."""
     places = " ".join(_quoted(_place(it)) for it in program.walk() if it.words)
     yield "# Completes the command lines of hearth in fish."
     yield "function __hearth_at"
@@ -214,7 +215,7 @@ WRITERS: Mapping[str, Callable[[DescribedCommand], Iterable[str]]] = {
     "fish": fish,
     "man": manual,
 }
-"""What can be written, by name."""
+"""The functions that write each script, by its name."""
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -233,12 +234,12 @@ COMMAND = Command(
 
 
 def _kind(command: DescribedCommand) -> str:
-    """Return the kind of names that an argument of a command takes, "" for none."""
+    """Return the kind of names that an argument of a command takes; "" for none."""
     return next((it.names for it in command.arguments if it.names in NAMED), "")
 
 
 def _fixed(option: DescribedOption) -> tuple[str, ...]:
-    """Return the names that are the same wherever this Hearth runs."""
+    """Return the names that are the same on every computer."""
     if option.names == "settings":
         return tuple(fields())
     return tuple(it.topic for it in Guides(GUIDES).all) if option.names == "guides" else ()
@@ -253,7 +254,7 @@ def _fish_names(kind: str) -> str:
 
 
 def _place(command: DescribedCommand) -> str:
-    """Name a command by its words, each behind a space."""
+    """Return a command's words, each preceded by a space."""
     return "".join(f" {word}" for word in command.words)
 
 
@@ -262,7 +263,7 @@ def _places(program: DescribedCommand) -> str:
 
 
 def _words(command: DescribedCommand) -> Iterator[tuple[str, str]]:
-    """Yield the words that may follow a command, with what they mean."""
+    """Yield the words that can follow a command, with their descriptions."""
     for it in command.below:
         yield it.words[-1], it.text
     for argument in command.arguments:
@@ -274,7 +275,7 @@ def _words(command: DescribedCommand) -> Iterator[tuple[str, str]]:
 
 
 def _values(program: DescribedCommand) -> Iterator[tuple[str, DescribedOption]]:
-    """Yield the options that something follows, with the pattern of `place:option`."""
+    """Yield the options that take a value, each with the shell pattern of `place:option`."""
     for command in program.walk():
         for option in command.options:
             if option.takes:
@@ -283,5 +284,5 @@ def _values(program: DescribedCommand) -> Iterator[tuple[str, DescribedOption]]:
 
 
 def _quoted(text: str) -> str:
-    """Quote a text for any of the shells."""
+    """Quote a text for any of the shells; an apostrophe becomes a typographic one."""
     return "'" + text.replace("'", "’") + "'"

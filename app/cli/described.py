@@ -1,4 +1,4 @@
-"""What a parser of command lines takes, as plain values: for completions and the manual."""
+"""Describes the parser of the command line as plain values, for completions and the manual page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 _WIDE = 40
-"""Of more characters than these, the choices are no name for a value."""
+"""If the choices together are longer, in characters, they are no readable name for a value."""
 
 Takes = Literal["", "word", "file", "folder"]
 
@@ -24,15 +24,18 @@ _NAMES: Final = {
     ("servers", "NAME"): "servers",
     ("clients", "NAME"): "clients",
 }
-"""The kinds of names, by the command or the argument, and by the word for it in the usage."""
+"""The kind of a name, by the command or argument and by the word for it in the usage."""
 
 
 @dataclass(frozen=True)
 class DescribedOption:
-    """An option. takes: what follows it, "" for nothing. value: as the usage names that.
+    """An option or a positional argument.
 
-    choices: the words of which it is one. names: the kind of the things of the user's of which it
-    is one, such as models; "" for none.
+    Attributes:
+        takes: The kind of value that follows; "" for none.
+        value: The name of that value in the usage.
+        choices: The allowed values, if there is a fixed list.
+        names: The kind of names that the value is taken from, such as models; "" for none.
     """
 
     flags: tuple[str, ...]
@@ -45,9 +48,13 @@ class DescribedOption:
 
 @dataclass(frozen=True)
 class DescribedCommand:
-    """A command with its words, from the first: () is the program itself.
+    """A command and everything below it.
 
-    usage: as `--help` shows it, without "usage:". arguments: those that are no options.
+    Attributes:
+        words: The words that call it; () for the program itself.
+        usage: The usage as `--help` shows it, without "usage:".
+        arguments: The positional arguments.
+        below: Its subcommands.
     """
 
     words: tuple[str, ...]
@@ -59,11 +66,11 @@ class DescribedCommand:
 
     @property
     def takes_files(self) -> bool:
-        """Whether it takes names of files."""
+        """Whether it takes names of files or folders."""
         return any(it.takes in {"file", "folder"} for it in self.arguments)
 
     def walk(self) -> Iterator[DescribedCommand]:
-        """Yield this command and all below it."""
+        """Yield this command and all commands below it."""
         yield self
         for it in self.below:
             yield from it.walk()
@@ -72,7 +79,7 @@ class DescribedCommand:
 def described(
     parser: argparse.ArgumentParser, words: tuple[str, ...] = (), text: str = ""
 ) -> DescribedCommand:
-    """Describe a parser with all commands below it; each of their other names counts as one."""
+    """Describe a parser and all commands below it; an alias counts as a command of its own."""
     options, arguments, below = [], [], []
     of = words[0] if words else ""
     for action in parser._actions:
@@ -90,13 +97,17 @@ def described(
 
 
 def _described(action: argparse.Action, of: str) -> DescribedOption:
-    """Describe an option or an argument. of: the first word of its command."""
+    """Describe an option or an argument.
+
+    Args:
+        of: The first word of its command.
+    """
     takes: Takes = "word"
     if action.nargs == 0:
         takes = ""
     elif action.type is Path or action.metavar in {"FILE", "DIR"}:
         takes = "folder" if action.metavar == "DIR" else "file"
-    # A range of numbers is told by the text.
+    # The text mentions the limits of a range, so its numbers are not listed.
     listed = () if isinstance(action.choices, range) else action.choices or ()
     choices = tuple(map(str, listed))
     value = ""

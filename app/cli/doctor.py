@@ -1,4 +1,4 @@
-"""`hearth doctor`: checks for what commonly breaks, each finding with its fix."""
+"""`hearth doctor`: checks for common faults, and reports each with a fix."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One line of the report; `fix` is empty where all is well."""
+    """One line of the report; `fix` is empty if nothing is wrong."""
 
     check: str
     state: State
@@ -55,7 +55,7 @@ class CheckResult:
 
 
 def doctor(folder: DataFolder, out: Output) -> int:
-    """Run every check; exit status 1 if one failed."""
+    """Run every check; return exit status 1 if one failed."""
     checks: tuple[Callable[[DataFolder], CheckResult], ...] = (
         _python,
         _data_folder,
@@ -86,13 +86,13 @@ def doctor(folder: DataFolder, out: Output) -> int:
 
 
 def _is_foreign(folder: DataFolder) -> bool:
-    """Tell whether the folder holds files of others, so that nothing in it is looked at."""
+    """Return whether the folder holds files of others, so that nothing in it is checked."""
     try:
         folder.require_own()
     except NotADataFolder:
         return True
     except OSError:
-        return False  # the checks say what is wrong with it
+        return False  # the checks report what is wrong with it
     return False
 
 
@@ -106,7 +106,7 @@ def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> C
         place = f"{error.filename}: " if error.filename else ""
         finding = f"it cannot be checked: {place}{error.strerror or error}"
         return CheckResult(name, "failed", finding, "Look at that place, and at who may read it.")
-    except Exception as error:  # noqa: BLE001 - what one check meets hides none of the others
+    except Exception as error:  # noqa: BLE001 - an error in one check must not hide the others
         said = explained(error, folder)
         return CheckResult(name, "failed", f"it cannot be checked: {said.why}", said.terminal)
 
@@ -121,7 +121,7 @@ def _data_folder(folder: DataFolder) -> CheckResult:
 
 
 def _privacy(folder: DataFolder) -> CheckResult:
-    """Close files that an older Hearth or another program left open to other accounts."""
+    """Close files that an older Hearth or another program left readable for other accounts."""
     readable = folder.close_to_others()
     if not readable:
         return CheckResult("privacy", "ok", "no other account can read your chats")
@@ -171,7 +171,7 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
     state = next(state for state in availability() if state.name == "llamacpp")
     if not state.available:
         return CheckResult("llama.cpp", "failed", state.why_not or "", _AGAIN)
-    # In a child first: a library that was cut off ends the process that loads it.
+    # First in a child process, because a truncated library crashes the process that loads it.
     trial = _child("app.kit.terminal.loading", "llama_cpp")
     if trial.returncode not in {0, 1}:
         ended = f"its library ends the process that loads it, with code {trial.returncode}"
@@ -189,7 +189,7 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
 
 
 def _vllm(folder: DataFolder) -> CheckResult:
-    """Check that the installed vLLM is still there; starting it would take a minute."""
+    """Check that the installed vLLM is still complete; starting it would take a minute."""
     state = next(state for state in availability(folder.engines) if state.name == "vllm")
     mend = "Install it again: hearth engines install vllm"
     if not state.available:
@@ -226,7 +226,7 @@ def _memory(_: DataFolder) -> CheckResult:
 
 
 def _window(_: DataFolder) -> CheckResult:
-    """Load Qt in a child: a missing system library ends the process that loads it."""
+    """Load Qt in a child process, as a missing system library ends the process that loads it."""
     trial = _child("app.kit.terminal.loading", "PySide6.QtWidgets")
     if trial.returncode != 0:
         reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]

@@ -1,4 +1,4 @@
-"""Runs a command line, and returns its exit status."""
+"""Runs a command line and returns its exit status."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _NO_DISPLAY = "No display found: chatting in the terminal."
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command line; returns 0, 1 for an error, 2 for wrong usage, 130 after Ctrl-C."""
+    """Run a command line.
+
+    Returns:
+        0 for success, 1 for an error, 2 for wrong usage, 130 after Ctrl-C.
+    """
     streams.prepare()
     words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
     folder: DataFolder | None = None
@@ -48,10 +52,10 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone; nothing is left to say, not even at exit.
+        # The reader of the output has gone. Nothing more can be written, not even at exit.
         streams.forget(sys.stdout)
         return 1
-    except Exception as error:  # noqa: BLE001 - the last stop for a bug of ours: report it whole
+    except Exception as error:  # noqa: BLE001 - the last handler: reports internal errors
         from app.base.reports import explained
 
         return _failed(explained(error, folder or DataFolder.default()), words)
@@ -66,7 +70,7 @@ def _failed(error: UserError, words: Sequence[str]) -> int:
 
 
 def _output(words: Sequence[str]) -> Output:
-    """Make the output. Imported where something is said: a start of the window says nothing."""
+    """Create the output. Imported only here, as a start of the window prints nothing."""
     from app.kit.terminal.output import Output
 
     return Output(as_json="--json" in words, quiet="--quiet" in words)
@@ -88,8 +92,8 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str
 def _in_window(
     folder: DataFolder, offline: bool, wish: LaunchRequest, words: Sequence[str]
 ) -> int | None:
-    """Open the window; None where there can be none, and then it is said why."""
-    gc.disable()  # What is imported is no garbage; the window turns it on again.
+    """Open the window; return None, after telling the user why, if there can be none."""
+    gc.disable()  # Imports create no garbage; the window enables it again.
     try:
         with ending_at_once():
             from app.start import window
@@ -98,7 +102,7 @@ def _in_window(
                 gc.enable()
                 return 0
             trial = DisplayTrial()
-            import app.start.running  # noqa: F401 - what the window is made of
+            import app.start.running  # noqa: F401 - the window's modules
 
             why_not = trial.hindrance()
     except (ImportError, OSError) as error:
@@ -131,16 +135,16 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 class _Alone(NamedTuple):
-    """The options that a plain start of the window may have."""
+    """The options that a plain start of the window can have."""
 
     data_dir: Path | None
     offline: bool
 
 
 def _window_alone(words: Sequence[str]) -> _Alone | None:
-    """Read the options of a plain start of the window; None where these words ask for more.
+    """Read the options of a plain start of the window; return None for any other command line.
 
-    A start of the window does not wait for the whole command line to be built.
+    This lets the window start without building the whole parser.
     """
     data_dir, offline = None, False
     rest = list(words)
@@ -168,7 +172,7 @@ def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
 
 
 def _wish(args: argparse.Namespace) -> LaunchRequest:
-    """Return what the window is opened for."""
+    """Return the request to the window: the files or the link to open."""
     from app.window.values.links import is_link, path_of
 
     words = args.files if args.command == "open" else ()
@@ -186,5 +190,5 @@ def _wish(args: argparse.Namespace) -> LaunchRequest:
 
 
 def _as_text(word: str) -> str:
-    """Decode a word; bytes that are no text are kept in names of files, and nowhere else."""
+    """Decode a word. Bytes that are not text are kept only in names of existing files."""
     return word if os.path.lexists(word) else os.fsencode(word).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The manual's page of `hearth`, made of its parser."""
+"""Writes the manual page of `hearth` from its parser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ABOUT = (
 
 
 def manual(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of the page, for man(1)."""
+    """Yield the lines of the manual page, for man(1)."""
     yield f'.TH HEARTH 1 "" "Hearth {__version__}" "User Commands"'
     yield ".SH NAME"
     yield r"hearth \- private AI chat on your own computer"
@@ -84,6 +84,6 @@ def _bold(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Write a text so that man takes nothing in it for an order."""
+    """Escape a text so that man interprets nothing in it."""
     safe = text.replace("\\", r"\e").replace("-", r"\-")
     return f"\\&{safe}" if safe.startswith((".", "'")) else safe

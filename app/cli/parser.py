@@ -1,4 +1,4 @@
-"""The command line: the commands that there are, and the options that all of them have."""
+"""The command line: its commands, and the options that all of them share."""
 
 from __future__ import annotations
 
@@ -40,16 +40,20 @@ COMMANDS = {
     "settings": "app.settings.commands:SETTINGS",
     "completion": "app.cli.completion:COMMAND",
 }
-"""Where each command is declared. Only those that are needed are loaded: all together take longer
-than most of them do."""
+"""Where each command is declared; `build_parser` loads only what a command line needs.
+
+To load all of them takes longer than most of them run.
+"""
 
 
 def build_parser(words: Sequence[str] | None = None) -> CommandParser:
-    """Build the parser; global options may stand before or after a command.
+    """Build the parser; global options can stand before or after a command.
 
-    words: the command line; the parser knows no commands but those that it needs for these, and
-    all without it. What it parses holds `run` or `run_closed` of the command, as `Command` has
-    them; both are None without a command.
+    The parsed arguments hold the command's `run` or `run_closed`, as `Command` declares them; both
+    are None without a command.
+
+    Args:
+        words: The command line, for which only the needed commands are added; None adds all.
     """
     anywhere = CommandParser(add_help=False, argument_default=argparse.SUPPRESS)
     anywhere.add_argument(
@@ -97,7 +101,7 @@ def _folder(text: str) -> Path:
 
 
 class _Version(argparse.Action):
-    """Tells the version; what cannot be written is said, as by `CommandParser.print_help`."""
+    """The action of `--version`; it reports a failed write as `CommandParser.print_help` does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if isinstance(parser, CommandParser) and parser.as_json:
@@ -108,9 +112,9 @@ class _Version(argparse.Action):
 
 
 def with_command(words: Sequence[str]) -> list[str]:
-    """Put `open` before a file or a link that stands in the place of a command.
+    """Insert `open` if a file or a link stands in the place of the command.
 
-    So does whoever starts programs by what is clicked.
+    This is how desktops start a program for a file or link that the user clicks.
     """
     at = _first_word(words)
     if at < len(words) and words[at] not in COMMANDS and _is_to_open(words[at]):
@@ -126,7 +130,7 @@ def _is_to_open(word: str) -> bool:
 
 
 def _needed(words: Sequence[str]) -> Collection[str]:
-    """Name the commands that a command line needs: its own, or all where it names none of them."""
+    """Return the commands that a command line needs: its own, or all if it names none."""
     at = _first_word(words)
     if at == len(words) or words[at] == "--version":
         return []
@@ -134,7 +138,7 @@ def _needed(words: Sequence[str]) -> Collection[str]:
 
 
 def _first_word(words: Sequence[str]) -> int:
-    """Return where a command stands, or an option that is not for all of them; else the end."""
+    """Return the index of the command, or of an option that is not global; else the length."""
     at = 0
     while at < len(words) and words[at] in {*_ANYWHERE, "--data-dir"}:
         at += 2 if words[at] == "--data-dir" else 1

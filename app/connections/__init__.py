@@ -1,1 +1,1 @@
-"""The page of connections that left this computer or were kept from it."""
+"""The page of connections that left this computer or were blocked."""

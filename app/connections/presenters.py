@@ -10,7 +10,7 @@ from app.net.values.connections import LoggedConnection
 
 
 class Connections:
-    """The ledger of connections as the window knows it."""
+    """The ledger of connections, read and cleared in the background."""
 
     def __init__(self, ledger: Ledger, tasks: Tasks) -> None:
         self._ledger = ledger
@@ -18,7 +18,7 @@ class Connections:
         self._known: list[LoggedConnection] | None = None
 
     def look(self, done: Callable[[list[LoggedConnection]], object], failed: Failed) -> None:
-        """Read the connections; `done` gets them, the newest first, only if they have changed."""
+        """Read the connections, the newest first; call `done` only if they have changed."""
         known = self._known
 
         def work() -> list[LoggedConnection] | None:
@@ -35,7 +35,7 @@ class Connections:
         self._tasks.run(work, have, failed, on=STORE)
 
     def clear(self, done: Callable[[], object], failed: Failed) -> None:
-        """Delete all of them."""
+        """Delete all connections from the ledger."""
 
         def cleared(_: int) -> None:
             self._known = []

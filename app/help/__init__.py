@@ -1,1 +1,1 @@
-"""The guides, and what Hearth is made of."""
+"""The guides, and the versions and licences of Hearth's parts."""

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class AboutHearth(QObject):
-    """Reads versions and licences off the window's thread.
+    """The versions and licences, read in the background.
 
     Signals:
-        looked: The versions and parts, an About.
-        licence_read: The text of one part's licence, a LicenceText.
-        failed: The error for which one of these two could not be read.
+        looked(About): The versions and parts were read.
+        licence_read(LicenceText): The text of a part's licences was read.
+        failed(error): One of these could not be read.
     """
 
     looked = Signal(object)
@@ -33,9 +33,11 @@ class AboutHearth(QObject):
         licences: Callable[[], Licences],
         tasks: Tasks,
     ) -> None:
-        """Args:
-        vllm: Returns the version of vLLM that is installed, or "".
-        licences: Opens the list of licences.
+        """Take the sources of versions and licences.
+
+        Args:
+            vllm: Returns the version of the installed vLLM; "" if there is none.
+            licences: Returns the list of licences.
         """
         super().__init__()
         self._vllm = vllm
@@ -43,7 +45,7 @@ class AboutHearth(QObject):
         self._tasks = tasks
 
     def look(self) -> None:
-        """Find versions and parts; emits looked, or failed."""
+        """Read the versions and parts; emit `looked` or `failed`."""
         from app.help.services.about import about
 
         self._tasks.run(
@@ -54,7 +56,7 @@ class AboutHearth(QObject):
         )
 
     def read_licence(self, part: Part) -> None:
-        """Read the licence of one part; emits licence_read, or failed."""
+        """Read a part's licences; emit `licence_read` or `failed`."""
         self._tasks.run(
             lambda: self._licences().text(part),
             self.licence_read.emit,

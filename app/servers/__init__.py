@@ -1,1 +1,1 @@
-"""Other servers whose models answer here."""
+"""Other servers whose models can answer chats in Hearth."""

@@ -1,4 +1,4 @@
-"""`hearth servers`: other servers whose models answer here."""
+"""`hearth servers`: adds, lists, tests and removes other servers."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _KINDS = {
 
 
 def manage_servers(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Run one of the verbs of `hearth servers`."""
     servers = app.servers
     if args.verb == "list":
         found = [(it, servers.info(it.id)) for it in servers.list()]
@@ -62,7 +63,7 @@ def manage_servers(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
-    """Add a server, or change the one of that name; its key stays unless another is given."""
+    """Add a server, or change the one with this name; its key stays unless a new one is given."""
     named = (it for it in servers.list() if it.name.casefold() == args.what.casefold())
     before = next(named, None)
     profile = ServerProfile(
@@ -104,14 +105,14 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
 
 
 def _read_key() -> str:
-    """Read the key without showing what is typed."""
+    """Read the key without echoing it."""
     if sys.stdin.isatty():
         return getpass.getpass("Key (it is not shown): ")
     return read_line().strip()
 
 
 def found_line(info: ServerInfo | None) -> str:
-    """Describe in one line what a server was found to be."""
+    """Describe a server in one line, as it was last found."""
     if info is None:
         return "not looked at yet"
     drafts = {True: "MTP is on", False: "MTP is off", None: "does not tell of MTP"}
@@ -128,7 +129,7 @@ def found_line(info: ServerInfo | None) -> str:
             drafts[info.mtp],
         )
     )
-    # What a server says of itself may steer a terminal.
+    # A server's description of itself could contain control sequences for the terminal.
     return "".join(it for it in line if it.isprintable())
 
 

@@ -1,4 +1,4 @@
-"""Other servers whose models answer here, for the window."""
+"""Other servers whose models answer in Hearth, for the window."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SERVERS = "servers"
-"""A queue of its own: a server, or a keyring that asks its user, may take its time."""
+"""A separate queue, because a server, or a keyring that asks its user, can take long."""
 
 
 @dataclass(frozen=True)
 class Destination:
-    """The place that a chat's text goes to. leaves: to another computer. server: its name."""
+    """The place that a chat's text is sent to.
+
+    Attributes:
+        server: The server's name.
+        leaves: Whether it is another computer.
+    """
 
     server: str
     host: str
@@ -50,9 +55,11 @@ class Profiles(Protocol):
 class ServerList(QObject):
     """The servers, and changes to them.
 
-    listed(): the profiles are others. failed(error): the list could not be read.
+    Methods with `done` and `failed` call one of these with the result or the error.
 
-    A verb calls `done` with what has come of it, or `failed` with what went wrong.
+    Signals:
+        listed(): The profiles have changed.
+        failed(error): The list could not be read.
     """
 
     listed = Signal()
@@ -65,17 +72,25 @@ class ServerList(QObject):
         self._known: tuple[ServerProfile, ...] | None = None
 
     def profiles(self) -> tuple[ServerProfile, ...]:
-        """Return the profiles, read at once first: what leaves this computer is said before."""
+        """Return the profiles. The first call reads them at once.
+
+        The window must know before a message is sent whether it leaves this computer.
+        """
         if self._known is None:
             self._known = tuple(self._servers.list())
         return self._known
 
     def look(self) -> None:
-        """Read the profiles again: they may have been changed in a terminal."""
+        """Read the profiles again, as a command in a terminal can have changed them."""
         self._tasks.run(lambda: tuple(self._servers.list()), self._have, self.failed.emit, on=STORE)
 
     def place_of(self, model: str, entry: ModelEntry | None) -> Destination | None:
-        """Return where a model's answers come from, None for Hearth. entry: None if not listed."""
+        """Return the destination of a model's answers; None if Hearth itself answers.
+
+        Args:
+            model: The id or name that was requested.
+            entry: The model in the list; None if it is not listed.
+        """
         if entry is not None and not entry.on_server:
             return None
         named = model.partition(":")[0] if ":" in model else ""
@@ -84,16 +99,17 @@ class ServerList(QObject):
                 return self.where(profile)
         if entry is None:
             return None
-        # A server that is not known is another computer, until it is known not to be.
+        # An unknown server counts as another computer.
         return Destination(named or entry.server, named or entry.server, leaves=True)
 
     def where(self, profile: ServerProfile) -> Destination:
+        """Return the destination of a server."""
         from app.net.hosts import is_loopback
 
         return Destination(profile.name, profile.host, leaves=not is_loopback(profile.host))
 
     def key_variable(self, name: str) -> str:
-        """Return the variable of the environment with the key of a server so named, or ""."""
+        """Return the environment variable with the key of this server; "" if there is none."""
         return self._servers.key_variable(name)
 
     def save(
@@ -104,10 +120,12 @@ class ServerList(QObject):
         done: Callable[[ServerProfile, str], object],
         failed: Failed,
     ) -> None:
-        """Keep a profile, new or changed. key, take_key: as in `Servers.save`.
+        """Save a new or changed profile.
 
-        done: is given the profile as it is kept, and what its owner should know of where the key
-        is kept, "" if it is kept well.
+        Args:
+            key, take_key: As for `Servers.save`.
+            done: Called with the saved profile and a warning about where the key is stored; "" for
+                none.
         """
 
         def work() -> tuple[ServerProfile, str]:
@@ -136,12 +154,12 @@ class ServerList(QObject):
         done: Callable[[ServerInfo], object],
         failed: Failed,
     ) -> None:
-        """Ask a server what it is; it does not have to be kept."""
+        """Ask a server what it is; its profile need not be saved."""
         work = partial(self._servers.test, profile, key, take_key=take_key)
         self._tasks.run(work, done, failed, on=SERVERS)
 
     def remove(self, profile: ServerProfile, failed: Failed) -> None:
-        """Remove a server with its key; the chats stay."""
+        """Remove a server and its key; the chats stay."""
         self._tasks.run(
             lambda: self._servers.remove(profile.id), lambda _: self.look(), failed, on=SERVERS
         )

@@ -1,4 +1,4 @@
-"""Other servers whose models answer here: their profiles, keys and connections."""
+"""Other servers whose models answer in Hearth: their profiles, keys and connections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class Servers:
-    """Manages servers; may be used from any thread. Each method raises UserError."""
+    """The user's servers, managed from any thread. Each method raises UserError."""
 
     def __init__(self, store: ServerStore, secrets: Secrets, gate: Gate) -> None:
         self._store = store
@@ -40,11 +40,11 @@ class Servers:
         self._keys_given: Counter[str] = Counter()
 
     def list(self) -> tuple[ServerProfile, ...]:
-        """List the profiles by name; no server is asked."""
+        """Return the profiles by name, without connecting to any server."""
         return tuple(self._store.profiles())
 
     def find(self, called: str) -> ServerProfile:
-        """Find a profile by its name or id. Raises ServerUnknown."""
+        """Return the profile with this name or id. Raises ServerUnknown."""
         for profile in self.list():
             if profile.id == called or profile.name.casefold() == called.casefold():
                 return profile
@@ -56,27 +56,33 @@ class Servers:
         )
 
     def leaves(self, profile_id: str) -> bool:
-        """Tell whether text for a server leaves this computer, as it does for an unknown one."""
+        """Return whether text for a server leaves this computer; True for an unknown server."""
         found = (it for it in self.list() if it.id == profile_id)
         return all(not is_loopback(it.host) for it in found)
 
     def info(self, profile_id: str) -> ServerInfo | None:
-        """Return what the server was found to be last; it is not asked."""
+        """Return the result of the server's last test, without connecting to it."""
         return self._store.info(profile_id)
 
     def way(self, profile: ServerProfile) -> str:
-        """Return a value that changes with all that leads to the server: then models load anew."""
+        """Return a value that changes when models must be loaded again.
+
+        It depends on the address, the certificates and the key.
+        """
         trust = f"{profile.ca} {profile.certificate}"
         return f"{profile.address} {trust} {self._keys_given[profile.id]}"
 
     def save(
         self, profile: ServerProfile, key: str | None, *, take_key: bool = False
     ) -> ServerProfile:
-        """Keep a profile, new if its id is "". key: None leaves it as it is, "" forgets it.
+        """Save a profile; a profile with the id "" is new.
 
-        A key was given for one place: where scheme, host or port become others it is forgotten,
-        unless take_key says that it may go there. Without a keyring the key is kept for this run
-        only: `key_status` says so.
+        A key was given for one origin. If scheme, host or port change, it is forgotten. Without a
+        keyring the key is stored for this run only; see `key_status`.
+
+        Args:
+            key: None keeps the stored key, "" removes it.
+            take_key: Keep the stored key for the new origin.
         """
         secret = checked(key, "The key") if key else None
         normalised = replace(
@@ -102,26 +108,29 @@ class Servers:
         return normalised
 
     def remove(self, profile_id: str) -> None:
-        """Forget a server and its key; the chats stay. Raises ServerUnknown, KeyringBroken."""
+        """Remove a server and its key; the chats stay. Raises ServerUnknown or KeyringBroken."""
         profile = self.find(profile_id)
         if self._secrets.get(profile.secret) is not None:
             self._secrets.clear(profile.secret)
         self._store.remove(profile.id)
 
     def parts_from_key(self, profile: ServerProfile) -> str:
-        """Return the origin that the kept key was for, if the profile is at another one now."""
+        """Return the origin of the stored key, if the profile has moved to another one.
+
+        Returns "" if saving the profile would lose no key.
+        """
         before = self._moved(replace(profile, address=normalised_address(profile.address)))
         if before is None or self.key_status(before).place not in ("keyring", "memory"):
             return ""
         return before.origin
 
     def key_variable(self, name: str) -> str:
-        """Return the variable of the environment that holds the key of a server so named, or ""."""
+        """Return the set environment variable with the key of this server; "" if there is none."""
         variable = key_variable(name)
         return variable if os.environ.get(variable, "").strip() else ""
 
     def key_status(self, profile: ServerProfile) -> SecretStatus:
-        """Tell whether there is a key, and where; a keyring that fails is a warning."""
+        """Return whether there is a key, and where; a failing keyring becomes a warning."""
         if self.key_variable(profile.name):
             return SecretStatus(True, "environment")
         try:
@@ -132,10 +141,13 @@ class Servers:
     def test(
         self, profile: ServerProfile, key: str | None = None, *, take_key: bool = False
     ) -> ServerInfo:
-        """Ask a server what it is; one that is not kept can be tested, too.
+        """Ask a server what it is; its profile need not be saved.
 
-        key: None for the one that is kept for this place. take_key: as in `save`.
-        Raises EngineError, Offline and others of the gate.
+        Raises EngineError, Offline and other errors of the gate.
+
+        Args:
+            key: None uses the key stored for this origin.
+            take_key: As for `save`.
         """
         from engines.openai.client import OpenAiClient
         from engines.remote.identify import identify
@@ -162,7 +174,7 @@ class Servers:
         return info
 
     def lend(self, profile_id: str) -> Served:
-        """Connect to a server for the engine, which closes it. Raises ServerUnknown."""
+        """Return a connection to a server for the engine, which closes it. Raises ServerUnknown."""
         from engines.remote.engine import Served
 
         profile = self.find(profile_id)
@@ -177,7 +189,7 @@ class Servers:
         )
 
     def _require_own_variable(self, profile: ServerProfile) -> None:
-        """Refuse a name whose key variable another server has. Raises ServerInvalid."""
+        """Refuse a name whose key variable belongs to another server. Raises ServerInvalid."""
         variable = key_variable(profile.name)
         for other in self.list():
             if other.id != profile.id and key_variable(other.name) == variable:
@@ -188,12 +200,12 @@ class Servers:
                 )
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
-        """Return the profile as it is kept, if that is at another origin."""
+        """Return the stored profile, if its origin differs from that of this one."""
         kept = (it for it in self.list() if it.id == profile.id)
         return next((it for it in kept if it.origin != profile.origin), None)
 
     def _forget_key(self, profile: ServerProfile) -> None:
-        """Forget the key of an origin that is left; if the keyring fails, it goes nowhere."""
+        """Forget the key of a former origin; if the keyring fails, the key stays there unused."""
         try:
             if self._secrets.get(profile.secret) is not None:
                 self._secrets.clear(profile.secret)
@@ -205,7 +217,7 @@ class Servers:
         return {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
 
     def _key(self, profile: ServerProfile) -> Secret | None:
-        """Return the key; a keyring that fails does not stop those servers that want none."""
+        """Return the key; a failing keyring must not stop servers that need no key."""
         variable = key_variable(profile.name)
         if text := os.environ.get(variable, "").strip():
             return checked(text, f"{variable} in the environment")

@@ -1,4 +1,4 @@
-"""The profiles of other servers in the database; no key is there."""
+"""The profiles of other servers in the database, without their keys."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class ServerStore:
         return [_profile(row) for row in rows]
 
     def save(self, profile: ServerProfile) -> None:
-        """Save a new profile, or another in place of that with its id.
+        """Save a new profile, or replace the one with this id.
 
-        Raises ServerInvalid for a name that another has.
+        The result of the server's last test is dropped if the address has changed. Raises
+        ServerInvalid if another server has the name.
         """
         values = (profile.id, profile.name, profile.address)
         files = (_text(profile.ca), _text(profile.certificate))
@@ -53,7 +54,7 @@ class ServerStore:
             db.execute("DELETE FROM servers WHERE id = ?", (profile_id,))
 
     def info(self, profile_id: str) -> ServerInfo | None:
-        """Return what the server was found to be last; None if nobody has looked."""
+        """Return the result of the server's last test; None if it was never tested."""
         with self._database.read() as db:
             row = db.execute("SELECT facts FROM servers WHERE id = ?", (profile_id,)).fetchone()
         if row is None or row["facts"] is None:
@@ -63,6 +64,7 @@ class ServerStore:
         return ServerInfo(**values, models=models)
 
     def keep_info(self, profile_id: str, info: ServerInfo) -> None:
+        """Store the result of a server's test."""
         with self._database.write() as db:
             text = json.dumps(asdict(info), ensure_ascii=False)
             db.execute("UPDATE servers SET facts = ? WHERE id = ?", (text, profile_id))

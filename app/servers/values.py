@@ -1,4 +1,4 @@
-"""Other servers with models, as their user has described them: values and their rules."""
+"""Other servers with models, as the user describes them: values and their rules."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ _PATH = re.compile(r"^(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\])|\.gguf$", re.IGNORE
 
 @dataclass(frozen=True)
 class ServerProfile:
-    """A server by its user's name for it. Its key is a secret, which is kept by the id.
+    """A server under the name that the user gave it. Its key is stored elsewhere, as a secret.
 
-    id: "" for one that is not kept yet. address: the part before “/v1”.
-    ca, certificate: as in `Trust`.
+    Attributes:
+        id: "" for a profile that has not been saved.
+        address: The part of the URL before “/v1”.
+        ca, certificate: As for `Trust`.
     """
 
     id: str
@@ -54,17 +56,17 @@ class ServerProfile:
 
     @property
     def origin(self) -> str:
-        """The origin to which alone its key may be sent."""
+        """The only origin to which its key may be sent."""
         return origin_of(self.address)
 
     @property
     def secret(self) -> str:
-        """The name under which its key is kept: another for each origin, so that it goes to one."""
+        """The name of its key in the keyring, different for each origin, so only one gets it."""
         return f"server/{self.id} {self.origin}"
 
 
 def normalised_address(text: str) -> str:
-    """Normalise an address: without “/v1” and what follows. Raises AddressInvalid."""
+    """Return an address without “/v1” and what follows. Raises AddressInvalid."""
     address = text.strip()
     if "://" not in address:
         address = f"http://{address}"
@@ -99,7 +101,7 @@ def origin_of(address: str) -> str:
 
 
 def normalised_name(text: str) -> str:
-    """Normalise a name. Raises ServerInvalid."""
+    """Return a name with single spaces. Raises ServerInvalid."""
     name = " ".join(text.split())
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
@@ -116,7 +118,7 @@ def _shown(text: str) -> str:
 
 
 def short_name(model: str) -> str:
-    """Shorten a model's name for lists; of a path, which llama-server gives, keep the file."""
+    """Return a model's name for lists; of llama-server's paths, return only the file's name."""
     if not _PATH.search(model):
         return model
     last = re.split(r"[/\\]", model.rstrip("/\\"))[-1]
@@ -124,5 +126,5 @@ def short_name(model: str) -> str:
 
 
 def key_variable(name: str) -> str:
-    """Name the environment variable that may hold the key of the server with this name."""
+    """Return the environment variable that can hold the key of a server with this name."""
     return "HEARTH_KEY_" + re.sub(r"\W", "_", name).upper()

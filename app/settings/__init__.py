@@ -1,1 +1,1 @@
-"""Every setting: its field, its file, and its form."""
+"""The settings: their fields, their file, and their form."""

@@ -24,6 +24,7 @@ _STATES = {"works": "works", "untried": "is tried before its first use", "off": 
 
 
 def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Print hardware, devices and engines; first try or switch off a device if asked to."""
     if args.tried is not None:
         out.note(f"Trying {args.tried}; a driver can take minutes the first time.")
         app.devices.try_again(args.tried, CancelToken())
@@ -72,7 +73,7 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
-    """List llama.cpp's graphics devices and its processor; none, and why, where it cannot load."""
+    """Return llama.cpp's devices, the processor among them; if it cannot load, none and why."""
     try:
         return app.devices.list(), ""
     except EngineUnavailable as error:
@@ -80,6 +81,7 @@ def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
 
 
 def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
+    """List the settings, print one, or change one."""
     settings = app.settings.read()
     if args.verb == "set":
         settings = settings.changed(args.what, args.value)
@@ -112,7 +114,7 @@ def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Change several settings in one step; returns them."""
+    """Change several settings in one write; return the changes."""
     settings = app.settings.read()
     for name, value in values.items():
         settings = settings.changed(name, value)
@@ -122,14 +124,14 @@ def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, obje
 
 
 def _require_model(app: App, setting: str, called: str) -> None:
-    """Refuse a model that is not here, or cannot do what the setting is for.
+    """Check that a model is on this computer and can do what the setting needs.
 
     Raises ModelUnknown, ModelAmbiguous, SettingsInvalid or EngineError.
     """
     entry = app.library.find(called)
     if entry.on_server:
         return
-    can = app.library.facts(entry).can or ()  # so its file can be read
+    can = app.library.facts(entry).can or ()  # none if its file cannot be read
     if setting == "embedding_model" and "embeds" not in can:
         raise SettingsInvalid(
             f"“{entry.name}” is not an embedding model.",
@@ -139,7 +141,7 @@ def _require_model(app: App, setting: str, called: str) -> None:
 
 
 def cell(value: Any) -> str:
-    """Show a value as a cell of a table."""
+    """Return a value as the text of a table's cell."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
@@ -156,7 +158,7 @@ def _declare_hardware(parser: argparse.ArgumentParser) -> None:
 
 
 def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
-    """Say that files open in a window only; with one, they have gone to it."""
+    """Tell the user that `hearth open` needs a window; if there was one, it has taken the files."""
     raise UserError(
         "The files were not opened.",
         "There is no display for a window here.",
@@ -196,7 +198,7 @@ SETTINGS = Command(
 
 
 def reset_in_words(settings: Mapping[str, object]) -> list[str]:
-    """Say which settings named something that was removed, and what they are now."""
+    """Return sentences on the settings that named something removed, with their new values."""
     return [
         f"The setting {name} named it, and is {value or 'empty'} now."
         for name, value in settings.items()

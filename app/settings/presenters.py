@@ -1,4 +1,4 @@
-"""The settings in use, and changes to them."""
+"""Holds the current settings for the window, and changes them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 
 class SettingsService(QObject):
-    """The settings. `changed` is emitted after the new ones are on disk.
+    """The current settings.
 
-    faults: what of their file could not be used at the start.
+    Attributes:
+        faults: The parts of the settings file that could not be used at the start.
+
+    Signals:
+        changed(settings): The new settings are on disk.
     """
 
     changed = Signal(object)
@@ -33,7 +37,12 @@ class SettingsService(QObject):
         return self._current
 
     def know_models(self, require_model: RequireModel) -> None:
-        """Refuse names of models that are not here from now on, without looking for any."""
+        """From now on refuse names of models that are not on this computer.
+
+        Args:
+            require_model: Checks a name against the models that are known, without looking for
+                more.
+        """
         self._require_model = require_model
 
     def set(self, name: str, value: object) -> None:

@@ -16,7 +16,7 @@ from app.settings.values.named import adapters_named, folders_named, in_one_file
 _ADAPTER: Final = "adapter_config.json"
 Devices = Callable[[], Collection[str]]
 RequireModel = Callable[[str], object]
-"""Raises ModelUnknown or ModelAmbiguous where a name is not that of one model here."""
+"""Raises ModelUnknown or ModelAmbiguous if the name does not identify one model."""
 
 _EMBEDS_NOTHING: Final = "off"
 
@@ -30,9 +30,13 @@ def require_usable(
 ) -> None:
     """Check a value that is about to be set.
 
-    devices: the names of those that llama.cpp lists, where they can be asked for.
-    settings: those that are to hold then, for a value that depends on another.
-    Raises SettingsInvalid, and what `require_model` raises.
+    Args:
+        devices: Returns the names of llama.cpp's devices, if they can be listed.
+        require_model: Checks the name of a model.
+        settings: All settings after the change, for a value that depends on another one.
+
+    Raises:
+        SettingsInvalid: The value cannot be used. `require_model` can raise other errors.
     """
     text = str(value)
     if name == "model":
@@ -48,7 +52,7 @@ def require_usable(
 
 
 def _models_named(name: str, text: str) -> Collection[str]:
-    """Return the models that a value names."""
+    """Return the names of models in a value."""
     called = text.strip()
     if name == "server_aliases":
         return aliases_named(text).values()
@@ -58,7 +62,7 @@ def _models_named(name: str, text: str) -> Collection[str]:
 
 
 def require_adapter(called: str, settings: Settings) -> None:
-    """Refuse an adapter that the settings do not list. Raises SettingsInvalid."""
+    """Check that the settings list this adapter. Raises SettingsInvalid."""
     known = [it.name for it in adapters_named(settings.vllm_adapters)]
     if called and called not in known:
         raise SettingsInvalid(
@@ -166,4 +170,4 @@ _PARSED: Final[Mapping[str, Callable[[str], object]]] = {
     "vllm_adapters": _require_adapters,
     "traces_endpoint": _require_endpoint,
 }
-"""Checks that need nothing but the value."""
+"""Checks that depend only on the value."""

@@ -1,4 +1,4 @@
-"""The settings as a file a person can read and edit."""
+"""The settings file, which a person can read and edit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.base.folder import explained, read_file, write_whole
 from app.settings.values.fields import RENAMED, Settings
 
 _MOST_BYTES: Final = 4_000_000
-"""More than any settings take; a system prompt may be long."""
+"""More than any settings need; a system prompt can be long."""
 
 _MOST_NAMED: Final = 3
 _LONGEST: Final = 80
@@ -23,11 +23,13 @@ _LONGEST: Final = 80
 
 @dataclass(frozen=True)
 class FoundSettings:
-    """The settings file as it was read.
+    """The contents of the settings file.
 
-    unknown: settings of another version of Hearth. faults: what cannot be used, to be told; nothing
-    is raised for it. is_damaged: the file itself or a value in it, so that writing would lose
-    something.
+    Attributes:
+        unknown: Settings of another version of Hearth, which are kept.
+        faults: Errors in the file, to be shown; they are not raised.
+        is_damaged: Whether the file or a value in it is invalid, so that writing would lose
+            something.
     """
 
     settings: Settings
@@ -37,26 +39,26 @@ class FoundSettings:
 
 
 class SettingsFile:
-    """The file of what differs from the defaults; written whole and renamed into place.
+    """The file of the settings that differ from the defaults, replaced as a whole when written.
 
-    A file that is damaged, in whole or in part, never keeps Hearth from starting: what can be read
-    of it holds, and else the default, or what is on the safe side. Names that only another version
-    knows are kept.
+    A damaged file never keeps Hearth from starting. Values that can be read apply; the others get
+    their default or, where it matters, a safe value. Names that only another version knows are
+    kept.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Settings:
-        """Read the settings; the defaults where there is no file."""
+        """Read the settings; return the defaults if there is no file."""
         return self.find().settings
 
     def find(self) -> FoundSettings:
-        """Read the settings, with what is wrong with their file."""
+        """Read the settings and the faults of the file."""
         try:
             values, twice = _values(self._path)
             understood = Settings.of(values)
-            _text(understood.unknown)  # what is nested too deeply to be kept is damage, too
+            _text(understood.unknown)  # a value nested too deeply to be kept is damage
         except FileNotFoundError:
             return FoundSettings(Settings(), {}, (), is_damaged=False)
         except (OSError, ValueError, RecursionError) as error:
@@ -72,9 +74,9 @@ class SettingsFile:
         )
 
     def write(self, settings: Settings) -> None:
-        """Write the settings; a damaged file is kept beside. Raises DataFolderReadOnly or DiskFull.
+        """Write the settings. Move a damaged file aside first, under another name.
 
-        With an error the old file is still there.
+        After an error the old file is still in place. Raises DataFolderReadOnly or DiskFull.
         """
         found = self.find()
         text = _text({**found.unknown, **settings.changes()})
@@ -119,7 +121,7 @@ class SettingsFile:
 
 
 def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the values by name, and the names that are there twice.
+    """Return the values by name, and the names that occur twice.
 
     Raises OSError, ValueError or RecursionError.
     """
@@ -143,18 +145,18 @@ def _values(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _whole(digits: str) -> float:
-    """Read a whole number; one of thousands of digits, which Python refuses, is out of range."""
+    """Read a whole number; make one of thousands of digits, which Python refuses, a float."""
     return int(digits) if len(digits) <= _LONGEST else float(digits)
 
 
 def _text(values: Mapping[str, object]) -> str:
-    """Write half characters, which UTF-8 does not have, as JSON does elsewhere."""
+    """Return the values as JSON, with lone surrogates escaped because UTF-8 cannot encode them."""
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _some(words: Sequence[str]) -> str:
-    """Name the first few, each cut to what a person reads."""
+    """List the first few words, each cut to a readable length."""
     shown = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]} …" for it in words[:_MOST_NAMED]]
     more = len(words) - len(shown)
     return "; ".join(shown) + (f"; and {more} more" if more else "")

@@ -1,1 +1,1 @@
-"""The start and the end of the window."""
+"""The window's start and end."""

@@ -1,8 +1,9 @@
-"""Ends the window as its own close does when the system or a terminal asks the process to end.
+"""Ends the window in the usual way when the system or a terminal asks the process to end.
 
-Python runs a handler only between two steps of its own, and an idle window takes none. So each
-signal also writes a byte into a pipe, which wakes Qt. Windows has no pipes that Qt could watch:
-there a step is taken twice a second. That a session ends, Qt is told by messages everywhere.
+Python runs a signal handler only between two bytecode instructions, and an idle window executes
+none. So each signal also writes a byte into a pipe, which wakes Qt. Windows has no pipes that Qt
+can watch; there a timer runs Python twice a second. The end of a desktop session is reported to Qt
+by messages on every system.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from PySide6.QtCore import QSocketNotifier, QTimer
 _WAKES = sys.platform != "win32"
 _STEP_MS = 500
 _SIGNALS = [
-    # A console of Windows that is closed, and Ctrl+Break, is the last of these.
+    # On Windows, closing the console and Ctrl+Break both arrive as SIGBREAK.
     getattr(signal, name)
     for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
     if hasattr(signal, name)
@@ -26,16 +27,20 @@ _SIGNALS = [
 
 
 class EndSignals:
-    """Handles signals from its making to `close`, on the main thread.
+    """Signal handlers that are installed until `close`; used on the main thread.
 
-    end: called once or more after a signal. wakes: whether a signal can wake Qt here. What was
-    ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
+    A signal that was ignored at the start stays ignored: `nohup` and a shell's background jobs rely
+    on it.
+
+    Args:
+        end: Called one or more times after a signal.
+        wakes: Whether a signal can wake Qt on this system.
     """
 
     def __init__(self, end: Callable[[], object], *, wakes: bool = _WAKES) -> None:
         self._end = end
         self._wakes = wakes
-        self._asked = False  # by a signal that could not wake Qt
+        self._asked = False  # whether a signal came that could not wake Qt
         self._before: dict[int, Any] = {}
         if not wakes:
             self._steps = QTimer()
@@ -68,7 +73,7 @@ class EndSignals:
         self._end()
 
     def close(self) -> None:
-        """Restore what a signal did before."""
+        """Restore the previous signal handlers."""
         for number, before in self._before.items():
             signal.signal(number, before)
         if not self._wakes:

@@ -1,7 +1,8 @@
-"""Loads what the window's first painting did without, while the window is alive.
+"""Loads everything that the window's first painting did not need, while the window responds.
 
-What only somebody at the window needs, the messages of a chat, is loaded at the first sign of them:
-then it is there before their click, and a window that is left alone does without.
+Modules that only an active user needs, such as those for the display of messages, are loaded at the
+first activity. Then they are ready before the first click, and a window left alone does not load
+them.
 """
 
 from __future__ import annotations
@@ -22,18 +23,21 @@ if TYPE_CHECKING:
     from app.wiring.window import WindowApp
 
 LOADING = "loading"
-"""The queue on which modules are imported."""
+"""The queue of the tasks that import modules."""
 
 
 class Loading(QObject):
-    """`start` imports, and makes services and widgets, in short steps.
+    """The second part of a start: imports, services and widgets, in short steps.
 
-    PySide6 makes a type when its name is first asked for, and two threads that ask for the same one
-    end the process. So modules that name Qt are imported on the window's thread alone, and only
-    those without it on another.
+    PySide6 creates a type when its name is first used, and two threads that use the same one at
+    once crash the process. So modules that import Qt are imported only on the window's thread, and
+    other threads import only modules without Qt.
 
-    ready(): the window is whole. failed(error): it cannot be. The owner calls `close`, after the
-    tasks.
+    The owner calls `close`, after closing the tasks.
+
+    Signals:
+        ready(): The window is complete.
+        failed(error): The window cannot be completed.
     """
 
     ready = Signal()
@@ -57,14 +61,16 @@ class Loading(QObject):
 
     @property
     def hindered(self) -> UserError | None:
-        """Why nothing can be kept just now, where that is so; once the window is whole."""
+        """Why nothing can be saved at present; None if it can, or before the window is complete."""
         return self._app.hindered if self._app is not None else None
 
     def start(self) -> None:
+        """Begin to load."""
         tasks = self._first.tasks
         tasks.run(_import_services, lambda _: self._go_on(), self.failed.emit, on=LOADING)
 
     def close(self) -> None:
+        """Stop loading, and close everything that was opened."""
         self._pause.stop()
         if self._app is not None:
             self._app.close()
@@ -106,7 +112,7 @@ class Loading(QObject):
 
 
 def keep_words(window: MainWindow, drafts: Drafts) -> None:
-    """Keep as a draft what was typed in a window that closes before a page received it."""
+    """Save as a draft what the user typed if the window closes before a page received it."""
     early = window.early_messages
     if early.listens:
         texts = [*(str(values[0]) for values in early.held), window.composer.text]
@@ -118,8 +124,8 @@ def _import_services() -> None:
 
 
 def _import_markdown() -> None:
-    import app.markdown.parser  # noqa: F401 - as above
+    import app.markdown.parser  # noqa: F401 - imported to have it loaded
 
 
 def _import_messages() -> None:
-    import app.chats.transcript.pages.message_view  # noqa: F401 - as above
+    import app.chats.transcript.pages.message_view  # noqa: F401 - imported to have it loaded

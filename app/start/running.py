@@ -1,4 +1,4 @@
-"""Runs the window: its first painting, what is loaded after it, and its end."""
+"""Runs the window: its first painting, the loading afterwards, and its end."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obj
 
 
 def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchRequest) -> int:
-    """Show the window until it is closed; returns the exit status.
+    """Show the window until it is closed; return the exit status.
 
-    Raises what kept the window from opening.
+    Raises whatever error kept the window from opening.
     """
     instance = SingleInstance(opened.folder.root, wish)
     close_to_others(opened.folder.root / LOCK)
@@ -54,7 +54,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
         loading.ready.connect(lambda: start.finish(loading.hindered))
         loading.failed.connect(start.fail)
         FirstPainting(window.composer.edit).painted.connect(loading.start)
-        # Not `quit`, which a window may refuse that rather stays in the tray.
+        # Not `quit`, which a window that closes to the tray can refuse.
         signals = EndSignals(lambda: QApplication.exit(0))
         try:
             window.show()
@@ -77,7 +77,7 @@ def run(app: QApplication, opened: OpenStores, offline: bool, wish: LaunchReques
 
 
 class _Start:
-    """The end of a start, when the window is whole or cannot be."""
+    """The last step of a start, when the window is complete or has failed."""
 
     def __init__(
         self,
@@ -94,8 +94,12 @@ class _Start:
         self._hook = sys.excepthook
 
     def finish(self, hindered: UserError | None) -> None:
-        """Finish the start. hindered: why nothing can be kept just now, where that is so."""
-        # What is there now stays: looking through it again and again would hold up the window.
+        """Finish the start.
+
+        Args:
+            hindered: Why nothing can be saved at present; None if it can.
+        """
+        # These objects stay alive, so the garbage collector need not go through them again.
         gc.freeze()
         gc.enable()
         desktop = self._window.desktop
@@ -111,17 +115,20 @@ class _Start:
             self._app.hear()
 
     def fail(self, error: Exception) -> None:
+        """End the event loop because of this error."""
         self.error = error
         QApplication.exit(1)
 
     def close(self) -> None:
+        """Restore the hook for exceptions."""
         sys.excepthook = self._hook
 
 
 def show_startup_error(app: QApplication, error: UserError) -> str:
-    """Say in a window of its own why Hearth cannot start; returns when it is closed.
+    """Show in a window of its own why Hearth cannot start; return when it is closed.
 
-    The name of the copy of the chats that the user wants to have put back; "" for none.
+    Returns:
+        The name of the copy of the chats that the user wants to restore; "" for none.
     """
     from app.kit.notify import startup_dialog
 
@@ -135,9 +142,9 @@ def show_startup_error(app: QApplication, error: UserError) -> str:
 
 
 def _reporter(window: MainWindow) -> _Hook:
-    """Return the hook for exceptions that nobody caught, which logs and shows them.
+    """Return the hook that logs and shows uncaught exceptions.
 
-    The log is on the disk, so it gets no word of a scratch chat.
+    The log is a file, so it must not contain any text of a scratch chat.
     """
 
     def report(

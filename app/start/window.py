@@ -1,7 +1,7 @@
 """Opens Hearth's window: from the data folder to the end of the event loop.
 
-What the window is made of is imported by `open_window`: who asks a window that is open already
-does without.
+The window's modules are imported only by `open_window`, because a start that passes its request to
+an open window does not need them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from engines.errors import UserError
 
 
 def open_window(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
-    """Show the window until it is closed; returns the exit status.
+    """Show the window until it is closed; return the exit status.
 
-    An error that ends it is shown in a window of its own, a bug of ours too; where chats are
-    damaged, a copy of them can be put back there. Raises UserError then, and AlreadyOpen where the
-    data folder has a window, which is shown instead.
+    An error that ends Hearth, even an internal one, is shown in a window of its own first. If the
+    chats are damaged, the user can restore a copy of them there.
+
+    Raises:
+        UserError: Hearth could not start, and the user has seen why.
+        AlreadyOpen: The data folder is open in another window, which comes to the front.
     """
     from app.start.running import show_startup_error
     from app.wiring.opening import put_back
@@ -61,7 +64,7 @@ def _open(folder: DataFolder, offline: bool, wish: LaunchRequest) -> int:
 
 
 def passed_on(folder: DataFolder, wish: LaunchRequest) -> bool:
-    """Ask a window that is open for this data folder to do what is wanted, if there is one.
+    """Pass a request to the window that has this data folder open; return whether there was one.
 
     Raises NotADataFolder.
     """

@@ -1,4 +1,4 @@
-"""The window's state in a file of its own: it is no setting, and losing it costs nothing."""
+"""The window's state in a file of its own; it is not a setting, and its loss does no harm."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _WIDEST: Final = 10_000
 
 
 class WindowStateFile:
+    """The file with the window's state."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> WindowState:
-        """Read the state; the default where there is none that can be read."""
+        """Read the state; return the default if the file is missing or invalid."""
         try:
             values = json.loads(read_file(self._path, _MOST_BYTES))
             return WindowState(

@@ -1,5 +1,5 @@
-"""The composition root: the only place that makes stores, services, presenters and engines.
+"""The composition root: the only place that creates stores, services, presenters and engines.
 
-`app` makes what window and terminal share, `window` what the window has besides. The other
-modules each make one part of these.
+`app` creates the parts that window and terminal share, `window` creates the window's presenters.
+Each other module creates one part of these.
 """

@@ -1,9 +1,9 @@
-"""The composition root: what window and terminal share, each part made when it is first asked for.
+"""The composition root: the parts that window and terminal share, each created on first use.
 
     with closing(open_app(DataFolder.default())) as app:
         print(app.library.entries())
 
-`window` makes what the window has besides.
+`window` creates the presenters that only the window has.
 """
 
 from __future__ import annotations
@@ -92,20 +92,21 @@ if TYPE_CHECKING:
     from engines.remote.engine import RemoteEngine
 
 DELETED_KEPT_DAYS = 30
-"""How long a deleted chat can still be brought back: days on which Hearth was open."""
+"""How long a deleted chat can be restored, in days on which Hearth was open."""
 
 HEADERS_KEPT_S = 30 * 24 * 3600.0
 """How long a header from the Hub is kept, in seconds."""
 
 
 class App:
-    """Hearth without its window, each part made when first asked for. The owner calls `close`.
+    """Hearth without its window. The owner calls `close`.
 
-    A part is a property that makes itself, so their order is nobody's concern; from any thread.
-    What a start does without is imported there, too.
+    Each part is a property that is created on first use, from any thread; so their order does not
+    matter. Modules that a start does not need are imported there, too.
 
-    hindered: why nothing can be kept just now, where that is so. stays_offline: in this run,
-    whatever the settings say.
+    Attributes:
+        hindered: Why nothing can be saved at present; None if it can.
+        stays_offline: Whether this run stays offline, whatever the settings say.
     """
 
     def __init__(
@@ -116,10 +117,12 @@ class App:
         outside: bool = False,
         leaves_worker: bool = False,
     ) -> None:
-        """Take over the open data folder, and close it on an error. Raises AppError.
+        """Take over the open data folder; close its database after an error. Raises AppError.
 
-        outside: who loads no model sees the computer's devices through another process.
-        leaves_worker: a worker of vLLM's stays for a while when this is closed.
+        Args:
+            outside: List the devices in another process, instead of loading llama.cpp into this
+                one.
+            leaves_worker: Let a vLLM worker run on for a while after `close`.
         """
         self.opened = opened
         self.folder = opened.folder
@@ -147,8 +150,9 @@ class App:
             forget_headers(self.folder.headers, HEADERS_KEPT_S)
 
     def close(self) -> None:
+        """Close all parts."""
         with ExitStack() as last:
-            # In the other order; each whatever became of those before it.
+            # These run in reverse order, and each one even if an earlier one failed.
             last.callback(self.database.close)
             last.callback(self.index.close)
             last.callback(self.gate.close)
@@ -159,7 +163,7 @@ class App:
             self.server.stop()
 
     def _tidy(self) -> NothingKept | None:
-        """Remove what is due to go; returns why nothing can be written, where that is so."""
+        """Remove what has expired or was left over; return why nothing can be written, or None."""
         try:
             self.opened.tidy()
             self.chats.mark_interrupted()
@@ -230,7 +234,7 @@ class App:
 
     @once
     def knowledge(self) -> Knowledge:
-        """The user's collections, with the model that turns their passages into vectors."""
+        """The user's collections, with the model that computes the embeddings of their passages."""
 
         def offers() -> list[str]:
             sizes = self.recommending.catalogue().sizes
@@ -239,16 +243,17 @@ class App:
                 key=lambda it: sizes[it].variants[0].gb.value,
             )
 
-        # An engine of its own, so that the model is loaded beside the chat's.
+        # A separate engine, so that this model is loaded beside the chat's model.
         runtime = Runtime({"llamacpp": self._llama_loader()})
         embedding = Embedding(self.library, runtime, self.settings.read, offers)
         store = CollectionStore(self.database)
-        reader = DocumentReader(Limits(pages=0))  # pages of scans are not shown from collections
+        reader = DocumentReader(Limits(pages=0))  # collections do not show the pages of scans
         return Knowledge(store, self.folder.knowledge, reader.many, embedding)
 
     # The network
 
     def offline(self) -> bool:
+        """Return whether Hearth is to connect to nothing."""
         return self.stays_offline or self.settings.read().offline
 
     @once
@@ -266,7 +271,7 @@ class App:
     @once
     def tokens(self) -> Tokens:
         def whose(token: str) -> str:
-            """Ask for the account of a token, without the one that is kept."""
+            """Return the account of a token; uses this token instead of the stored one."""
             from app.models.hub.client import Hub
 
             return Hub(self.gate, lambda: None).who(token)
@@ -283,7 +288,7 @@ class App:
 
     @once
     def server(self) -> ServerControl:
-        """The server that other programs ask."""
+        """The API server for other programs."""
         from app.wiring.server import api_server
 
         return ServerControl(
@@ -337,7 +342,7 @@ class App:
     @once
     def library(self) -> Library:
         def further() -> list[ModelEntry]:
-            """List models that are no files of their own here."""
+            """List the models that are not files of their own on this computer."""
             servers = self.servers
             served = served_models(servers.list(), servers.info, servers.way)
             return [*self.vllm.starter(), *served]
@@ -389,7 +394,7 @@ class App:
     # Engines
 
     def look(self) -> Hardware:
-        """Detect this computer's hardware as it is now."""
+        """Detect this computer's hardware in its present state."""
         from app.wiring.devices import looking
 
         return looking(self.devices, inside=not self._outside)()
@@ -401,7 +406,7 @@ class App:
         return device_trials(self.folder.root, STARTER)
 
     def availability(self) -> tuple[EngineAvailability, ...]:
-        """Tell which engines can run here, and why the others cannot."""
+        """Return which engines can run here, and why the others cannot."""
         return availability(self.folder.engines, len(self.servers.list()))
 
     @once
@@ -459,7 +464,7 @@ class App:
             self._llama,
             lambda: self.fitting,
             self.advise,
-            lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - made then
+            lambda names, cancel: self.devices.ready(names, cancel),  # noqa: PLW0108 - on use
         )
 
     def _llama(self) -> LlamaCppEngine:
@@ -514,17 +519,19 @@ class App:
 
 
 def open_app(folder: DataFolder, *, offline: bool = False) -> App:
-    """Open the data folder for a command. Raises AppError; nothing stays open then.
+    """Open the data folder for a command. Raises AppError, and then leaves nothing open.
 
-    offline: stay offline in this run, whatever the settings say.
+    Args:
+        offline: Stay offline in this run, whatever the settings say.
     """
     return App(open_data(folder), offline=offline, leaves_worker=True)
 
 
 def hardware(folder: Path | None = None) -> Hardware:
-    """Detect the hardware, with llama.cpp's devices where it can load.
+    """Detect the hardware, with llama.cpp's devices if it can be loaded.
 
-    folder: where verdicts on devices are remembered.
+    Args:
+        folder: Where the verdicts on devices are stored; None stores none.
     """
     from app.wiring.devices import device_trials, looking
 

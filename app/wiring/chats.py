@@ -1,4 +1,4 @@
-"""Makes the window's presenters for the chats of one database."""
+"""Creates the window's presenters for the chats of a database."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def in_background(
     presenters: WindowPresenters,
     tasks: Tasks,
 ) -> tuple[Titles, DailySnapshots]:
-    """Start what goes on by itself while the window is open; the owner keeps it."""
+    """Start the background work of an open window; the owner keeps the objects alive."""
     chats, generation, search = presenters.chats, presenters.generation, presenters.search
     titles = Titles(store, runtime, generation, presenters.settings, tasks)
     titles.titled.connect(chats.changed)
@@ -88,7 +88,11 @@ def answering(
     documents: Documents,
     tasks: Tasks,
 ) -> Answering:
-    """Make the presenters around answers for a database's chats, which `generation` answers."""
+    """Create the presenters around answers for a database's chats.
+
+    Args:
+        generation: Writes the answers of these chats.
+    """
     citing = Citing(grounding, documents.state_of)
     return Answering(
         Branches(BranchStore(database), generation, tasks),
@@ -110,7 +114,7 @@ def context(
     settings: SettingsService,
     tasks: Tasks,
 ) -> ContextUses:
-    """Make the service that measures the contexts of a database's chats."""
+    """Create the presenter that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
     counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
@@ -127,11 +131,14 @@ def scratch(
     knowledge: Knowledge,
     projector_of: ProjectorOf,
 ) -> Scratch:
-    """Make a chat with stores of its own, all in memory: none knows the data folder.
+    """Create a scratch chat, whose stores are all in memory and know no data folder.
 
-    local_fallback, projector_of: as of `Answers`; it begins on this
-    computer.
-    knowledge: the user's collections, which it may be grounded in.
+    It begins with a model on this computer.
+
+    Args:
+        local_fallback: As for `ChatSettings`.
+        projector_of: As for `Answers`.
+        knowledge: The user's collections, which the chat can use.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)

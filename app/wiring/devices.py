@@ -1,4 +1,4 @@
-"""Makes what detects this computer and tries its graphics devices."""
+"""Creates the functions that detect this computer and try its graphics devices."""
 
 from __future__ import annotations
 
@@ -15,15 +15,21 @@ from engines.llamacpp.trial import Trials
 
 
 def device_trials(folder: Path | None, starter: Path) -> DeviceTrials:
-    """Make the trials of devices. folder: where verdicts are kept; None keeps none."""
+    """Create the trials of devices.
+
+    Args:
+        folder: Where the verdicts are stored; None stores none.
+    """
     return DeviceTrials(Devices().look, Trials(folder, starter))
 
 
 def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
-    """Return a function that detects the hardware; devices that failed cannot be used.
+    """Return a function that detects the hardware; it marks devices that failed as unusable.
 
-    inside: for those who load llama.cpp into this process anyway. Without its devices, where it
-    cannot load or look: the hardware's notes say why.
+    If llama.cpp cannot load or list its devices, there are none, and the hardware's notes say why.
+
+    Args:
+        inside: Load llama.cpp into this process, for callers that load it anyway.
     """
 
     def look() -> Hardware:

@@ -1,4 +1,4 @@
-"""Makes the installer of vLLM: for this system, or on Windows for the Linux inside it."""
+"""Creates the installer of vLLM: for this system or, on Windows, for WSL2."""
 
 from __future__ import annotations
 
@@ -46,10 +46,13 @@ _ATTEMPTS = 8
 def engine_installer(
     root: Path, gate: Gate, offline: Callable[[], bool], wsl: Wsl | None = None
 ) -> EngineInstaller:
-    """Make the installer for a folder of environments; what is half made there goes.
+    """Create the installer for a folder of environments, and remove incomplete ones.
 
-    wsl: runs commands in the Linux inside a Windows. Raises AppError. What a killed installation
-    has half made in a Linux that does not start goes with the next installation.
+    Incomplete environments in a Linux that does not start are removed by the next installation.
+    Raises AppError.
+
+    Args:
+        wsl: Runs commands in WSL2; None if vLLM runs on this system.
     """
 
     def lock(name: LockName) -> Lock:
@@ -79,16 +82,20 @@ def engine_installer(
 
 
 def wsl_folder(root: Path) -> Path:
-    """Return the folder of the program that runs inside WSL2. root: of vLLM's environments."""
+    """Return the folder of the program that runs inside WSL2.
+
+    Args:
+        root: The folder of vLLM's environments.
+    """
     return root.with_name("vllm-wsl")
 
 
 def in_wsl(
     wsl: Wsl, root: Path, sources: InstallSources, locks: Path = LOCKS
 ) -> tuple[EngineHome, InstallSources]:
-    """Return the environments' home, and what makes one, where both are in WSL2.
+    """Return the home of the environments and the sources of an installation, both for WSL2.
 
-    The next one is made in the distribution that has one, as long as that is there.
+    A new environment is created in the distribution of the current one, as long as that exists.
     """
     folder = wsl_folder(root)
     home = EngineHome(root, partial(drop, wsl, folder))

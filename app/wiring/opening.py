@@ -1,6 +1,7 @@
-"""Opens the data folder, and makes the services that the window's first painting needs.
+"""Opens the data folder, and creates the services that the window's first painting needs.
 
-Part of the composition root. What takes longer to load, `wiring` makes on top of it.
+Part of the composition root. The other modules of `wiring` create the parts that take longer to
+load.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class OpenStores:
-    """The open stores of what the sidebar lists. The owner closes the database.
+    """The open stores that the sidebar needs. The owner closes the database.
 
-    hindered: why nothing can be kept just now, where that is so: then this is for reading.
+    Attributes:
+        hindered: Why nothing can be saved at present, so that the stores can only be read; None if
+            it can.
     """
 
     folder: DataFolder
@@ -50,12 +53,12 @@ class OpenStores:
         return StateFolder(self.folder.states, self.settings.read().kv_disk * MB)
 
     def tidy(self) -> None:
-        """Remove what a killed process left of KV states, where there are any."""
+        """Remove the temporary files of KV states that a killed process left."""
         if self.folder.states.exists():
-            _ = self.states  # it tidies up as it is made
+            _ = self.states  # creating it removes them
 
     def remove_unused_files(self) -> None:
-        """Remove the copies of attached files that no chat has any more."""
+        """Remove the copies of attached files that no chat uses any more."""
         if self.folder.attachments.exists():
             from app.documents.store.documents import DocumentStore, FileCopies
 
@@ -64,7 +67,7 @@ class OpenStores:
 
 
 def open_database(folder: DataFolder) -> Database:
-    """Open the database. Raises AppError; DatabaseDamaged names a copy that can be put back."""
+    """Open the database. Raises AppError; DatabaseDamaged names a copy that can be restored."""
     folder.require_own()
     snapshots = Snapshots(folder.snapshots, folder.database)
     try:
@@ -75,17 +78,17 @@ def open_database(folder: DataFolder) -> Database:
 
 
 def put_back(folder: DataFolder, copy: str) -> None:
-    """Put back the copy of all chats that has this name. Raises AppError."""
+    """Restore the copy of all chats that has this name. Raises AppError."""
     folder.prepare()
     snapshots = Snapshots(folder.snapshots, folder.database)
     snapshots.restore(snapshots.named(copy), datetime.now().astimezone())
 
 
 def open_data(folder: DataFolder) -> OpenStores:
-    """Open the data folder. Raises AppError; nothing stays open then.
+    """Open the data folder. Raises AppError, and then leaves nothing open.
 
-    What is there is opened for reading where nothing can be written. On a full disk, what can be
-    made again gives way, so that there is room to delete something.
+    If nothing can be written, existing data is opened for reading. On a full disk, files that can
+    be created again are removed first, so that there is room to delete something.
     """
     hindered: NothingKept | None = None
     try:
@@ -109,7 +112,7 @@ def open_data(folder: DataFolder) -> OpenStores:
 
 
 class FirstPresenters(NamedTuple):
-    """The services that the window needs from its first moment. The owner closes `tasks`."""
+    """The presenters that the window needs from its first moment. The owner closes `tasks`."""
 
     tasks: Tasks
     settings: SettingsService
@@ -117,7 +120,7 @@ class FirstPresenters(NamedTuple):
 
 
 def first_presenters(opened: OpenStores) -> FirstPresenters:
-    """Make the first services. Qt is imported here, as in `wiring.window`."""
+    """Create the first presenters. Qt is imported here, as in `wiring.window`."""
     from app.chats.history.presenters.chats import Chats
     from app.chats.history.presenters.drafts import Drafts
     from app.chats.history.store.drafts import DraftStore

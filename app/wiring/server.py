@@ -1,4 +1,4 @@
-"""The server that other programs ask: the API behind its guard."""
+"""Creates the API server for other programs, behind its guard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def api_server(
     settings: SettingsFile,
     metrics: Callable[[frozenset[str] | None], str],
 ) -> Server:
-    """Make a server that has not been started."""
+    """Create a server that has not been started."""
     from app.api.http.api import Api
     from app.api.http.server import Server
     from app.api.http.service import ApiService

@@ -1,4 +1,4 @@
-"""The local vLLM of a data folder: made when first needed, so that a start costs nothing."""
+"""The local vLLM of a data folder, created on first use so that a start costs nothing."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalVllm:
-    """vLLM on this computer, or in the Linux inside it.
+    """vLLM on this computer, or in WSL2.
 
-    home: where its environments lie. record, offline: as the gate has them.
-
-    look: at the computer as it is now. wsl: the way into a Linux, where this system is none.
-    idle_min: after how many minutes without an answer a worker ends; 0 is never. leaves: it stays
-    so long when this Hearth ends, for the next one.
+    Attributes:
+        home: The folder of its environments.
+        record, offline: As for the `Gate`.
+        look: Detects the computer's present state.
+        wsl: Runs commands in WSL2; None if vLLM runs on this system.
+        idle_min: Returns after how many minutes without an answer a worker ends; 0 for never.
+        leaves: Whether a worker runs on for that time when this Hearth ends, for the next one.
     """
 
     home: Path
@@ -53,7 +55,7 @@ class LocalVllm:
     leaves: bool = False
 
     def installed(self) -> Installed | None:
-        """The environment in use."""
+        """Return the current environment; None if vLLM is not installed."""
         if not self.home.exists():
             return None
         from engines.vllm.provision.home import EngineHome
@@ -61,11 +63,12 @@ class LocalVllm:
         return EngineHome(self.home).current()
 
     def profile(self) -> Profile | None:
+        """Return the profile of the current environment; None if vLLM is not installed."""
         installed = self.installed()
         return installed.profile if installed is not None else None
 
     def here(self) -> tuple[Installable, str]:
-        """Tell whether it is installed, or could be, and why it could not."""
+        """Return whether vLLM is installed, can be or cannot be installed, and why it cannot."""
         if self.installed() is not None:
             return "installed", ""
         status = next(it for it in availability(self.home) if it.name == "vllm")
@@ -73,7 +76,7 @@ class LocalVllm:
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
     def fits(self, entry: ModelEntry, settings: Settings) -> bool:
-        """Whether the card can hold a model, where others leave it. Raises SettingsInvalid."""
+        """Return whether the card could hold a model on its own. Raises SettingsInvalid."""
         from app.models.library.services.load_options import load_options_of
         from app.runtime.services.prepared_vllm_load import fits_alone
 
@@ -81,6 +84,7 @@ class LocalVllm:
         return fits_alone(entry, load_options, self.profile(), self.look())
 
     def make(self) -> WorkerEngine:
+        """Create the engine, without starting a worker."""
         from app.net.server_client import worker_client
         from engines.vllm.engine import VllmEngine
         from engines.vllm.provision.home import worker_folder
@@ -101,6 +105,11 @@ class LocalVllm:
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
     def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+        """Return the loader of models in vLLM.
+
+        Args:
+            advised: Returns the recommended number of drafted tokens; None if there is none.
+        """
         sharing = Sharing(
             lambda: self.wsl is None and self.idle_min() > 0,
             lambda: self.idle_min() * 60.0 if self.leaves else 0.0,
@@ -109,7 +118,7 @@ class LocalVllm:
         return VllmLoader(self.make, self.profile, self.look, advised, sharing)
 
     def staying(self) -> tuple[StayingWorker, ...]:
-        """List the workers that commands have left, or that several Hearths may use."""
+        """List the workers that outlive a command, or that several Hearths can share."""
         found = ((it.offer, it.state()) for it in self._shared())
         return tuple(
             StayingWorker(offer.name, offer.process, *state)
@@ -118,11 +127,11 @@ class LocalVllm:
         )
 
     def end_staying(self) -> tuple[str, ...]:
-        """End them, also where somebody uses one; returns the names of their models."""
+        """End these workers, even those in use; return the names of their models."""
         return tuple(it.offer.name for it in self._shared() if it.end(used=True))
 
     def end_unused(self) -> None:
-        """End those that nobody uses: their memory is needed."""
+        """End the workers that nobody uses, because their memory is needed."""
         for it in self._shared():
             it.end(used=False)
 
@@ -134,7 +143,7 @@ class LocalVllm:
             yield from offered_workers(worker_folder(self.home))
 
     def starter(self) -> tuple[ModelEntry, ...]:
-        """Return the guide as a checkpoint, where something can run it."""
+        """Return the guide as a checkpoint, if vLLM is installed."""
         if self.installed() is None:
             return ()
         target = STARTER_PAIR / "target"
@@ -154,27 +163,29 @@ class LocalVllm:
 
 
 def system() -> System:
+    """Return the system that this process runs on."""
     if sys.platform == "darwin":
         return "macos"
     return "windows" if sys.platform == "win32" else "linux"
 
 
 def linux_inside() -> Wsl | None:
-    """Return the way into the Linux of a Windows, if one is needed: this alone decides.
+    """Return the access to WSL2 if vLLM needs it.
 
-    On Windows vLLM is installed and run there; elsewhere on the system itself.
+    This function alone decides that vLLM runs in WSL2 on Windows and on the system itself
+    elsewhere.
     """
     if system() != "windows":
         return None
     from engines.vllm.wsl.program import Wsl
 
-    # By its whole path: a program of that name elsewhere is not Windows' own.
+    # The full path, because another program of that name is not Windows' own.
     return Wsl(f"{os.environ.get('SYSTEMROOT', 'C:/Windows')}/System32/wsl.exe")
 
 
 @cache
 def cards() -> tuple[Card, ...]:
-    """List NVIDIA's cards, the largest memory first; none where the driver does not answer."""
+    """List NVIDIA's cards, the largest memory first; none if the driver does not answer."""
     from engines.hardware.nvidia import load_nvml
     from engines.vllm.provision.system_info import nvidia
 

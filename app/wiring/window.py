@@ -1,6 +1,6 @@
-"""What the window has besides what it shares with the terminal: its presenters.
+"""Creates the window's presenters, on top of the parts that it shares with the terminal.
 
-Qt comes in here, so that the terminal runs where Qt's system libraries are missing.
+Qt is imported here, so that the terminal works without the system libraries that Qt needs.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 
 
 class WindowApp:
-    """The `WindowPresenters`, each made when it is first asked for, with the imports of its page.
+    """The `WindowPresenters`, each created on first use, with the imports of its page.
 
     The owner closes `tasks` before the app.
     """
 
     def __init__(self, app: App, first: FirstPresenters | None = None) -> None:
-        """Take what is there already, as `first`, and begin what goes on in the background."""
+        """Take over the first presenters, or create them, and start the background work."""
         self._app = app
         self.tasks, self.settings, self.chats = first or first_presenters(app.opened)
         self.data_folder = app.folder.root
@@ -109,7 +109,7 @@ class WindowApp:
         app = self._app
         collections = Collections(
             lambda: app.knowledge,
-            lambda: app.recommending.catalogue(),  # noqa: PLW0108 - made when needed
+            lambda: app.recommending.catalogue(),  # noqa: PLW0108 - created on first use
             lambda: app.runtime.queue.in_use("llamacpp"),
             self.tasks,
         )

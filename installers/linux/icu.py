@@ -1,12 +1,11 @@
-"""Leaves out of ICU's tables what nothing in Hearth asks for: nine tenths of 32 MB.
+"""Removes from ICU's tables what Hearth never uses, which is nine tenths of 32 MB.
 
-Qt sorts words with ICU, and nothing else: it knows languages, currencies, time zones and the ends
-of words from tables of its own. So the rules for sorting stay, for all languages. ICU documents
-that tables can be left out ("ICU Data", “Customizing ICU's data”); what is not there is as if it
-were not known.
+Qt uses ICU only to sort words. It has its own tables for languages, currencies, time zones and word
+boundaries. So only the sorting rules of all languages are kept. ICU documents that tables can be
+left out ("ICU Data", “Customizing ICU's data”); a missing one counts as unknown.
 
-The tables are one archive in a library without code: a header, then for each table the places of
-its name and of its data, then names and data. Source: ICU's `ucmndata.h` and `udatamem.h`.
+The tables are one archive in a library without code: a header, the positions of each table's name
+and data, then the names and the data. Source: ICU's `ucmndata.h` and `udatamem.h`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _KEPT = frozenset(
     "root.res en.res de.res icuver.res keyTypeData.res numberingSystems.res pool.res "
     "nfkc.nrm".split()
 )
-"""Beside the rules: what names languages and their wishes, and brings letters into one form."""
+"""Kept besides the sorting rules: names and options of languages, and Unicode normalisation."""
 
 _SOURCE = """
 .section .note.GNU-stack, "", %progbits
@@ -41,9 +40,14 @@ _SOURCE = """
 
 
 def shorten(library: Path, work: Path) -> None:
-    """Put a library with fewer tables in place of one. Raises ValueError for what is none.
+    """Replace a library by one with fewer tables.
 
-    work: a folder for what is made on the way. Raises OSError, where binutils are missing.
+    Args:
+        work: A folder for temporary files.
+
+    Raises:
+        ValueError: It is not a library of ICU's tables.
+        OSError: binutils are missing.
     """
     symbol = f"icudt{library.suffix.removeprefix('.')}_dat"
     whole = library.read_bytes()
@@ -64,18 +68,23 @@ def shorten(library: Path, work: Path) -> None:
 
 
 def is_kept(name: str) -> bool:
-    """Tell whether Qt may ask for a table. name: with that of the archive, and a folder."""
+    """Return whether Qt can use a table.
+
+    Args:
+        name: With the names of the archive and of the folder, if any, before it.
+    """
     _, *folders, file = name.split("/")
     return folders == ["coll"] if folders else file in _KEPT
 
 
 def read(library: bytes) -> dict[str, bytes]:
-    """Return the tables of a library by their names. Raises ValueError."""
+    """Return the tables of a library by name. Raises ValueError."""
     _, at = _header(library)
     (count,) = _COUNT.unpack_from(library, at)
     places = [_PLACE.unpack_from(library, at + 4 + 8 * it) for it in range(count)]
     begins = [begin for _, begin in places]
-    # Of the last table only the library's end is known; what follows it does no harm.
+    # The end of the last table is unknown, so it extends to the library's end; the excess is
+    # harmless.
     ends = [*begins[1:], len(library) - at]
     found = {}
     for (name, begin), end in zip(places, ends, strict=True):
@@ -85,7 +94,7 @@ def read(library: bytes) -> dict[str, bytes]:
 
 
 def written(header: bytes, tables: Mapping[str, bytes]) -> bytes:
-    """Return an archive of tables, which are sorted by name as ICU searches for them."""
+    """Return an archive of tables, sorted by name because ICU searches them by bisection."""
     names = sorted(tables)
     text, at = bytearray(), _COUNT.size + _PLACE.size * len(names)
     for name in names:
@@ -101,7 +110,7 @@ def written(header: bytes, tables: Mapping[str, bytes]) -> bytes:
 
 
 def _header(library: bytes) -> tuple[bytes, int]:
-    """Return the archive's header, and where the list behind it begins. Raises ValueError."""
+    """Return the archive's header, and the offset of the list after it. Raises ValueError."""
     begin = library.find(_MARK + b"\x14\0")
     if begin < 2 or library[begin + 10 : begin + 14] != _FORMAT:
         raise ValueError("This is no library of ICU's tables.")

@@ -1,4 +1,4 @@
-"""The libraries of a bundle: which it holds, and which it needs of the system."""
+"""The libraries that a bundle contains, and those that it needs from the system."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ PACKAGES: Mapping[str, str] = {
     "libxcb.so.1": "libxcb1",
     "libzstd.so.1": "libzstd1",
 }
-"""The libraries that a bundle may leave to the system, and Debian's packages that have them."""
+"""Libraries that a bundle can take from the system, and the Debian packages that have them."""
 
 OPTIONAL = frozenset({"libvulkan.so.1"})
-"""What only a module needs that is left alone where the system does not have it."""
+"""Needed only by a module that is not loaded if the system lacks them."""
 
 _NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
 _HASHED = re.compile(r"-[0-9a-f]{8}\.")
@@ -54,9 +54,9 @@ _OWN_XCB = re.compile(rb"libxcb-[0-9a-f]{8}\.so\.1[.\d]*(?=\0)")
 
 
 def needed(bundle: Path) -> dict[str, set[str]]:
-    """Return the names of libraries that the files of a bundle need from outside, with these files.
+    """Return the libraries that a bundle needs from outside, with the files that need each.
 
-    Raises OSError, where readelf of binutils is missing.
+    Raises OSError if readelf of binutils is missing.
     """
     files = [it for it in sorted(bundle.rglob("*")) if is_elf(it)]
     held = {it.name for it in files}
@@ -70,17 +70,17 @@ def needed(bundle: Path) -> dict[str, set[str]]:
 
 
 def unexpected(bundle: Path) -> set[str]:
-    """Return the libraries that a bundle needs and no package is known to have."""
+    """Return the libraries that a bundle needs and that are in no known package."""
     return needed(bundle).keys() - PACKAGES.keys() - OPTIONAL
 
 
 def debian_packages(libraries: Iterable[str]) -> list[str]:
-    """Return the packages of Debian and Ubuntu that have these libraries."""
+    """Return the packages of Debian and Ubuntu that contain these libraries."""
     return sorted({PACKAGES[it] for it in libraries if it in PACKAGES})
 
 
 def is_elf(path: Path) -> bool:
-    """Tell whether a file is a program or a library of Linux."""
+    """Return whether a file is a program or a library of Linux."""
     if path.is_symlink() or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -88,10 +88,11 @@ def is_elf(path: Path) -> bool:
 
 
 def strip(bundle: Path) -> None:
-    """Take what only debuggers read out of libraries, where that does no harm.
+    """Remove the parts of libraries that only debuggers read, if that is safe.
 
-    Those that auditwheel has laid out anew may be broken by strip. They have a path to libraries
-    beside them, of which Pillow's are known to bear it, or lie there, with a hash in their names.
+    strip can break libraries that auditwheel has rewritten. These contain a path to libraries
+    beside them, or are such libraries with a hash in their names. Pillow's contain such a path, but
+    strip is known not to break them.
     """
     if (program := shutil.which("strip")) is None:
         return
@@ -103,10 +104,10 @@ def strip(bundle: Path) -> None:
 
 
 def share_xcb(bundle: Path) -> None:
-    """Have Pillow use the system's libxcb, as Qt does beside it, instead of one of its own.
+    """Make Pillow use the system's libxcb, as Qt does, instead of a copy of its own.
 
-    That one is there for pictures of the screen, which Hearth takes none of, and brings 2 MB of
-    nothing in a libXau. The name in the library is overwritten by the system's, which is shorter.
+    The copy is for screenshots, which Hearth does not take, and comes with a libXau that has 2 MB
+    of padding. The library's name inside the file is overwritten by the system's, which is shorter.
     """
     for path in bundle.glob("_internal/PIL/_imaging.*.so"):
         data = path.read_bytes()

@@ -1,7 +1,7 @@
-"""Makes packages for Linux of a bundle: .deb, .rpm, and a .tar.xz that one user can install.
+"""Makes Linux packages from a bundle: .deb, .rpm, .tar.xz for a single user, and others.
 
-Each of them is the same for the same bundle: names are sorted, all belongs to root, and the only
-time in it is that of the commit.
+The same bundle always gives the same package: names are sorted, everything belongs to root, and the
+only time in it is that of the commit.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
 _JUMPS = [{"id": lzma.FILTER_X86}] if platform.machine() == "x86_64" else []
 _FILTERS = [*_JUMPS, {"id": lzma.FILTER_LZMA2, "preset": 9}]
-"""The first writes jumps in the code of x86 alike, so that the second finds more to shorten."""
+"""The first filter makes jumps in x86 code compress better."""
 
 
 def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
-    """Make an archive of a folder with `install.sh`, which needs no root."""
+    """Make an archive of a folder with `install.sh`, which does not need root."""
     name = _name(version)
     tree = _emptied(bundle, "tar")
     top = tree / name
@@ -53,13 +53,13 @@ def make_tar(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 
 
 def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
-    """Make a package for Debian and Ubuntu; it has no scripts: theirs do what is to be done."""
+    """Make a package for Debian and Ubuntu, without scripts: the system's triggers suffice."""
     tree = _system_tree(bundle, "deb", version, seconds)
     doc = tree / "usr/share/doc/hearth"
     write(doc / "copyright", filled("copyright", {}))
     changes = (ROOT / "CHANGELOG.md").read_bytes()
     write(doc / "changelog.gz", packed(changes))
-    # Debian looks for these in a place of its own.
+    # Debian looks for these in a folder of its own.
     zsh = tree / "usr/share/zsh"
     (zsh / "site-functions").rename(zsh / "vendor-completions")
     architecture = _DEBIAN[platform.machine()]
@@ -81,7 +81,7 @@ def make_deb(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 
 
 def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
-    """Make a package for Fedora, openSUSE and their kin."""
+    """Make a package for Fedora, openSUSE and similar systems."""
     tree = _system_tree(bundle, "rpm", version, seconds)
     shutil.copyfile(ROOT / "LICENSE", _made(tree / "usr/share/licenses/hearth") / "LICENSE")
     _timed(tree, seconds)
@@ -109,7 +109,7 @@ def make_rpm(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 
 
 def make_appimage(bundle: Path, into: Path, version: str, seconds: int) -> Path:
-    """Make one file that runs as it is, with appimagetool. Raises BuildError without that."""
+    """Make an AppImage, a single executable file. Raises BuildError without appimagetool."""
     tree = _system_tree(bundle, "Hearth.AppDir", version, seconds)
     write(tree / "AppRun", filled("AppRun", {}))
     (tree / "AppRun").chmod(0o755)
@@ -130,7 +130,7 @@ def make_appimage(bundle: Path, into: Path, version: str, seconds: int) -> Path:
 def make_flatpak(_: Path, into: Path, version: str, __: int) -> Path:
     """Write the manifest for flatpak-builder, which packs the archive beside it.
 
-    Raises BuildError without that.
+    Raises BuildError without that archive.
     """
     archive = into / f"{_name(version)}.tar.xz"
     if not archive.is_file():
@@ -149,11 +149,11 @@ PACKAGES: Mapping[str, Callable[[Path, Path, str, int], Path]] = {
     "appimage": make_appimage,
     "flatpak": make_flatpak,
 }
-"""What can be made of a bundle, by the name of the target."""
+"""The packages that can be made from a bundle, by the name of the target."""
 
 
 def python_of(bundle: Path) -> Path:
-    """Return the Python of the environment that a bundle was made in."""
+    """Return the Python of the environment in which a bundle was made."""
     return bundle.parents[1] / "environment" / "bin" / "python"
 
 
@@ -162,7 +162,7 @@ def _name(version: str) -> str:
 
 
 def _system_tree(bundle: Path, name: str, version: str, seconds: int) -> Path:
-    """Lay out what the system's packages hold, as it lies on the disk."""
+    """Create the tree of files that a system package installs."""
     tree = _emptied(bundle, name)
     shutil.copytree(bundle, tree / "usr/lib/hearth", symlinks=True)
     _made(tree / "usr/bin").joinpath("hearth").symlink_to("../lib/hearth/hearth")
@@ -182,7 +182,7 @@ def _made(folder: Path) -> Path:
 
 
 def _timed(tree: Path, seconds: int) -> None:
-    """Give all of a tree one time, and modes that do not depend on who builds."""
+    """Give all files the same time, and modes that do not depend on the builder."""
     for path in [tree, *tree.rglob("*")]:
         if path.is_dir() and not path.is_symlink():
             path.chmod(0o755)
@@ -201,13 +201,13 @@ def _owned_by_root(entry: tarfile.TarInfo, seconds: int) -> tarfile.TarInfo:
 
 
 def _kilobytes(tree: Path) -> int:
-    """Return the space that files take on the disk, as Debian counts it."""
+    """Return the disk space of the files in kilobytes, as Debian counts it."""
     sizes = (it.lstat().st_size for it in tree.rglob("*") if it.is_file() or it.is_symlink())
     return sum(-(-size // 1024) for size in sizes)
 
 
 def _listed(tree: Path) -> Iterator[str]:
-    """List what belongs to an .rpm: files, and the folders that are Hearth's alone."""
+    """Yield the files of an .rpm, and the folders that belong only to Hearth."""
     for path in sorted(tree.rglob("*")):
         name = f"/{path.relative_to(tree).as_posix()}"
         if path.is_dir() and not path.is_symlink():

@@ -1,11 +1,10 @@
-"""Compiles numpy without OpenBLAS: 28 MB of code for large matrices, of which Hearth has none.
+"""Compiles numpy without OpenBLAS, which is 28 MB of code for large matrices.
 
-What Hearth reckons are rows of numbers, one after the other; where two matrices are multiplied,
-numpy then does so in loops of its own. What it has apart for each kind of processor is left out
-but for those with AVX2, and those before.
+Hearth computes with rows of numbers, one after another. The few products of matrices are computed
+by numpy's own loops. Of numpy's code for kinds of processors, only that for AVX2 and older is kept.
 
-The source is the one whose hash the app's lock has. It is compiled once for a Python and a set of
-settings, and the wheel is kept.
+The source is the one whose hash is in the app's lock. It is compiled once for a Python and a set of
+options, and the wheel is kept.
 """
 
 from __future__ import annotations
@@ -34,26 +33,31 @@ _FOR_X86 = (
     "-Ddisable-svml=true",
     "-Ddisable-intel-sort=true",
 )
-"""For each x86-64, with more for those with SSE 4.2 and AVX2. Code by Intel that is for AVX-512, or
-sorts millions of numbers, is a third of all."""
+"""For every x86-64 processor, with additional code for SSE 4.2 and AVX2.
+
+Intel's code for AVX-512, and for sorting millions of numbers, would be a third of the whole.
+"""
 
 _FIRST_GLIBC = "2.2.5" if platform.machine() == "x86_64" else "2.17"
 _OLD_NAMES = "".join(
     f'__asm__(".symver {name},{name}@GLIBC_{_FIRST_GLIBC}");\n' for name in ("hypot", "hypotf")
 )
-"""Read by the compiler before all else: without it a glibc of 2022 makes numpy ask for one of 2022,
-which the oldest systems that packages are for have not."""
+"""A header that the compiler reads first, for symbols of an old glibc.
+
+Without it numpy compiled with a glibc of 2022 needs one of 2022, which the oldest supported systems
+do not have.
+"""
 
 _ENTRY = re.compile(r"^numpy==(?:.*\\\n)*.*$", re.MULTILINE)
 _PLACE = re.compile(rb'("path": )r".*"')
 _FIRST_DAY = "315532800"
-"""The time that all files of the wheel bear: it is compiled for many commits."""
+"""The time of all files in the wheel, which is compiled for many commits."""
 
 
 def wheel(work: Path) -> Path:
-    """Return the wheel of numpy, which is compiled where it is not in this folder yet.
+    """Return the wheel of numpy; compile it if it is not in this folder.
 
-    Raises BuildError, where the source cannot be had or compiled.
+    Raises BuildError if the source cannot be downloaded or compiled.
     """
     wanted = "\n".join(_requirements())
     tools = _TOOLS.read_text(encoding="utf-8")
@@ -72,9 +76,9 @@ def wheel(work: Path) -> Path:
 
 
 def _requirements() -> Iterator[str]:
-    """Yield the lock's entries for numpy, each of them with the settings to compile it with."""
+    """Yield the lock's entries for numpy, each with the options for compiling it."""
     settings = [*_WITHOUT_BLAS, *(_FOR_X86 if platform.machine() == "x86_64" else ())]
-    # Within the source: files are then named by the same way to them wherever that lies.
+    # Inside the source, so that the compiled files name their sources in the same way everywhere.
     words = ["build-dir=build", "install-args=--tags=runtime,python-runtime"]
     settings += [f"-D{language}_args=--include=old_names.h" for language in ("c", "cpp")]
     words += [f"setup-args={it}" for it in settings]
@@ -84,12 +88,12 @@ def _requirements() -> Iterator[str]:
 
 
 def _compile(folder: Path) -> None:
-    """Compile what `numpy.txt` in a folder names into a wheel there, with tools of its own."""
+    """Compile the requirement in `numpy.txt` into a wheel in this folder, with tools of its own."""
     tools = folder / "tools"
     python = str(tools / "bin" / "python")
     pip = [python, "-I", "-m", "pip", "--disable-pip-version-check"]
     get = ["install", "--quiet", "--only-binary=:all:", "--no-deps", "--require-hashes"]
-    # What pip has compiled before, with other settings, is in its cache.
+    # pip's cache can have a wheel that was compiled with other options.
     make = ["wheel", "--quiet", "--no-cache-dir", "--no-binary=:all:", "--no-deps"]
     make += ["--require-hashes"]
     make += ["--no-build-isolation", "--wheel-dir", str(folder), "-r", str(folder / "numpy.txt")]
@@ -114,7 +118,7 @@ def _compile(folder: Path) -> None:
 
 
 def _forget_place(wheel: Path) -> None:
-    """Take out of a wheel where the Python lay that compiled it: numpy tells that in a module."""
+    """Remove the path of the compiling Python from a wheel; numpy records it in a module."""
     with zipfile.ZipFile(wheel) as archive:
         files = [(it, archive.read(it)) for it in archive.infolist()]
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""Hearth's place on a Linux desktop: menu entry, icons, types of files, completions, manual."""
+"""Hearth's files for a Linux desktop: menu entry, icons, file types, completions and manual."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ _COMPLETIONS = {
 
 
 def make_share(share: Path, bundle: Path, python: Path, version: str, seconds: int) -> None:
-    """Fill a folder that is to be a `share`: /usr/share, or that of one user.
+    """Fill a `share` folder: /usr/share, or that of a single user.
 
-    python: one that has PySide6. seconds: the time of the release, since 1970.
+    Args:
+        python: A Python with PySide6.
+        seconds: The time of the release, in seconds since 1970.
     """
     day = time.strftime("%Y-%m-%d", time.gmtime(seconds))
     words = {"@VERSION@": version, "@DATE@": day}
@@ -41,7 +43,7 @@ def make_share(share: Path, bundle: Path, python: Path, version: str, seconds: i
 
 
 def filled(name: str, words: Mapping[str, str]) -> bytes:
-    """Return a file of `files`, with its blanks filled in."""
+    """Return a template of `files` with its placeholders filled in."""
     text = (FILES / name).read_text(encoding="utf-8")
     for blank, word in words.items():
         text = text.replace(blank, word)
@@ -49,17 +51,18 @@ def filled(name: str, words: Mapping[str, str]) -> bytes:
 
 
 def write(path: Path, data: bytes) -> None:
+    """Write a file, and create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
 def packed(data: bytes) -> bytes:
-    """Return data as gzip writes it, without a time or a name."""
+    """Return data compressed with gzip, without a time or a name."""
     return gzip.compress(data, mtime=0)
 
 
 def said(bundle: Path, *words: str) -> bytes:
-    """Return what the bundle's own command says: so it always knows its options.
+    """Return the output of the bundle's own command, so that it matches its options.
 
     Raises CalledProcessError.
     """
@@ -70,7 +73,7 @@ def said(bundle: Path, *words: str) -> bytes:
 
 
 def _make_icons(hicolor: Path, python: Path) -> None:
-    """Draw the icon in all sizes, and put the drawing itself beside them."""
+    """Draw the icon in all sizes, and copy the drawing itself."""
     drawn = hicolor / "drawn"
     drawn.mkdir(parents=True)
     script = Path(__file__).with_name("draw_icon.py")

@@ -1,8 +1,8 @@
-"""Finds code for macOS in an app: `python3 oldest.py APP` refuses what needs a newer macOS.
+"""Checks the macOS that an app's code needs: `python3 oldest.py APP`.
 
-pip chooses wheels for the macOS that it runs on. So a build on a new one could hold a library that
-does not load on the oldest that the app names in its Info.plist. `--list` prints the files instead,
-those further inside first.
+pip chooses wheels for the macOS that it runs on. A build on a new macOS could therefore contain a
+library that does not load on the oldest one named in the app's Info.plist; such a file is refused.
+`--list` prints the files with code instead, the most deeply nested first.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Final
 
 _UNIVERSAL: Final = 0xCAFEBABE
 _ONE: Final = b"\xcf\xfa\xed\xfe"
-"""How a file begins that holds code for several processors, and one for one (64 bits)."""
+"""The first bytes of a file with code for several processors, and for one (64 bits)."""
 _VERSION_MIN_MACOS: Final = 0x24
 _BUILD_VERSION: Final = 0x32
 _MOST_PROCESSORS: Final = 20
-"""Java's classes begin as universal files do; but no file is for so many processors."""
+"""Java's class files begin like universal files, but no universal file has so many processors."""
 
 Version = tuple[int, int]
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print what is asked for; returns 1 if something needs a newer macOS."""
+    """Print the result; return 1 if something needs a newer macOS."""
     parser = argparse.ArgumentParser(description="Find the code in an app for macOS.")
     parser.add_argument("app", type=Path, metavar="APP")
     parser.add_argument("--list", action="store_true", help="print the files with code")
@@ -51,13 +51,13 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def version_of(text: str) -> Version:
-    """Read a version such as 14 or 14.2."""
+    """Parse a version such as 14 or 14.2."""
     major, _, minor = text.partition(".")
     return int(major), int(minor or 0)
 
 
 def code_in(folder: Path) -> Iterator[Path]:
-    """Yield the files with code in a folder; links lead to others that are there."""
+    """Yield the files with code in a folder; links are skipped, as their targets are found, too."""
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
@@ -75,11 +75,11 @@ def _is_code(begin: bytes) -> bool:
 
 
 def needed(data: bytes) -> Version:
-    """Return the macOS that code needs, the newest of its parts; (0, 0) where it does not say."""
+    """Return the macOS that a file needs, the newest of its parts; (0, 0) if it does not say."""
     if data[:4] == _ONE:
         return _needed_of_one(data)
     _, count = struct.unpack_from(">II", data)
-    # Of each processor: two numbers for it, where its code begins, its length, its alignment.
+    # For each processor: two numbers that name it, the code's offset, its size, and its alignment.
     parts = (struct.unpack_from(">IIIII", data, 8 + 20 * number) for number in range(count))
     return max(
         (_needed_of_one(data[at : at + size]) for _, _, at, size, _ in parts), default=(0, 0)
@@ -92,7 +92,7 @@ def _needed_of_one(data: bytes) -> Version:
     for _ in range(commands):
         command, size = struct.unpack_from("<II", data, at)
         if command in (_VERSION_MIN_MACOS, _BUILD_VERSION):
-            # LC_BUILD_VERSION names the platform before it.
+            # LC_BUILD_VERSION has the platform before the version.
             (version,) = struct.unpack_from(
                 "<I", data, at + (12 if command == _BUILD_VERSION else 8)
             )

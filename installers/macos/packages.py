@@ -1,4 +1,4 @@
-"""Makes the disk image for macOS of an app; `installers/build.py dmg` calls it on a Mac."""
+"""Makes the disk image for macOS from an app; `installers/build.py dmg` calls it on a Mac."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FOLDER: Final = Path(__file__).resolve().parent
 
 
 def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # noqa: ARG001
-    """Make `hearth-VERSION-macos-MACHINE.dmg` of the app beside a bundle.
+    """Make `hearth-VERSION-macos-MACHINE.dmg` from the app beside a bundle.
 
-    Signatures have the time of their making in them, so two images are never the same.
+    Signatures contain the time of signing, so two images are never the same.
     """
     made = into / f"hearth-{version}-macos-{platform.machine()}.dmg"
     app = bundle.parent / "Hearth.app"
@@ -25,7 +25,7 @@ def make_dmg(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # n
 
 
 def add_what_tells(bundle: Path, app: Path) -> None:
-    """Add what was put into a bundle after it was made: its bill of materials, and licences."""
+    """Copy the bill of materials and the licences, added to the bundle later, into the app."""
     resources = app / "Contents" / "Resources"
     inside = bundle / "_internal"
     beside = [it for it in bundle.iterdir() if it.is_file() and it.name != "hearth"]

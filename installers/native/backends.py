@@ -1,8 +1,8 @@
-"""Which part of llama.cpp computes, and what building it takes. Standard library only.
+"""The back ends of llama.cpp, and what building each takes. Standard library only.
 
-For run.py and build.py. The choice is kept in a file, so that the next start keeps it. Vulkan and
-CUDA are built as modules beside the processor's part, and loaded when a card is used; Metal is
-compiled in.
+Used by run.py and build.py. The choice is stored in a file for the next start. Vulkan and CUDA are
+built as modules beside the processor's part, and are loaded when a card is used; Metal is compiled
+in.
 """
 
 import os
@@ -15,16 +15,19 @@ from pathlib import Path
 
 NAMES = ("cpu", "vulkan", "metal", "cuda")
 USUAL = "metal" if sys.platform == "darwin" else "cpu"
-"""Without a word about it. On a Mac that is what llama-cpp-python builds by itself."""
+"""The default. On a Mac llama-cpp-python builds for Metal by itself."""
 LEAST_HEADER = 272
-"""The VK_HEADER_VERSION from which on Vulkan's headers have all that llama.cpp uses."""
+"""The lowest VK_HEADER_VERSION of Vulkan's headers that llama.cpp can be built with."""
 NO_METAL = "-DHEARTH_NO_METAL=ON"
 MODULES = {
     "vulkan": ["-DGGML_VULKAN=ON"],
     "cuda": ["-DGGML_CUDA=ON", "-DGGML_CUDA_NCCL=OFF"],
 }
-"""What makes each module. NCCL is for several cards at once; a CUDA that was built where it is
-would be loaded nowhere else."""
+"""CMake's flags for each module.
+
+NCCL is for several cards at once; a CUDA module built with it would load only where NCCL is
+installed.
+"""
 HERE = Path(__file__).resolve().parent
 COMMON = [
     "-DLLAVA_BUILD=ON",
@@ -35,7 +38,7 @@ COMMON = [
     "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
     "-DCMAKE_INSTALL_INCLUDEDIR=llama_cpp/include",
 ]
-"""CMake's flags of every build of llama.cpp here."""
+"""CMake's flags for every build of llama.cpp here."""
 GET = {
     "vulkan": "On Debian and Ubuntu, `bash installers/vulkan/build.sh` gets what is missing; "
     "elsewhere install the Vulkan SDK.",
@@ -45,7 +48,7 @@ GET = {
 
 
 def chosen(option: str, words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """What an option says that stands before all other words, None without it, and those words."""
+    """Split a leading option off; return its value, None without it, and the other words."""
     first, rest = (words[0] if words else ""), list(words[1:])
     if first == option:
         return (rest[0] if rest else ""), rest[1:]
@@ -55,19 +58,19 @@ def chosen(option: str, words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def kept(cache: Path) -> str:
-    """What was chosen last."""
+    """Return the chosen back end, or the default."""
     name = named(cache) or USUAL
     return name if name in NAMES else USUAL
 
 
 def named(cache: Path) -> str:
-    """What was chosen last by its name; empty where nothing was."""
+    """Return the back end that the user named last; "" if none."""
     file = cache / "backend"
     return file.read_text(encoding="utf-8").strip() if file.exists() else ""
 
 
 def keep(cache: Path, name: str) -> None:
-    """Remember a choice; "" forgets it."""
+    """Store the choice; "" removes it."""
     cache.mkdir(exist_ok=True)
     new = cache / "backend.new"
     new.write_text(name, encoding="utf-8")
@@ -75,7 +78,7 @@ def keep(cache: Path, name: str) -> None:
 
 
 def best(cache: Path) -> tuple[str, str]:
-    """What the tools here can build, and a sentence that says so."""
+    """Return the best back end that the tools here can build, and a sentence that says so."""
     if sys.platform == "darwin":
         return "metal", "llama.cpp is built for Metal and the processor."
     lacks = {name: lack(name, cache) for name in ("cuda", "vulkan")}
@@ -88,7 +91,7 @@ def best(cache: Path) -> tuple[str, str]:
 
 
 def lack(name: str, cache: Path) -> str:
-    """What is missing to build for it, as a sentence; empty where nothing is."""
+    """Say what is missing to build for a back end, as a sentence; "" if nothing is."""
     if name == "cuda":
         return "" if nvcc() else "CUDA's compiler, nvcc, is not here."
     if name == "metal":
@@ -103,17 +106,18 @@ def lack(name: str, cache: Path) -> str:
 
 
 def nvcc() -> str | None:
+    """Return the path of CUDA's compiler; None if it is not installed."""
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
 def glslc(cache: Path) -> str | None:
-    """Vulkan's shader compiler: the one that was unpacked for this build alone comes first."""
+    """Return Vulkan's shader compiler; one that was unpacked just for this build comes first."""
     own = cache / "vulkan" / "bin" / "glslc"
     return own.as_posix() if own.exists() else shutil.which("glslc")
 
 
 def header_folders(cache: Path) -> list[Path]:
-    """Where Vulkan's headers may be: those unpacked for this build alone come first."""
+    """Return where Vulkan's headers can be; those unpacked for this build come first."""
     folders = [cache / "vulkan" / "include"]
     if sdk := os.environ.get("VULKAN_SDK"):
         folders += [Path(sdk) / "include", Path(sdk) / "Include"]
@@ -121,7 +125,7 @@ def header_folders(cache: Path) -> list[Path]:
 
 
 def header_version(folder: Path) -> int:
-    """VK_HEADER_VERSION of the headers there; 0 where there are none."""
+    """Return the VK_HEADER_VERSION of a folder's headers; 0 if there are none."""
     try:
         text = (folder / "vulkan" / "vulkan_core.h").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -131,10 +135,11 @@ def header_version(folder: Path) -> int:
 
 
 def flags(name: str) -> list[str]:
-    """CMake's, beyond those for the processor alone: a part of what tells one build from another.
+    """Return CMake's further flags for a back end, which distinguish one build from another.
 
-    A module of the processor's part must not be made for exactly this processor. So where it is
-    not for AVX2, one is made for each kind, and llama.cpp takes the best when it starts.
+    With modules, the processor's part must not be built for exactly this processor. So unless it is
+    built for AVX2, one module is built for each kind of processor, and llama.cpp loads the best
+    one.
     """
     if name == USUAL:
         return []
@@ -147,13 +152,14 @@ def flags(name: str) -> list[str]:
 
 
 def places(name: str, cache: Path) -> list[str]:
-    """More of CMake's flags: where things are on this computer."""
+    """Return CMake's flags that depend on where things are on this computer."""
     if name == "vulkan":
         newest = max(header_folders(cache), key=header_version)
         compiler = [f"-DVulkan_GLSLC_EXECUTABLE={glslc(cache)}"]
         return [f"-DVulkan_INCLUDE_DIR={newest.as_posix()}", *compiler]
     if name == "cuda":
-        # For the cards that are here; without one, for all that the toolkit knows, which is slow.
+        # For the cards in this computer; without one, for all that the toolkit knows, which is
+        # slow.
         here = ["-DCMAKE_CUDA_ARCHITECTURES=native"] if shutil.which("nvidia-smi") else []
         return [f"-DCMAKE_CUDA_COMPILER={Path(nvcc() or 'nvcc').as_posix()}", *here]
     if name == "cpu" and sys.platform == "darwin":
@@ -162,7 +168,7 @@ def places(name: str, cache: Path) -> list[str]:
 
 
 def processor() -> str:
-    """`avx2`, or else all that a build for exactly this processor depends on."""
+    """Return `avx2`, or all facts that a build for exactly this processor depends on."""
     facts = platform.processor()
     has_avx2 = platform.machine() == "x86_64"  # llama-cpp-python builds for every Intel Mac
     if sys.platform == "linux":

@@ -48,10 +48,11 @@ ALONE = """
     -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_OPENSSL=OFF
     -DLLAMA_BUILD_COMMIT=unknown
 """.split()
-"""CMake's flags for a module by itself."""
+"""CMake's flags for a single module."""
 
 
 def main(words: Sequence[str]) -> int:
+    """Make the wheel or the pack; return the exit status."""
     options = parsed(words)
     try:
         require(options.pack, vulkan=not options.without_vulkan)
@@ -73,6 +74,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line; this module's docstring is the help's text."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -88,7 +90,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
 
 def require(pack: str | None, *, vulkan: bool) -> None:
-    """Raise SetupError where a tool is missing, before anything takes an hour."""
+    """Raise SetupError if a tool is missing, before anything takes an hour."""
     wanted = pack or ("vulkan" if vulkan and sys.platform != "darwin" else "")
     lack = backends.lack(wanted, run.CACHE)
     if lack:
@@ -98,7 +100,7 @@ def require(pack: str | None, *, vulkan: bool) -> None:
 
 
 def prepared() -> Path:
-    """Make the environment that builds, and fetch the source; returns the folder that has it."""
+    """Create the build environment, and download the source; return the folder that contains it."""
     lock = run.LOCKS / "build.txt"
     done, digest = ENVIRONMENT / "made", hashlib.sha256(lock.read_bytes()).hexdigest()
     if not done.exists() or done.read_text() != digest:
@@ -113,11 +115,11 @@ def prepared() -> Path:
 
 
 def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
-    """Compile the wheel, and write it with its tag and what it says of itself into `out`."""
+    """Compile the wheel; write it into `out` with its platform tag and its description."""
     flags = portable_flags(vulkan=vulkan)
     for_others = [*flags, *places(work, vulkan=vulkan)]
     begin(work / "objects", [*for_others, HOOK.read_text(encoding="utf-8")])
-    # What llama-cpp-python has put there before would get into the wheel as well.
+    # Files of an earlier build there would get into the wheel.
     for old in (work / "wheel", work / "source" / "llama_cpp" / "lib"):
         shutil.rmtree(old, ignore_errors=True)
     settings = {"MACOSX_DEPLOYMENT_TARGET": LEAST_MACOS} if sys.platform == "darwin" else {}
@@ -139,28 +141,28 @@ def build_wheel(work: Path, out: Path, *, vulkan: bool) -> Path:
 
 
 def portable_flags(*, vulkan: bool) -> list[str]:
-    """CMake's flags: nothing of this computer's own, so that they can be told in the wheel."""
+    """Return CMake's flags that do not depend on this computer; the wheel lists them."""
     flags = ["-DGGML_NATIVE=OFF", *backends.COMMON]
     if sys.platform == "darwin":
-        return flags  # llama-cpp-python has Metal compiled in by itself, with its shaders
+        return flags  # llama-cpp-python compiles Metal in by itself, with its shaders
     flags.append("-DGGML_BACKEND_DL=ON")
-    if not (sys.platform == "win32" and platform.machine() == "ARM64"):  # llama.cpp knows one there
+    if not (sys.platform == "win32" and platform.machine() == "ARM64"):  # it has one there
         flags.append("-DGGML_CPU_ALL_VARIANTS=ON")
     if sys.platform == "win32":
-        flags.append("-DGGML_OPENMP=OFF")  # its library is in no Windows
+        flags.append("-DGGML_OPENMP=OFF")  # its library is not part of Windows
     else:
         flags.append("-DCMAKE_INSTALL_RPATH=$ORIGIN")
     return [*flags, "-DGGML_VULKAN=ON"] if vulkan else flags
 
 
 def places(work: Path, *, vulkan: bool) -> list[str]:
-    """More of CMake's flags: where things are on this computer, which must not get into the files.
+    """Return CMake's flags that depend on this computer, and keep its paths out of the files.
 
-    llama.cpp's errors name the file of its source that they come from.
+    llama.cpp's error messages contain the path of their source file.
     """
     flags = backends.places("vulkan", run.CACHE) if vulkan and sys.platform != "darwin" else []
     if sys.platform == "win32":
-        # Microsoft's own compiler cannot make the modules for some processors.
+        # Microsoft's compiler cannot build the modules for some processors.
         clang = ["-GNinja", "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
         return [*flags, *clang] if shutil.which("clang") else flags
     forget = f"-ffile-prefix-map={work}=."
@@ -169,7 +171,7 @@ def places(work: Path, *, vulkan: bool) -> list[str]:
 
 
 def begin(objects: Path, recipe: Sequence[str]) -> None:
-    """Have what an earlier build left go, unless it was of this recipe: CMake keeps old flags."""
+    """Remove the objects of an earlier build with another recipe, as CMake keeps old flags."""
     digest = hashlib.sha256("\n".join(recipe).encode()).hexdigest()
     note = objects.with_suffix(".recipe")
     if not note.exists() or note.read_text() != digest:
@@ -178,9 +180,10 @@ def begin(objects: Path, recipe: Sequence[str]) -> None:
 
 
 def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
-    """What a wheel says of itself, from the files in it.
+    """Return a wheel's description, from the files in it.
 
-    What the modules for cards need is told apart: where that is not, the processor still computes.
+    The requirements of the modules for cards are separate: if they are not met, the processor still
+    computes.
     """
     cards = {it: parts[it] for it in parts if any(f"ggml-{name}" in it for name in PACKS)}
     modules = [match for it in parts if (match := re.match(r"(?:lib)?ggml-(\w+)-?([\w.]*)\.", it))]
@@ -200,7 +203,7 @@ def described(parts: dict[str, bytes], flags: Sequence[str]) -> dict[str, Any]:
 
 
 def needs(parts: dict[str, bytes]) -> dict[str, str]:
-    """The oldest versions of a system's own libraries that compiled files run with."""
+    """Return the oldest versions of the system's libraries that compiled files run with."""
     if sys.platform == "darwin":
         return {"macOS": LEAST_MACOS}
     if sys.platform != "linux":
@@ -213,13 +216,13 @@ def needs(parts: dict[str, bytes]) -> dict[str, str]:
 
 
 def floors(least: dict[str, str]) -> str:
-    """What a system has to have, in words."""
+    """Return the requirements for a system, as text."""
     said = " and ".join(f"{name} {version}" for name, version in least.items())
     return f"{said} or newer" if said else "no more than every system has"
 
 
 def platform_tag(wheel: Path, least: dict[str, str]) -> str:
-    """The platform in the wheel's name: on Linux with the glibc that it needs, as pip checks it."""
+    """Return the wheel's platform tag; on Linux it contains the needed glibc, which pip checks."""
     tag = wheel.stem.rpartition("-")[2]
     if "glibc" not in least:
         return tag
@@ -227,7 +230,7 @@ def platform_tag(wheel: Path, least: dict[str, str]) -> str:
 
 
 def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
-    """Compile the module of one back end alone, and put it into a ZIP file with its manifest."""
+    """Compile the module of one back end, and put it into a ZIP file with its manifest."""
     llama = work / "source" / "vendor" / "llama.cpp"
     module = compile_module(name, cards, work, llama)
     content = module.read_bytes()
@@ -255,7 +258,7 @@ def build_pack(name: str, cards: str, work: Path, out: Path) -> Path:
 
 
 def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
-    """Compile a module, with what of ggml it is linked to, and nothing else."""
+    """Compile a module with the parts of ggml that it links to, and nothing else."""
     objects = work / name
     flags = [*ALONE, *backends.MODULES[name], *places(work, vulkan=name == "vulkan")]
     if sys.platform == "linux":
@@ -275,7 +278,7 @@ def compile_module(name: str, cards: str, work: Path, llama: Path) -> Path:
 
 
 def llama_version(llama: Path) -> str:
-    """The number that llama.cpp gives itself in a build of this source."""
+    """Return the version number that llama.cpp has in a build of this source."""
     text = (llama / "CMakeLists.txt").read_text(encoding="utf-8")
     parts = re.findall(r"set\(LLAMA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)\)", text)
     return ".".join(parts) + "-dev"

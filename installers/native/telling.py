@@ -1,4 +1,4 @@
-"""What run.py tells of a step that takes long, or has failed: standard library only."""
+"""Texts of run.py about a step that takes long or has failed. Standard library only."""
 
 import re
 import time
@@ -19,11 +19,11 @@ REMEDIES = {
     "[Kk]illed|memory exhausted|bad_alloc": "Out of memory: set CMAKE_BUILD_PARALLEL_LEVEL=1.",
     "[Dd]enied|Read-only file system": "Put Hearth where you may write; close it if it is open.",
 }
-"""What to do about a failure, by a pattern in its output; the first that is found counts."""
+"""What to do about a failure, by a pattern in its output; the first match counts."""
 
 
 def step_of(output: str) -> str:
-    """How far a build is, by ninja's count, or else which package pip is busy with."""
+    """Return a build's progress by ninja's count, or else the package that pip is processing."""
     steps = re.findall(r"^\s*\[(\d+)/(\d+)\]", output, re.MULTILINE)
     if steps:
         done, total = map(int, steps[-1])
@@ -33,6 +33,7 @@ def step_of(output: str) -> str:
 
 
 def report(title: str, status: str, started: float, live: bool) -> str:
+    """Return the line on a step: its title, status and duration."""
     minutes, seconds = divmod(int(time.monotonic() - started), 60)
     elapsed = f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
     line = f"{title}: {status}, {elapsed}" if status else f"{title}: {elapsed}"
@@ -40,5 +41,6 @@ def report(title: str, status: str, started: float, live: bool) -> str:
 
 
 def remedy(output: str) -> str:
+    """Return what to do about a failure with this output."""
     found = (advice for pattern, advice in REMEDIES.items() if re.search(pattern, output))
     return f"{next(found, '')} Run this again; what is done is kept.".strip()

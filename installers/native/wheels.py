@@ -1,4 +1,4 @@
-"""The portable wheel of llama-cpp-python: what it says of itself, and whether it serves here.
+"""The portable wheel of llama-cpp-python: its description, and whether it can be used here.
 
 `build.py` makes it, and `run.py` installs it instead of compiling. Standard library only.
 """
@@ -16,28 +16,28 @@ from pathlib import Path
 from typing import Any
 
 ABOUT = "hearth.json"
-"""Lies in the wheel's dist-info: how it was built, and for which computers."""
+"""A file in the wheel's dist-info that says how it was built, and for which computers."""
 GET = (
     "Make one here: python3 installers/native/build.py. Or have llama.cpp compiled: "
     "run.py --backend {}"
 )
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The time of every file, as the building's would make each wheel another. It is ZIP's earliest."""
+"""The time of every file, so that wheels of the same content are the same. It is ZIP's earliest."""
 
 
 def pinned(lock: Path) -> tuple[str, str]:
-    """The version of llama-cpp-python in its lock, and the hash of its source."""
+    """Return the version of llama-cpp-python in its lock, and the hash of its source."""
     found = re.search(r"llama-cpp-python==(\S+).*?sha256:(\w+)", lock.read_text(), re.DOTALL)
     return (found[1], found[2]) if found else ("", "")
 
 
 def here() -> str:
-    """The system and kind of processor of this computer, in a wheel's words."""
+    """Return this computer's system and kind of processor, as a wheel names them."""
     return f"{sys.platform} {platform.machine().lower()}"
 
 
 def about(wheel: Path) -> dict[str, Any]:
-    """What build.py wrote into a wheel; empty where it is none of its."""
+    """Return the description that build.py wrote into a wheel; empty for any other wheel."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             names = (it for it in archive.namelist() if it.endswith(f".dist-info/{ABOUT}"))
@@ -48,7 +48,7 @@ def about(wheel: Path) -> dict[str, Any]:
 
 
 def unfit(wheel: Path, lock: Path) -> str:
-    """Why a wheel cannot be used here, as a sentence; empty where it can."""
+    """Return why a wheel cannot be used here, as a sentence; "" if it can."""
     if not wheel.is_file():
         return f"There is no file {wheel}."
     says = about(wheel)
@@ -71,25 +71,26 @@ def _lacks(says: dict[str, Any], version: str, source: str) -> Iterator[str]:
 
 
 def numbers(version: str) -> list[int]:
+    """Return the numbers of a version, for comparisons."""
     return [int(it) for it in re.findall(r"\d+", version)]
 
 
 def in_folder(folder: Path) -> list[Path]:
-    """The wheels there, the newest first."""
+    """Return the wheels in a folder, the newest first."""
     return sorted(
         folder.glob("llama_cpp_python-*.whl"), key=lambda it: it.stat().st_mtime, reverse=True
     )
 
 
 def key(wheel: Path) -> str:
-    """A word for what is in a wheel: of its list of hashes, which takes a millisecond to read."""
+    """Return a hash of a wheel's list of hashes, which takes a millisecond to read."""
     with zipfile.ZipFile(wheel) as archive:
         record = next(it for it in archive.namelist() if it.endswith(".dist-info/RECORD"))
         return hashlib.sha256(archive.read(record)).hexdigest()[:16]
 
 
 def put(wheel: Path, folder: Path) -> None:
-    """Copy a wheel into a folder of its own, which is there whole or not at all."""
+    """Copy a wheel into a folder of its own, which then exists completely or not at all."""
     part = folder.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -98,30 +99,30 @@ def put(wheel: Path, folder: Path) -> None:
 
 
 def keep(cache: Path, name: str) -> None:
-    """Remember which folder of the cache has the wheel that was named last; "" forgets it."""
+    """Store which folder of the cache has the wheel that was named last; "" forgets it."""
     new = cache / "wheel.new"
     new.write_text(name, encoding="utf-8")
     new.replace(cache / "wheel")
 
 
 def kept(cache: Path) -> Path | None:
-    """The wheel that was named last."""
+    """Return the wheel that was named last; None if there is none."""
     file = cache / "wheel"
     name = file.read_text(encoding="utf-8").strip() if file.exists() else ""
     return next((cache / name).glob("*.whl"), None) if name else None
 
 
 def floor(contents: Iterable[bytes], name: str) -> str:
-    """The newest version of a library's symbols that compiled files ask for: `2.34` of GLIBC."""
+    """Return the newest version of a library's symbols in compiled files: `2.34` of GLIBC."""
     asked = re.compile(rf"{name}_(\d+(?:\.\d+)+)\0".encode())
     found = {version.decode() for content in contents for version in asked.findall(content)}
     return max(found, key=numbers, default="")
 
 
 def finish(wheel: Path, out: Path, says: dict[str, Any], platform_tag: str) -> Path:
-    """Write pip's wheel anew: with what it says of itself, its tag, and nothing of the day.
+    """Rewrite pip's wheel with its description and its tag, and without the date.
 
-    Files are in the order of their names, but for the dist-info, which is last as it should be.
+    Files are sorted by name, but the dist-info comes last, as the format recommends.
     """
     with zipfile.ZipFile(wheel) as archive:
         files = {it.filename: archive.read(it) for it in archive.infolist() if not it.is_dir()}
@@ -147,7 +148,7 @@ def finish(wheel: Path, out: Path, says: dict[str, Any], platform_tag: str) -> P
 
 
 def entry(name: str, mode: int) -> zipfile.ZipInfo:
-    """A file's entry in a ZIP, the same on every day and system that writes it."""
+    """Return a file's entry in a ZIP, the same on every day and system."""
     made = zipfile.ZipInfo(name, _FIRST_DAY)
     made.external_attr, made.create_system = (0o100000 | mode) << 16, 3
     made.compress_type = zipfile.ZIP_DEFLATED

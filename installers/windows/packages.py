@@ -1,4 +1,4 @@
-"""Makes the installer for Windows of a bundle, with NSIS, which also runs on Linux.
+"""Makes the installer for Windows from a bundle, with NSIS, which also runs on Linux.
 
 `installers/build.py nsis` calls it on Windows.
 """
@@ -20,14 +20,16 @@ from installers.build_error import BuildError
 FOLDER: Final = Path(__file__).resolve().parent
 ICONS: Final = FOLDER.parent / "icon_files.py"
 SIGN: Final = "HEARTH_SIGN"
-"""The variable with the command that signs a program, whose path is put behind it. Without one
-nothing is signed."""
+"""The variable with the command that signs a program; the program's path is appended to it.
+
+Without it nothing is signed.
+"""
 
 
 def make_installer(bundle: Path, into: Path, version: str, seconds: int) -> Path:  # noqa: ARG001
-    """Make `hearth-VERSION-windows-MACHINE.exe` of a bundle. Raises BuildError.
+    """Make `hearth-VERSION-windows-MACHINE.exe` from a bundle. Raises BuildError.
 
-    The times of its files are those of the bundle's, which `build.py` has set.
+    Its files have the bundle's times, which `build.py` has set.
     """
     work = bundle.parent.parent / "nsis"
     work.mkdir(parents=True, exist_ok=True)
@@ -53,7 +55,11 @@ def write_installer(
     sign: str = "",
     side: Path | None = None,
 ) -> None:
-    """Have NSIS write an installer. side: a picture for its last page. Raises BuildError."""
+    """Make an installer with NSIS. Raises BuildError.
+
+    Args:
+        side: A picture for its last page.
+    """
     compiler = makensis()
     if compiler is None:
         raise BuildError(
@@ -78,7 +84,7 @@ def write_installer(
         values["SIGN"] = sign
     if side is not None:
         values["SIDE"] = side
-    # Every warning is an error: an installer is tried less often than it is changed.
+    # Every warning is an error, because an installer is tested less often than it is changed.
     words = [f"-D{name}={value}" for name, value in values.items()]
     ended = subprocess.run(
         [compiler, "-V2", "-WX", "-INPUTCHARSET", "UTF8", *words, str(FOLDER / "hearth.nsi")],
@@ -94,7 +100,7 @@ def write_installer(
 
 
 def makensis() -> str | None:
-    """Find NSIS' compiler: on the path, or where its own installer puts it on Windows."""
+    """Return NSIS' compiler: on the path or, on Windows, where its own installer puts it."""
     if found := shutil.which("makensis"):
         return found
     for variable in ("ProgramFiles(x86)", "ProgramFiles"):
@@ -105,7 +111,7 @@ def makensis() -> str | None:
 
 
 def quad(version: str) -> str:
-    """Write a version as Windows compares it: four numbers; what is behind them is left out."""
+    """Return a version as the four numbers that Windows compares; a suffix is left out."""
     found = re.match(r"\d+(?:\.\d+){0,3}", version)
     numbers = found[0].split(".") if found else []
     return ".".join([*numbers, "0", "0", "0", "0"][:4])

@@ -1,4 +1,4 @@
-"""`hearth bench`: measured speed on this computer, and whether MTP keeps the answer the same."""
+"""`hearth bench`: measures speed on this computer, or checks that MTP keeps answers the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EVERY: tuple[MtpMode, ...] = ("off", "auto", "on")
 
 
 def bench(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Carry out the command; returns the exit status."""
+    """Run the command; return the exit status."""
     if args.check_mtp and args.concurrency != (1,):
         raise WrongUsage(
             "--check-mtp and --concurrency contradict each other.",
@@ -192,7 +192,7 @@ def _declare(bench: argparse.ArgumentParser) -> None:
 
 
 def _counts(text: str) -> tuple[int, ...]:
-    """Numbers of chats at once, each of them once."""
+    """Parse the numbers of chats at once, each kept once."""
     numbers = tuple(dict.fromkeys(positive(part) for part in text.split(",")))
     if max(numbers) > _MOST_AT_ONCE:
         raise argparse.ArgumentTypeError(f"{max(numbers)} is more than {_MOST_AT_ONCE}")

@@ -1,4 +1,4 @@
-"""`hearth bench --concurrency`: many chats at once, on this computer."""
+"""`hearth bench --concurrency`: measures many chats at once on this computer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def measure_many(
     rounds: int,
     out: Output,
 ) -> int:
-    """Measure, keep the figures for the comparison of engines, show them; the exit status."""
+    """Measure, store the speeds for the comparison of engines, and print them.
+
+    Returns the exit status.
+    """
 
     def work(cancel: CancelToken) -> Iterator[BenchStep | ManyResult]:
         return app.many_bench.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)

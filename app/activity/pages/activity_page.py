@@ -1,4 +1,4 @@
-"""The page of activity: plots of what the engines have done over the last minutes."""
+"""The activity page: plots of the engines' work over the last minutes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOWHERE = QModelIndex()
 
 
 class ActivityPage(ColumnPage):
-    """Looks at the engines as long as it is seen, and does nothing while it is not."""
+    """The activity page. It reads the activity only while it is visible."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class ActivityPage(ColumnPage):
         self._activity.look(self._show, self._failed)
 
     def _failed(self, error: Exception) -> None:
-        """Tell an error once; nothing is asked for again until the page is reopened."""
+        """Show an error once, and stop reading until the page is shown again."""
         self._tick.stop()
         self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
 
@@ -144,7 +144,7 @@ class ActivityPage(ColumnPage):
 
 
 class _PlotCard(Panel):
-    """A plot under its title, with its last value."""
+    """A plot below its title and its last value."""
 
     def __init__(self, words: PlotWords) -> None:
         super().__init__("card", f"{words.name}Card")
@@ -168,7 +168,7 @@ class _PlotCard(Panel):
 
 
 class _Minutes(QAbstractTableModel):
-    """The last minutes as rows."""
+    """The last minutes as rows of a table."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -181,7 +181,7 @@ class _Minutes(QAbstractTableModel):
             self._rows = rows
             self.endResetModel()
         elif rows != self._rows:
-            # Who reads a cell stays in it.
+            # Keeps the current cell, which a user of a screen reader may be reading.
             self._rows = rows
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(rows[0]) - 1))
 

@@ -1,4 +1,4 @@
-"""A plot: a curve over the last minutes, drawn with the theme's colours."""
+"""A plot of a curve over the last minutes, in the theme's colours."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ _STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
 class Plot(QWidget):
-    """Draws a curve; what it shows is in its accessible description as well.
+    """A plot of one curve. Its accessible description says what it shows.
 
-    write: puts a value in words, for the scale. top: of the scale; None fits it to the values.
-    dots: values stand by themselves.
+    Args:
+        write: Returns a value as text, for the scale.
+        top: The value at the top of the scale; None adapts it to the values.
+        dots: Draw each value as a separate dot.
     """
 
     def __init__(
@@ -61,14 +63,14 @@ class Plot(QWidget):
         return QSize(scaled(_WIDTH), scaled(_HEIGHT))
 
     def event(self, event: QEvent) -> bool:
-        """Tell the value at the pointer, where it rests."""
+        """Show the value under a resting pointer."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), self.value_at(event.pos().x()), self)
             return True
         return super().event(event)
 
     def value_at(self, x: float) -> str:
-        """Say the value at a place; "" where there is none."""
+        """Return the value at a horizontal position, in pixels, as text; "" if there is none."""
         area = self._area()
         at = int((x - area.left()) / area.width() * len(self._curve))
         value = self._curve[at] if 0 <= at < len(self._curve) else None
@@ -128,7 +130,7 @@ class Plot(QWidget):
             yield QPointF(x, area.bottom() - min(1.0, value / top) * area.height())
 
     def _area(self) -> QRectF:
-        """Return where the curves are: between the scale's top and the line below it."""
+        """Return the curve's area, between the top value above and the line of text below."""
         line = QFontMetricsF(self._font()).height()
         return QRectF(self.rect()).adjusted(1, line + 1, -1, -line - scaled(2) - 1)
 
@@ -139,7 +141,7 @@ class Plot(QWidget):
 
 
 def round_up(value: float) -> float:
-    """Return the next 1, 2 or 5 with zeros; 1 for nothing at all."""
+    """Return the next number of the form 1, 2 or 5 times a power of ten; 1 if not positive."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -147,7 +149,11 @@ def round_up(value: float) -> float:
 
 
 def _runs(points: Iterable[QPointF | None], *, split: bool) -> Iterator[list[QPointF]]:
-    """Yield what is drawn as one line. split: at each gap, not across it."""
+    """Yield the points that are joined to a line.
+
+    Args:
+        split: Start a new line at each gap, instead of bridging it.
+    """
     run: list[QPointF] = []
     for point in points:
         if point is not None:

@@ -1,4 +1,4 @@
-"""Words for the activity of the engines: the plots, their values, the table."""
+"""Texts about the engines' activity: the plots, their values, and the table."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class PlotWords:
-    """A plot of the page.
+    """The texts and the curve of a plot.
 
-    name: of its widgets. curve: what it shows. write: puts a value in words. top: of its scale,
-    where that is fixed. dots: each value stands by itself, as only some moments have one.
+    Attributes:
+        name: The prefix of its widgets' names.
+        curve: Selects the curve.
+        write: Returns a value as text.
+        top: The fixed top of the scale; None adapts it to the values.
+        dots: Whether values are separate dots, because only some moments have one.
     """
 
     name: str
@@ -33,7 +37,7 @@ class PlotWords:
 
 
 def plots() -> tuple[PlotWords, ...]:
-    """List the plots in the order in which they are shown."""
+    """Return the plots in the order in which they are shown."""
     of = attrgetter
     return (
         PlotWords("running", _tr("Requests at work"), of("running"), number),
@@ -48,30 +52,33 @@ def plots() -> tuple[PlotWords, ...]:
 
 
 def number(value: float) -> str:
-    """Write a number, with one digit after the point where that says more."""
+    """Format a number, with one decimal if it is small and not whole."""
     tenths = round(value, 1)
     return figure(tenths, 1 if tenths < 10 and tenths != round(tenths) else 0)
 
 
 def seconds(value: float) -> str:
+    """Format a time, given in seconds."""
     return _tr("{0} s").format(figure(value, 2 if value < 10 else 0))
 
 
 def share(value: float) -> str:
+    """Format a share, from 0 to 1, as a percentage."""
     return _tr("{0} %").format(figure(100 * value))
 
 
 def memory(value: float) -> str:
+    """Format a size, given in bytes."""
     return size(round(value))
 
 
 def latest(curve: Curve) -> float | None:
-    """Return the last value of a curve."""
+    """Return the last value of a curve; None if it is empty."""
     return next((it for it in reversed(curve) if it is not None), None)
 
 
 def spoken(plot: PlotWords, curves: ActivityCurves) -> str:
-    """Say what a plot shows, for who does not see it."""
+    """Describe a plot for a screen reader."""
     values = [it for it in plot.curve(curves) if it is not None]
     if not values:
         return _tr("Nothing in the last ten minutes.")
@@ -99,12 +106,12 @@ def summary(report: ActivityReport) -> str:
 
 
 def heads() -> tuple[str, ...]:
-    """Name the columns of the table."""
+    """Return the headings of the table."""
     return (_tr("Minutes ago"), *(plot.title for plot in plots()))
 
 
 def rows(report: ActivityReport) -> list[tuple[str, ...]]:
-    """Put the minutes in words, the last one first."""
+    """Return the minutes as rows of text, the latest first."""
     columns = [
         [plot.write(it) if it is not None else "–" for it in reversed(plot.curve(report.by_minute))]
         for plot in plots()

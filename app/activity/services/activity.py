@@ -1,4 +1,4 @@
-"""Reads the activity of the engines, for who looks at it."""
+"""Reads the activity of the engines."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _MINUTE_S: Final = 60.0
 
 
 class ActivityReader:
-    """Reads reports; by one thread at a time. The memory is looked at with each of them."""
+    """A reader of reports, for one thread at a time. Each report also samples the memory."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._memory: deque[tuple[float, float]] = deque()
 
     def read(self) -> ActivityReport:
-        """Report the last minutes."""
+        """Return a report on the last minutes."""
         log = self._runtime.requests
         now = log.now()
-        # Whole stretches that stand still, so that curves move and do not tremble. What is held now
-        # stands for the last of them.
+        # The stretches begin at fixed times, so that the curves move without flickering. The memory
+        # held now counts for the last stretch.
         until = now // _STEP_S * _STEP_S
         self._memory.append((until - _STEP_S / 2, float(self._held())))
         while self._memory[0][0] < now - SPAN_S:
@@ -43,7 +43,7 @@ class ActivityReader:
         )
 
     def _held(self) -> int:
-        """Return the bytes of this computer's memory that Hearth and its workers hold."""
+        """Return the memory that Hearth and its workers hold on this computer, in bytes."""
         models = self._runtime.models()
         workers = {self._runtime.status(it.entry.engine).process for it in models} - {0}
         return own_memory() + sum(memory_held(it)[0] for it in workers)

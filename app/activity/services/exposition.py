@@ -1,13 +1,14 @@
 """The metrics of the engines, for Prometheus and for the window.
 
-Names are vLLM's (0.33) where the meaning is the same, so that dashboards made for it work, with its
-label `model_name`; llama-server's for drafts, whose panels it has; and `hearth:` for what neither
-has. `model` is the name by which clients ask for a model, `engine` is Hearth's name of the engine,
-where vLLM has the number of one.
+Names are those of vLLM (0.33) if the meaning is the same, with its label `model_name`, so that
+dashboards made for it work. Metrics of drafts also have llama-server's names, for its panels. Names
+that neither has begin with `hearth:`. The label `model` is the name by which clients request a
+model. `engine` is Hearth's name of the engine, where vLLM has the number of one.
 
-All is counted here, at the one way of all requests to the engines, for each engine alike. Of a vLLM
-worker only the share of its KV cache is its own figure, asked for at each scrape: nobody else knows
-it, while the rest of its /metrics counts the requests of other Hearths that share it as well.
+Everything is counted here, where all requests to the engines pass, in the same way for each engine.
+Only the used share of a vLLM worker's KV cache is read from the worker, at each scrape, because
+only the worker knows it. The rest of the worker's /metrics would include the requests of other
+Hearths that share it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _ENDS: Final[dict[RequestEnd, str]] = {
     "error": "error",
     "repetition": "repetition",
 }
-"""What vLLM calls it (`vllm/v1/engine/__init__.py`, `FinishReason`)."""
+"""vLLM's names of the reasons (`vllm/v1/engine/__init__.py`, `FinishReason`)."""
 
 _COUNTERS: Final[tuple[tuple[str, str, str], ...]] = (
     ("vllm:prompt_tokens_total", "prompt", "Tokens of prompts."),
@@ -49,7 +50,7 @@ _COUNTERS: Final[tuple[tuple[str, str, str], ...]] = (
     ("vllm:spec_decode_num_draft_tokens_total", "drafted", "Tokens drafted ahead."),
     ("vllm:spec_decode_num_accepted_tokens_total", "accepted", "Drafted tokens accepted."),
 )
-"""Name, what of `TokenCounts` it is, help."""
+"""Name, field of `TokenCounts`, and help of each counter."""
 
 _HISTOGRAMS: Final[tuple[tuple[str, str, str], ...]] = (
     (
@@ -94,32 +95,34 @@ _HISTOGRAMS: Final[tuple[tuple[str, str, str], ...]] = (
         "Tokens of the longest answer to a request, which here has one.",
     ),
 )
-"""Name, what of `Totals` it is, help."""
+"""Name, field of `Totals`, and help of each histogram."""
 
 
 class Exposition:
-    """Gathers the metrics of a runtime; from any thread. An engine's worker may be asked."""
+    """The metrics of a runtime, collected on any thread. An engine's worker can be queried."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     def text(self, models: frozenset[str] | None = None) -> str:
-        """Write the metrics in Prometheus' text format.
+        """Return the metrics in Prometheus' text format.
 
-        models: The public names of those to tell of; None tells of all, and of this process.
+        Args:
+            models: The public names of the models to include; None includes all, and the metrics of
+                this process.
         """
         metrics = self.metrics()
         return written(metrics if models is None else (_only(it, models) for it in metrics))
 
     def metrics(self) -> Iterator[Metric]:
-        """Yield all metrics as they are now."""
+        """Yield all metrics with their current values."""
         totals = self._runtime.requests.totals()
         yield from self._present({*totals})
         yield from _counted(totals)
         yield from self._memory()
 
     def _present(self, known: set[tuple[str, EngineName]]) -> Iterator[Metric]:
-        """Yield what is so at this moment, of models that are loaded or have answered."""
+        """Yield the gauges for models that are loaded, are in use, or have answered."""
         log = self._runtime.requests
         running = Counter((it.model, it.engine) for it in log.requests() if it.ended is None)
         waiting = Counter((it.model, it.engine) for it in log.waiting())
@@ -178,18 +181,19 @@ class Exposition:
 
 
 def _only(metric: Metric, models: frozenset[str]) -> Metric:
-    """Keep a metric's values for these models alone."""
+    """Return the metric with only the values of these models."""
     values = tuple(it for it in metric.values if it[0].get("model") in models)
     return replace(metric, values=values)
 
 
 def labels_of(model: tuple[str, EngineName]) -> Labels:
+    """Return the labels of a model and its engine."""
     name, engine = model
     return {"model": name, "model_name": name, "engine": engine}
 
 
 def _counted(totals: Mapping[tuple[str, EngineName], Totals]) -> Iterator[Metric]:
-    """Yield what is counted for good."""
+    """Yield the counters and histograms."""
     for name, field, words in _COUNTERS:
         counts = ((labels_of(it), getattr(of.tokens, field)) for it, of in totals.items())
         yield Metric(name, "counter", words, tuple(counts))

@@ -1,4 +1,4 @@
-"""Sends each request as a span to a collector, where the settings name one."""
+"""Sends each request as a span to a collector, if the settings name one."""
 
 from __future__ import annotations
 
@@ -17,25 +17,28 @@ if TYPE_CHECKING:
 
 _MOST_KEPT: Final = 1_000
 _GATHERED_S: Final = 1.0
-"""Seconds in which further requests may join those that are sent."""
+"""How long to wait for further requests before sending, in seconds."""
 
 _PAUSE_S: Final = 30.0
-"""Seconds without a try after one that failed."""
+"""The pause after a failed attempt, in seconds."""
 
 _PATIENCE_S: Final = 2.0
-"""Seconds that the end of Hearth waits for the last spans."""
+"""How long the end of Hearth waits for the last spans, in seconds."""
 
 _log = logging.getLogger(__name__)
 
 Send = Callable[[str, bytes], None]
-"""Sends OTLP as JSON to an endpoint. Raises UserError."""
+"""Sends JSON of OTLP to an endpoint. Raises UserError."""
 
 
 class Tracing:
-    """Hands requests that have ended to a thread of its own, so that no answer waits for it.
+    """The sender of ended requests, on a thread of its own, so that no answer waits for it.
 
-    endpoint: of the collector, "" for none; asked at each request. Of a collector that cannot be
-    reached, the last requests are kept for when it can. The owner calls `close`.
+    If the collector cannot be reached, the last requests are kept until it can. The owner calls
+    `close`.
+
+    Args:
+        endpoint: Returns the collector's address, "" for none; called for each request.
     """
 
     def __init__(self, endpoint: Callable[[], str], send: Send) -> None:
@@ -48,7 +51,7 @@ class Tracing:
         self._failing = False
 
     def take(self, record: RequestRecord) -> None:
-        """Have a request sent, if there is a collector; from any thread, and at once."""
+        """Queue an ended request, if there is a collector; from any thread, without waiting."""
         if not self._endpoint():
             return
         with self._changed:
@@ -61,7 +64,7 @@ class Tracing:
             self._changed.notify()
 
     def close(self) -> None:
-        """Send what is left, unless that has failed before; a slow collector is not waited for."""
+        """Send the remaining requests, unless sending failed before; wait only briefly."""
         with self._changed:
             self._closed = True
             thread = self._thread
@@ -85,7 +88,7 @@ class Tracing:
     def _export(self, records: tuple[RequestRecord, ...]) -> None:
         endpoint = self._endpoint()
         if not endpoint:
-            return  # it was turned off meanwhile
+            return  # it was switched off meanwhile
         try:
             self._send(endpoint, as_otlp(records, secrets.token_hex))
         except UserError as error:

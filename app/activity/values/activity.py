@@ -1,6 +1,6 @@
-"""What the engines did over the last minutes, as curves. Pure.
+"""The engines' work over the last minutes, as curves: pure.
 
-Curves are drawn from the records of requests, so nothing is measured while nobody looks.
+Curves are computed from the records of requests, so nothing is measured while no one looks.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from dataclasses import dataclass
 from app.runtime.values.request_records import SPAN_S, RequestRecord, TokenCounts, WaitingRequest
 
 Curve = tuple[float | None, ...]
-"""A value for each stretch of time, the oldest first; None where there is none."""
+"""A value for each stretch of time, the oldest first; None if there is none."""
 
 
 @dataclass(frozen=True)
 class ActivityCurves:
-    """Curves over `SPAN_S`, in stretches of step_s seconds.
+    """Curves over the last `SPAN_S` seconds, divided into stretches.
 
-    running, waiting: requests, on average. written, read: tokens a second, of answers and of
-    prompts. to_first: seconds to the first token, of the requests that had it then, on average.
-    hits: share of prompts that needed no reading. accepted: share of drafted tokens that became
-    part of an answer. memory: bytes.
+    Attributes:
+        step_s: The length of a stretch, in seconds.
+        running, waiting: Requests, on average.
+        written, read: Tokens per second, of answers and of prompts.
+        to_first: Mean time to the first token, in seconds, of the requests that got it then.
+        hits: Share of prompt tokens that came from the cache.
+        accepted: Share of drafted tokens that were accepted.
+        memory: In bytes.
     """
 
     step_s: float
@@ -38,10 +42,14 @@ class ActivityCurves:
 
 @dataclass(frozen=True)
 class ActivityReport:
-    """What the window shows of the engines' activity.
+    """The engines' activity as the window shows it.
 
-    curves: for plots; by_minute: the same for a table. recent: requests within `SPAN_S`. answered:
-    those that have ended since Hearth was opened, with their tokens.
+    Attributes:
+        curves: For the plots.
+        by_minute: The same for the table.
+        recent: Number of requests within `SPAN_S`.
+        answered: Number of requests that have ended since Hearth was opened.
+        tokens: The tokens of those requests.
     """
 
     curves: ActivityCurves
@@ -59,7 +67,14 @@ def curves(
     until: float,
     step_s: float,
 ) -> ActivityCurves:
-    """Draw the curves up to a moment. memory: moments, by the same clock, and bytes."""
+    """Compute the curves that end at a moment.
+
+    Args:
+        memory: Samples of a moment, by the same clock, and a number of bytes.
+        now: The end of requests that are still running.
+        until: The end of the curves.
+        step_s: The length of a stretch, in seconds.
+    """
     time = _Stretches(until, step_s)
 
     def of_prompts(it: RequestRecord) -> tuple[float | None, float, float]:
@@ -98,7 +113,7 @@ def curves(
 
 
 class _Stretches:
-    """The last `SPAN_S` before a moment, in stretches of step_s seconds."""
+    """The last `SPAN_S` seconds before a moment, divided into stretches of step_s seconds."""
 
     def __init__(self, until: float, step_s: float) -> None:
         self._count = round(SPAN_S / step_s)
@@ -106,9 +121,11 @@ class _Stretches:
         self._begin = until - SPAN_S
 
     def spread(self, spells: Iterable[tuple[float, float, float | None]]) -> Curve:
-        """Spread what took from one moment to another evenly over it, as so much a second.
+        """Spread amounts evenly over their time, and return the rate per second.
 
-        Where the amount is None, it is the time itself: how many there were, on average.
+        Args:
+            spells: Begin, end and amount. If the amount is None, the result is how many spells
+                there were, on average.
         """
         sums = [0.0] * self._count
         for begin, end, amount in spells:
@@ -126,7 +143,11 @@ class _Stretches:
         requests: Iterable[RequestRecord],
         parts: Callable[[RequestRecord], tuple[float | None, float, float]],
     ) -> Curve:
-        """Divide sums. parts: a request's moment, and what it adds above and below the line."""
+        """Return the ratio of two sums in each stretch; None if the lower sum is 0.
+
+        Args:
+            parts: Returns a request's moment, and what it adds to the upper and the lower sum.
+        """
         above, below = [0.0] * self._count, [0.0] * self._count
         for request in requests:
             moment, upper, lower = parts(request)
@@ -136,7 +157,7 @@ class _Stretches:
         return tuple(up / down if down else None for up, down in zip(above, below, strict=True))
 
     def latest(self, samples: Iterable[tuple[float, float]]) -> Curve:
-        """Take the last sample of each stretch."""
+        """Return the last sample of each stretch."""
         found: list[float | None] = [None] * self._count
         for moment, value in samples:
             if (at := self._at(moment)) is not None:
@@ -148,7 +169,7 @@ class _Stretches:
         return at if 0 <= at < self._count else None
 
     def _overlaps(self, begin: float, end: float) -> Iterator[tuple[int, float]]:
-        """Yield the stretches that a spell touches, with the seconds that lie in each."""
+        """Yield the stretches that overlap with a spell, with the seconds of overlap."""
         first = max(0, math.floor((begin - self._begin) / self._step))
         for at in range(first, self._count):
             left = self._begin + at * self._step

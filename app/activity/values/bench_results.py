@@ -1,4 +1,4 @@
-"""Computes the results of a measurement: runs in, medians and ratios out; pure."""
+"""Computes the results of a measurement (medians and ratios) from its runs: pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ TextKind = Literal["code", "prose", "copying", "chat"]
 
 @dataclass(frozen=True)
 class BenchStep:
-    """The progress of a measurement; what: the piece that comes next, in words."""
+    """The progress of a measurement.
+
+    Attributes:
+        what: The part that comes next, as text.
+    """
 
     done: int
     total: int
@@ -22,12 +26,15 @@ class BenchStep:
 
 @dataclass(frozen=True)
 class ModeResult:
-    """The result of a mode on a kind of text: tokens per second, medians over the rounds.
+    """The result of a mode for a kind of text.
 
-    tokens, drafted, accepted: of all rounds together.
-    gain: over MTP off, the median of the ratios within each round; None for "off" itself.
-    bound: the most that the cost of checking drafts and the acceptance allow, if it is known.
-    same_text: whether the text was that of MTP off in every round.
+    Attributes:
+        tokens, drafted, accepted: Sums over all rounds.
+        decode_tok_s: Tokens per second, the median over the rounds.
+        gain: The median of the speed ratios to MTP off within each round; None for "off" itself.
+        bound: The largest gain that the cost of checking drafts and the acceptance allow; None if
+            unknown.
+        same_text: Whether the text was the same as with MTP off in every round.
     """
 
     mode: MtpMode
@@ -46,9 +53,11 @@ class ModeResult:
 
 @dataclass(frozen=True)
 class KindResult:
-    """The results on a kind of text.
+    """The results for a kind of text.
 
-    prefill_tok_s: of the longest part of its prompt that was evaluated at once.
+    Attributes:
+        prefill_tok_s: Tokens per second, of the longest part of a prompt that was evaluated at
+            once.
     """
 
     kind: TextKind
@@ -60,7 +69,9 @@ class KindResult:
 class BenchResult:
     """The results of `Bench.measure`.
 
-    engine: as it calls itself. runs_on: which of the kinds it is.
+    Attributes:
+        engine: The engine's own name.
+        runs_on: Hearth's name of the engine.
     """
 
     model: str
@@ -76,14 +87,14 @@ class BenchResult:
 
 @dataclass(frozen=True)
 class Run:
-    """Answers to one prompt in one mode, one after the other; the same text each time."""
+    """Answers to one prompt in one mode, one after another, all with the same text."""
 
     dones: tuple[Done, ...]
     text: str
 
     @property
     def speed(self) -> float:
-        """Tokens per second over all of them."""
+        """Tokens per second over all answers."""
         measured = [done for done in self.dones if done.timing.decode_tok_s > 0]
         tokens = sum(done.usage.completion_tokens for done in measured)
         seconds = sum(d.usage.completion_tokens / d.timing.decode_tok_s for d in measured)
@@ -91,6 +102,7 @@ class Run:
 
 
 def kind_result(kind: TextKind, runs: dict[MtpMode, list[Run]]) -> KindResult:
+    """Compute the results of all modes for a kind of text."""
     every = [done for of_mode in runs.values() for run in of_mode for done in run.dones]
     coldest = max(every, key=lambda done: done.usage.prompt_tokens - done.usage.cached_tokens)
     return KindResult(
@@ -117,7 +129,7 @@ def _mode_result(mode: MtpMode, runs: list[Run], off: list[Run] | None) -> ModeR
         tokens=sum(done.usage.completion_tokens for done in dones),
         decode_tok_s=median(run.speed for run in runs),
         gain=gain,
-        # A gain above its bound is an error of measurement, and the bound is no less than it.
+        # A gain above its bound is a measurement error, so the bound is raised to it.
         bound=max(median(bounds), gain or 0.0) if bounds else None,
         active=last.active,
         kind=last.kind,

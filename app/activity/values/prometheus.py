@@ -1,4 +1,4 @@
-"""Metrics as text, in Prometheus' format 0.0.4, and their samples read back. Pure.
+"""Metrics in Prometheus' text format 0.0.4, written and read: pure.
 
 The format: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
 """
@@ -26,7 +26,11 @@ _ESCAPES: Final = {"\\\\": "\\", "\\n": "\n", '\\"': '"'}
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric with its values by labels. name: with `_total` for a counter."""
+    """A metric with its values by labels.
+
+    Attributes:
+        name: With the ending `_total` for a counter.
+    """
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -44,7 +48,7 @@ class MetricSample:
 
 
 def written(metrics: Iterable[Metric]) -> str:
-    """Write metrics as the text of a scrape; one without values is left out."""
+    """Return metrics as the text of a scrape; leave out those without values."""
     lines: list[str] = []
     for metric in metrics:
         if metric.values:
@@ -56,7 +60,7 @@ def written(metrics: Iterable[Metric]) -> str:
 
 
 def read(text: str) -> Iterator[MetricSample]:
-    """Read the samples of a text; lines that are none are passed over."""
+    """Yield the samples in a text; skip lines that are not samples."""
     for line in text.split("\n"):
         if found := _SAMPLE.match(line):
             name, labels, value = found.groups()

@@ -1,8 +1,8 @@
-"""Requests as spans of OpenTelemetry, in the JSON of OTLP. Pure: never a text, never a chat.
+"""Requests as spans of OpenTelemetry, in the JSON of OTLP, never with any text of a chat: pure.
 
-Attributes are those of the conventions for generative AI:
+Attributes follow the conventions for generative AI:
 https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/client-inference.md
-What they have no name for begins with `hearth.`.
+Attributes that these do not name begin with `hearth.`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from app.runtime.values.request_records import RequestEnd, RequestRecord, Sample
 Value = str | int | float | bool | Sequence[str]
 
 _INTERNAL, _CLIENT = 1, 3
-"""Kinds of spans: within this process, and asked of another (`opentelemetry.proto.trace.v1`)."""
+"""Kinds of spans: within this process, and a call to another (`opentelemetry.proto.trace.v1`)."""
 
 _ERROR: Final = 2
 _ENDS: Final[Mapping[RequestEnd, str]] = {"tool": "tool_call"}
 
 
 def as_otlp(requests: Sequence[RequestRecord], new_id: Callable[[int], str]) -> bytes:
-    """Write ended requests as an ExportTraceServiceRequest.
+    """Return ended requests as an ExportTraceServiceRequest.
 
-    new_id: makes a random number of so many bytes, in hexadecimal.
+    Args:
+        new_id: Returns a random number of this many bytes, in hexadecimal.
     """
     resource = {"service.name": "hearth", "service.version": __version__}
     spans = [_span(it, new_id) for it in requests]
@@ -73,7 +74,7 @@ def _said(it: RequestRecord, end: RequestEnd) -> dict[str, Value | None]:
 
 
 def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str, Value | None]:
-    """Say what only a request for text has."""
+    """Return the attributes that only a request for text has."""
     tokens = it.tokens
     return {
         "gen_ai.request.stream": True,
@@ -93,7 +94,7 @@ def _written(it: RequestRecord, sampled: SampledAs, end: RequestEnd) -> dict[str
 
 
 def _attributes(values: Mapping[str, Value | None]) -> list[dict[str, Any]]:
-    """Write attributes as OTLP has them; one without a value is left out."""
+    """Return attributes in OTLP's form, without those that have no value."""
     return [{"key": key, "value": _value(it)} for key, it in values.items() if it is not None]
 
 
@@ -101,7 +102,7 @@ def _value(value: Value) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        return {"intValue": str(value)}  # 64 bits are more than a number of JSON holds
+        return {"intValue": str(value)}  # a JSON number cannot hold all 64 bits
     if isinstance(value, float):
         return {"doubleValue": value}
     if isinstance(value, str):
@@ -110,4 +111,4 @@ def _value(value: Value) -> dict[str, Any]:
 
 
 def _nanoseconds(seconds: float) -> str:
-    return str(round(seconds * 1e6) * 1_000)  # more digits a time of today has not
+    return str(round(seconds * 1e6) * 1_000)  # a float of today's time has no more digits

@@ -1,4 +1,4 @@
-"""The form in which an assistant is made or changed."""
+"""The form for making or editing an assistant."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ from app.settings.values.resolved import NO_LAYERS, SettingLayers, Source, resol
 
 
 class AssistantForm(Panel):
-    """saved(Assistant): with what the form says. left(): without it. Nothing is kept before that.
+    """The form of an assistant. Nothing is stored until the receiver of `saved` does so.
 
-    settings: of the app, which hold where the assistant leaves something open.
+    Args:
+        settings: The app's settings, which apply where the assistant sets nothing.
+
+    Signals:
+        saved(Assistant): The user saved the form; the assistant has its values.
+        left(): The user cancelled.
     """
 
     saved = Signal(object)
@@ -93,7 +98,7 @@ class AssistantForm(Panel):
 
     @property
     def settings(self) -> Settings:
-        """The settings that apply with what the form says now."""
+        """The settings that apply with the form's current values."""
         return resolve(self._settings, lambda _: {}, self._layers()).settings
 
     def focus(self) -> None:

@@ -1,4 +1,4 @@
-"""The user's assistants, and those that Hearth suggests."""
+"""The list of the user's assistants and of Hearth's suggestions."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 
 _SHOWN = 170
-"""Characters of the system prompt; more is in the form."""
+"""In characters of the system prompt; the form shows the rest."""
 
 
 class AssistantCard(Panel):
-    """asked(action, id): "chat", "edit", "copy" or "remove"; of a suggestion "add".
+    """A card with an assistant or a suggestion.
 
-    model: the name of its model, "" for none.
+    Args:
+        model: The name of its model; "" for none.
+
+    Signals:
+        asked(action, id): "chat", "edit", "copy" or "remove"; of a suggestion "add".
     """
 
     asked = Signal(str, str)
@@ -89,12 +93,12 @@ class AssistantCard(Panel):
 
 
 def shown_name(assistant: Assistant) -> str:
-    """Return the name with dots in place of what is asked for when it is added."""
+    """Return the name, with an ellipsis in place of each variable."""
     return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text in one line, cut at a word."""
+    """Return the beginning of a text on one line, cut between words."""
     line = " ".join(filled(text, {it: f"[{it}]" for it in variables(text)}).split())
     if len(line) <= _SHOWN:
         return line
@@ -102,9 +106,14 @@ def shortened(text: str) -> str:
 
 
 class AssistantList(PartPage):
-    """chat(id): the user wants to begin one with this assistant.
+    """The list of assistants, or the form in its place.
 
-    models: lists the models here. collections: lists the collections of documents.
+    Args:
+        models: Returns the models on this computer.
+        collections: Returns the collections of documents.
+
+    Signals:
+        chat(id): The user wants to begin a chat with this assistant.
     """
 
     chat = Signal(str)
@@ -135,11 +144,11 @@ class AssistantList(PartPage):
         self._show()
 
     def make(self) -> None:
-        """Show the form for a new one."""
+        """Show the form for a new assistant."""
         self._edit(Assistant(id="", name=""))
 
     def show_list(self) -> None:
-        """Leave the form, if it is open."""
+        """Close the form, if it is open, and show the list."""
         self._form = None
         self._show()
 
@@ -171,7 +180,7 @@ class AssistantList(PartPage):
             self._add(AssistantCard(draft, suggested=True))
 
     def _suggested(self) -> list[Assistant]:
-        """Return the suggestions in the window's language, most likely its user's."""
+        """Return the suggestions, translated into the window's language."""
         return [
             replace(
                 draft,

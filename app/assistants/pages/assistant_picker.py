@@ -1,4 +1,4 @@
-"""On the start page: the choice of the assistant that the new chat is with."""
+"""The choice of an assistant for a new chat, on the welcome screen."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 _ACROSS = 3
 _MOST = 9
-"""How many are offered here; the rest are on their page."""
+"""The largest number of assistants shown here; the others are on their page."""
 
 
 class AssistantPicker(QWidget):
-    """chosen(id or None): the chat is to be with this assistant, or with none.
+    """The choice of an assistant for a new chat.
 
-    show_all(): the page of assistants is wanted.
+    Signals:
+        chosen(id or None): The user chose this assistant, or none.
+        show_all(): The user wants to see the page of assistants.
     """
 
     chosen = Signal(object)

@@ -1,4 +1,4 @@
-"""The page of assistants and prompts: two parts under one head."""
+"""The page of assistants and prompts: two parts below one head."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AssistantsPage(QWidget):
-    """The page of assistants, in two parts: the assistants, and the prompt library."""
+    """The page of assistants, in two parts: the assistants and the prompt library."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class AssistantsPage(QWidget):
             button.setVisible(prompts)
 
     def _begin_with(self, assistant_id: str) -> None:
-        """A new chat with this assistant."""
+        """Begin a new chat with this assistant."""
         self._navigation.open_chat(None)
         self._chat_settings.set_assistant(None, assistant_id)
 

@@ -1,4 +1,4 @@
-"""One setting in a narrow form: its editor, and the source of its value."""
+"""A setting in a narrow form: its editor, and the source of its value."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from app.settings.values.field import SettingField
 
 _EDITOR_WIDTH = 112
 _ZERO_IS_OPEN = {"context", "max_tokens"}
-"""Settings of which 0 leaves it to the model and to this computer."""
+"""Settings whose value 0 means that the model and this computer determine it."""
 
 
 class HeldSetting(QWidget):
-    """changed(name, value): the user has set it here; a value of None takes that back."""
+    """A setting with its editor and the source of its value.
+
+    Signals:
+        changed(name, value): The user set a value here, or removed it (None).
+    """
 
     changed = Signal(str, object)
 
@@ -61,7 +65,12 @@ class HeldSetting(QWidget):
         self.show_held(value, "", own=False)
 
     def show_held(self, value: object, source: str, *, own: bool) -> None:
-        """Show the value. source: in words, where it comes from. own: whether it was set here."""
+        """Show the value.
+
+        Args:
+            source: Where the value comes from, as text for the user.
+            own: Whether the value was set here.
+        """
         if value != self._value and not (own and self._editor.hasFocus()):
             self._replace(value)
         self._value = value

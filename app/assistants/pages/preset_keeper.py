@@ -1,4 +1,4 @@
-"""Names and removes presets, wherever in the window that was asked for."""
+"""Saves and deletes presets for every form in the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.settings.values.fields import Settings
 
 
 class PresetKeeper(QObject):
-    """Asks for names, and offers to undo."""
+    """A helper that saves and deletes presets: it asks for a name, and offers to undo."""
 
     def __init__(self, service: Assistants, notifier: Notifier, window: QWidget) -> None:
         super().__init__(window)
@@ -21,6 +21,7 @@ class PresetKeeper(QObject):
         self._window = window
 
     def keep(self, settings: Settings) -> None:
+        """Ask for a name, and save the sampling of these settings as a preset."""
         from PySide6.QtWidgets import QInputDialog
 
         dialog = QInputDialog(self._window.window())
@@ -32,6 +33,7 @@ class PresetKeeper(QObject):
         dialog.open()
 
     def drop(self, preset_id: str) -> None:
+        """Delete a preset, and offer to undo that."""
         removed = self._service.remove_preset(preset_id)
         if removed is not None:
             text = self.tr("The preset “{0}” was deleted.").format(removed.name)

@@ -1,4 +1,4 @@
-"""The prompt library: what is in it, and taking prompts in and out of files."""
+"""The prompt library: its list and its form, and the import and export of prompts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ from app.models.library.pages.part_page import PartPage
 
 
 class PromptForm(Panel):
-    """saved(SavedPrompt): with what the form says. left(): without it."""
+    """The form of a prompt.
+
+    Signals:
+        saved(SavedPrompt): The user saved the form; the prompt has its values.
+        left(): The user cancelled.
+    """
 
     saved = Signal(object)
     left = Signal()
@@ -103,7 +108,11 @@ _SHOWN = 140
 
 
 class PromptCard(Panel):
-    """asked(action, id): "edit" or "remove"."""
+    """A card with a prompt.
+
+    Signals:
+        asked(action, id): "edit" or "remove".
+    """
 
     asked = Signal(str, str)
 
@@ -133,11 +142,11 @@ class PromptCard(Panel):
 
 
 _MOST = 200
-"""How many are shown at once; the rest are found by their names."""
+"""The largest number of prompts shown at once; a search finds the others."""
 
 
 class PromptList(PartPage):
-    """The list of prompts; actions go to the service, and their results are shown."""
+    """The list of prompts. Actions go to the presenter, and the list shows their results."""
 
     def __init__(self, service: Prompts, notifier: Notifier, parent: QWidget | None = None) -> None:
         super().__init__("promptList", parent=parent)
@@ -159,15 +168,15 @@ class PromptList(PartPage):
         self._show()
 
     def make(self) -> None:
-        """Show the form for a new one."""
+        """Show the form for a new prompt."""
         self._edit(SavedPrompt("", "", ""))
 
     def pick_import(self) -> None:
-        """Let the user pick a file, and take in what it holds."""
+        """Let the user choose a file, and import its prompts."""
         self._pick(QFileDialog.AcceptMode.AcceptOpen, self._take_in)
 
     def pick_export(self) -> None:
-        """Let the user name a file, and write all prompts to it."""
+        """Let the user name a file, and export all prompts to it."""
         self._pick(QFileDialog.AcceptMode.AcceptSave, self._write)
 
     def _pick(self, mode: QFileDialog.AcceptMode, act: Callable[[Path], None]) -> None:

@@ -1,4 +1,4 @@
-"""Prompts in a message: called with / at its beginning, or with a key anywhere in it."""
+"""Inserts prompts into a message: after / at its beginning, or with a shortcut anywhere in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _ROW = 34
 
 
 class PromptPopup(Panel):
-    """chosen(id): with Enter or a click. The keys are given to it by who has the focus."""
+    """The list of prompts above the message field, which keeps the focus and passes on its keys.
+
+    Signals:
+        chosen(id): The user chose a prompt with Enter or a click.
+    """
 
     chosen = Signal(str)
 
@@ -44,7 +48,7 @@ class PromptPopup(Panel):
         self.hide()
 
     def show_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        """Show prompts, with the first of them marked."""
+        """Show prompts, and select the first one."""
         self._list.clear()
         for prompt in prompts:
             line = " ".join(prompt.text.split())
@@ -63,7 +67,7 @@ class PromptPopup(Panel):
             )
 
     def place_above(self, field: QWidget) -> None:
-        """Place it above a field, as wide as that."""
+        """Place the popup above a field, with the field's width."""
         window = self.parentWidget()
         if window is None:
             return
@@ -76,12 +80,13 @@ class PromptPopup(Panel):
         self.raise_()
 
     def step(self, by: int) -> None:
+        """Move the selection; wrap around at both ends."""
         count = self._list.count()
         if count:
             self._list.setCurrentRow((self._list.currentRow() + by) % count)
 
     def take(self) -> bool:
-        """Choose what is marked; False if nothing is."""
+        """Choose the selected prompt; return False if none is selected."""
         item = self._list.currentItem()
         if item is not None:
             self._choose(item)
@@ -97,7 +102,11 @@ _LEAVES = Qt.Key.Key_Escape
 
 
 class PromptUse(QObject):
-    """Inserts prompts, which can be undone. messages: where a text may be selected."""
+    """The insertion of prompts into a message, which the user can undo.
+
+    Args:
+        messages: The widget in which the user can select text for {{selection}}.
+    """
 
     def __init__(self, prompts: Prompts, edit: MessageEdit, messages: QWidget) -> None:
         super().__init__(edit)
@@ -117,7 +126,7 @@ class PromptUse(QObject):
         edit.cursorPositionChanged.connect(self._look)
 
     def open(self) -> None:
-        """Call the list where the cursor is; what is selected there is {{selection}}."""
+        """Open the list at the cursor; text selected there becomes {{selection}}."""
         cursor = self._edit.textCursor()
         self._selected = _plain(cursor)
         self._edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -126,7 +135,7 @@ class PromptUse(QObject):
         self._look()
 
     def fill(self, menu: QMenu) -> None:
-        """Put the list of prompts into the composer's menu."""
+        """Add *Insert a prompt…* to the composer's menu."""
         action = menu.addAction(self.tr("Insert a prompt…"))
         action.setObjectName("insertPrompt")
         action.triggered.connect(lambda: self.open())  # noqa: PLW0108 - takes no state
@@ -144,7 +153,7 @@ class PromptUse(QObject):
         return super().eventFilter(watched, event)
 
     def _claim(self, event: QKeyEvent) -> bool:
-        """Keep the keys of the list from the window's shortcuts, such as Esc."""
+        """Keep the list's keys, such as Esc, from triggering shortcuts of the window."""
         claimed = event.key() in _TAKES or event.key() in _STEPS or event.key() == _LEAVES
         event.setAccepted(claimed)
         return claimed
@@ -160,7 +169,7 @@ class PromptUse(QObject):
         return key in _TAKES and popup.take()
 
     def _look(self) -> None:
-        """Follow what is typed behind the slash."""
+        """Update the list from the text after the slash."""
         text = self._edit.toPlainText()
         if text != self._left:
             self._left = None
@@ -187,7 +196,7 @@ class PromptUse(QObject):
             self._popup.place_above(self._edit.parentWidget() or self._edit)
 
     def _called(self, text: str) -> str | None:
-        """Return what stands between the slash and the cursor; None if nothing is called."""
+        """Return the text between the slash and the cursor; None if the list is not wanted."""
         at = self._edit.textCursor().position()
         if self._from is None or at <= self._from or text[self._from : self._from + 1] != "/":
             return None
@@ -235,7 +244,7 @@ class PromptUse(QObject):
         self._close()
 
     def _known(self) -> dict[str, str]:
-        """Return the values that Hearth fills in by itself."""
+        """Return the values of the variables that Hearth fills in itself."""
         today = QLocale().toString(QDate.currentDate(), QLocale.FormatType.LongFormat)
         return {
             "clipboard": QGuiApplication.clipboard().text(),
@@ -260,7 +269,7 @@ class PromptUse(QObject):
 
 
 def _plain(cursor: QTextCursor) -> str:
-    """Return the selection, with lines as they are written elsewhere."""
+    """Return the selected text, with newlines in place of Qt's paragraph and line separators."""
     return (
         cursor.selectedText()
         .replace("\N{PARAGRAPH SEPARATOR}", "\n")

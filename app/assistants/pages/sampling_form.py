@@ -1,4 +1,4 @@
-"""The form for sampling: a preset, and the settings that it stands for, one by one."""
+"""The form for sampling: a preset, and each of its settings."""
 
 from __future__ import annotations
 
@@ -19,10 +19,17 @@ from app.settings.values.resolved import ResolvedSettings, Source
 
 
 class SamplingForm(QWidget):
-    """changed(name, value): None takes back what was set here. preset(Preset): it was chosen.
+    """The form for sampling.
 
-    keep(): the user wants to give these values a name. drop(id): a preset of theirs is to go.
-    owner: whose form this is: what it has set can be taken back here.
+    Args:
+        owner: The layer that this form edits; values that it set can be reset here.
+        words: Returns the text for the source of a value.
+
+    Signals:
+        changed(name, value): The user set a value, or removed it (None).
+        preset(Preset): The user chose a preset.
+        keep(): The user wants to save these values as a preset.
+        drop(id): The user wants to delete this preset.
     """
 
     changed = Signal(str, object)
@@ -78,6 +85,7 @@ class SamplingForm(QWidget):
         self._show_preset()
 
     def show_held(self, held: ResolvedSettings) -> None:
+        """Show the values that apply, and where they come from."""
         self._held = held
         for name in OF_AN_ASSISTANT:
             value, source = getattr(held.settings, name), held.source(name)

@@ -1,4 +1,4 @@
-"""Asks for what the variables of a text stand for."""
+"""The dialog that asks for the values of a text's variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 class VariablesDialog(Dialog):
-    """filled(values): each name with what was written, once there is something for all of them."""
+    """A dialog that asks for the values of variables.
+
+    Signals:
+        filled(values): The user filled in all variables; the values are by name.
+    """
 
     filled = Signal(object)
 
@@ -49,7 +53,7 @@ class VariablesDialog(Dialog):
         next(iter(self._lines.values())).setFocus()
 
     def _on(self) -> None:
-        """Enter goes to the next field that is empty, and from the last one on."""
+        """On Enter, move to the next empty field, or finish if there is none."""
         empty = (line for line in self._lines.values() if not line.text().strip())
         line = next(empty, None)
         if line is None:

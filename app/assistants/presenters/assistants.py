@@ -1,4 +1,4 @@
-"""Assistants and presets, for the window: held in memory, saved on the store's queue."""
+"""Assistants and presets for the window: held in memory, saved on the store's queue."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from app.settings.values.fields import Settings
 
 
 class Assistants(QObject):
-    """The user's assistants and presets; there are few, so all are held in memory.
+    """The user's assistants and presets. There are few, so all are held in memory.
 
-    changed(): another list, or other words in it. failed(error): a change was not saved; it applies
-    for as long as the window is open.
+    Signals:
+        changed(): The list or something in it has changed.
+        failed(error): A change was not saved; it lasts until the window closes.
     """
 
     changed = Signal()
@@ -38,16 +39,20 @@ class Assistants(QObject):
         return list(self._all.values())
 
     def get(self, assistant_id: str | None) -> Assistant | None:
-        """Return the assistant of this id; None if there is none, or not any more."""
+        """Return the assistant with this id; None if it does not exist or was removed."""
         return self._all.get(assistant_id) if assistant_id else None
 
     def suggested(self) -> list[Assistant]:
-        """Return drafts to make an assistant from, but those of a name that the user has."""
+        """Return Hearth's suggestions, without those whose name an assistant already has."""
         names = {it.name for it in self._all.values()}
         return [it for it in SUGGESTED if it.name not in names]
 
     def copy(self, draft: Assistant, values: dict[str, str] | None = None) -> Assistant:
-        """Make a new assistant from another, or from a draft; its variables are filled in."""
+        """Make a new assistant from another one or from a suggestion.
+
+        Args:
+            values: The values of the variables in its texts, by name.
+        """
         known = values or {}
         name = free_name(filled(draft.name, known), {it.name for it in self._all.values()})
         made = replace(
@@ -61,12 +66,12 @@ class Assistants(QObject):
         return made
 
     def save(self, assistant: Assistant) -> None:
-        """Save an assistant; one that was removed comes back, as the last."""
+        """Save an assistant; a removed one is added again at the end."""
         self._all[assistant.id] = assistant
         self._write(lambda: self._store.save(assistant))
 
     def remove(self, assistant_id: str) -> Assistant | None:
-        """Remove an assistant; returns it, to `save` it again if that was not meant."""
+        """Remove an assistant, and return it, so that `save` can undo this."""
         removed = self._all.pop(assistant_id, None)
         self._write(lambda: self._store.remove(assistant_id))
         return removed
@@ -76,7 +81,7 @@ class Assistants(QObject):
         return (*PRESETS, *self._presets.values())
 
     def keep_preset(self, name: str, settings: Settings) -> Preset:
-        """Make a preset of how these settings draw."""
+        """Make a preset from the sampling values of these settings."""
         taken = {it.name for it in self.presets()}
         values = {it: getattr(settings, it) for it in SAMPLING}
         preset = Preset(new_id(), free_name(name, taken), values)
@@ -84,12 +89,12 @@ class Assistants(QObject):
         return preset
 
     def save_preset(self, preset: Preset) -> None:
-        """Save a preset; one that was removed comes back."""
+        """Save a preset; a removed one is added again."""
         self._presets[preset.id] = preset
         self._write(lambda: self._store.save_preset(preset))
 
     def remove_preset(self, preset_id: str) -> Preset | None:
-        """Remove a preset; returns it, to `save_preset` it again if that was not meant."""
+        """Remove a preset, and return it, so that `save_preset` can undo this."""
         removed = self._presets.pop(preset_id, None)
         self._write(lambda: self._store.remove_preset(preset_id))
         return removed

@@ -1,4 +1,4 @@
-"""The prompt library, for the window: held in memory, saved on the store's queue."""
+"""The prompt library for the window: held in memory, saved on the store's queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from engines.regular import read_regular_text
 
 
 class Prompts(QObject):
-    """The library of prompts. changed(): another list. failed(error): a change was not saved."""
+    """The prompt library.
+
+    Signals:
+        changed(): The list has changed.
+        failed(error): A change was not saved.
+    """
 
     changed = Signal()
     failed = Signal(Exception)
@@ -30,25 +35,26 @@ class Prompts(QObject):
         self._all = {it.id: it for it in store.prompts()}
 
     def all(self) -> list[SavedPrompt]:
-        """Return the prompts by name."""
+        """Return the prompts, sorted by name."""
         return sorted(self._all.values(), key=lambda it: (it.name.casefold(), it.id))
 
     def get(self, prompt_id: str) -> SavedPrompt | None:
         return self._all.get(prompt_id)
 
     def make(self, name: str, text: str) -> SavedPrompt:
+        """Save a new prompt; add a number to its name if that is taken."""
         name = free_name(name, {it.name for it in self._all.values()})
         prompt = SavedPrompt(new_id(), name, text)
         self.save(prompt)
         return prompt
 
     def save(self, *prompts: SavedPrompt) -> None:
-        """Save prompts; removed ones come back."""
+        """Save prompts; removed ones are added again."""
         self._all |= {it.id: it for it in prompts}
         self._write(lambda: self._store.save(prompts))
 
     def remove(self, prompt_id: str) -> SavedPrompt | None:
-        """Remove prompts; returns them, to `save` them again if that was not meant."""
+        """Remove a prompt, and return it, so that `save` can undo this."""
         removed = self._all.pop(prompt_id, None)
         self._write(lambda: self._store.remove(prompt_id))
         return removed
@@ -64,9 +70,10 @@ class Prompts(QObject):
         self._tasks.run(write, done, failed, on=STORE)
 
     def take_in(self, path: Path, done: Callable[[int], object], failed: Failed) -> None:
-        """Add what a file holds; what is here already, word for word, is left out.
+        """Add the prompts of a file, except those that exist with the same name and text.
 
-        done: is given the number of those that were new.
+        Args:
+            done: Called with the number of new prompts.
         """
         self._tasks.run(lambda: _read(path), lambda it: done(self._add(it)), failed, on=STORE)
 

@@ -10,7 +10,7 @@ from app.base.db import Database
 
 
 class AssistantStore:
-    """The table of assistants. Each method is one transaction, safe from any thread."""
+    """The tables of assistants and presets. Each method is a transaction, safe from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -22,13 +22,13 @@ class AssistantStore:
         return [_assistant(row) for row in rows]
 
     def assistant(self, assistant_id: str | None) -> Assistant | None:
-        """Return the assistant of this id; None if there is none, or not any more."""
+        """Return the assistant with this id; None if there is none."""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
         return _assistant(row) if row else None
 
     def save(self, assistant: Assistant) -> None:
-        """Save an assistant: a new one comes last; one that is there keeps its place."""
+        """Save an assistant; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO assistants"
@@ -51,7 +51,7 @@ class AssistantStore:
             )
 
     def remove(self, assistant_id: str) -> None:
-        """Remove an assistant; its chats stay, and what they had from it is as the settings say."""
+        """Remove an assistant; its chats stay, and use the settings in place of its values."""
         with self._database.write() as db:
             db.execute("DELETE FROM assistants WHERE id = ?", (assistant_id,))
 

@@ -15,13 +15,13 @@ class PromptStore:
         self._database = database
 
     def prompts(self) -> list[SavedPrompt]:
-        """Return the prompts by name."""
+        """Return the prompts, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM prompts ORDER BY name COLLATE NOCASE, id").fetchall()
         return [SavedPrompt(row["id"], row["name"], row["text"]) for row in rows]
 
     def save(self, prompts: Iterable[SavedPrompt]) -> None:
-        """Save prompts, new ones and others in place of those that have their ids."""
+        """Save prompts; replace those with the same ids."""
         with self._database.write() as db:
             db.executemany(
                 "INSERT INTO prompts (id, name, position, text) VALUES (?, ?, 0, ?)"

@@ -1,7 +1,7 @@
-"""Assistants and presets: who answers, and how its words are drawn.
+"""Assistants and presets: who answers, and with which sampling.
 
-An assistant is a set of choices with a name. What it leaves open is as the model and the settings
-of the app have it.
+An assistant is a named set of choices. Where it sets nothing, the model and the app's settings
+apply.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ LONGEST_NAME: Final = 80
 class Assistant:
     """A system prompt, a greeting, a model and settings under one name.
 
-    greeting: what a new chat with it begins with. model: an id; None leaves it to the settings.
-    settings: by the names of OF_AN_ASSISTANT. An empty system prompt leaves the one that is there.
-    collections: ids of those that its answers are grounded in.
+    Attributes:
+        system_prompt: "" leaves the system prompt of the settings in place.
+        greeting: The first message of a new chat with it.
+        model: An id; None leaves the choice to the settings.
+        settings: Values by the names in OF_AN_ASSISTANT.
+        collections: Ids of the collections that its answers use.
     """
 
     id: str
@@ -44,14 +47,14 @@ class Assistant:
 
     @property
     def values(self) -> Mapping[str, object]:
-        """The settings that this assistant makes, by name."""
+        """The settings that this assistant has, by name."""
         prompt = {"system_prompt": self.system_prompt} if self.system_prompt.strip() else {}
         model = {"model": self.model} if self.model else {}
         return {**self.settings, **prompt, **model}
 
     @property
     def allowed_values(self) -> dict[str, object]:
-        """Those of the values that are still allowed; limits may have become narrower since."""
+        """The values that are still allowed; a newer version can have narrower limits."""
         allowed = {
             name: value
             for name, value in valid(self.values).items()
@@ -62,7 +65,11 @@ class Assistant:
 
 @dataclass(frozen=True)
 class Preset:
-    """Sampling settings under one name. builtin: it comes with Hearth and cannot be removed."""
+    """Sampling settings under one name.
+
+    Attributes:
+        builtin: Whether it comes with Hearth and cannot be removed.
+    """
 
     id: str
     name: str
@@ -72,11 +79,12 @@ class Preset:
 
 @dataclass(frozen=True)
 class NewChat:
-    """A chat's own settings at its beginning.
+    """The settings with which a chat begins.
 
-    greeting: its first message; "" for none. usual: its model is the one of the settings, and
-    nobody has chosen it for this chat. collections: ids of those that its answers are grounded in;
-    None is those of its assistant.
+    Attributes:
+        greeting: Its first message; "" for none.
+        usual: Whether its model is just the default of the settings, not the user's choice.
+        collections: Ids of the collections that its answers use; None for those of its assistant.
     """
 
     model: str | None = None
@@ -103,7 +111,7 @@ PRESETS: Final = (
 
 
 def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
-    """Find the preset that these settings are equal to; None if they are of no preset."""
+    """Return the preset whose values these settings have; None if there is none."""
     return next(
         (
             preset
@@ -115,7 +123,7 @@ def matching(presets: tuple[Preset, ...], settings: Settings) -> Preset | None:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return `name`, with a number behind it where it is taken already."""
+    """Return the name, with a number appended if it is taken."""
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name} {number}", number + 1

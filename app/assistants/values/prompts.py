@@ -1,4 +1,4 @@
-"""Texts to write with, and the variables in them: {{name}} stands for what is filled in. Pure."""
+"""The texts of the prompt library and their variables, written {{name}}: pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Final
 from app.base.errors import PromptsNotRead
 
 FILLED_IN: Final = ("clipboard", "date", "selection")
-"""The variables that Hearth fills in by itself."""
+"""The variables that Hearth fills in itself."""
 
 LONGEST_FILE: Final = 10_000_000
-"""Bytes; a file of prompts that is larger is something else."""
+"""In bytes. A larger file is not a file of prompts."""
 
 _FORMAT: Final = "hearth-prompts"
 _VARIABLE: Final = re.compile(r"\{\{\s*([^\W\d][\w -]{0,39}?)\s*\}\}")
@@ -22,7 +22,7 @@ _VARIABLE: Final = re.compile(r"\{\{\s*([^\W\d][\w -]{0,39}?)\s*\}\}")
 
 @dataclass(frozen=True)
 class SavedPrompt:
-    """A text of the prompt library, with the name by which it is inserted."""
+    """A text of the prompt library, and the name by which the user inserts it."""
 
     id: str
     name: str
@@ -30,25 +30,28 @@ class SavedPrompt:
 
 
 def variables(text: str) -> tuple[str, ...]:
-    """List the names of a text's variables, each once, in the order in which they come."""
+    """Return the names of a text's variables, each once, in order of appearance."""
     return tuple(dict.fromkeys(match[1] for match in _VARIABLE.finditer(text)))
 
 
 def asked_for(text: str) -> tuple[str, ...]:
-    """Name the variables in a text that only the user can fill in."""
+    """Return the names of the variables that only the user can fill in."""
     return tuple(name for name in variables(text) if name not in FILLED_IN)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Fill in a text's variables; one without a value stays as it is.
+    """Fill in a text's variables; leave a variable without a value as it is.
 
-    What is filled in is not looked through for variables again.
+    Variables inside the values are not filled in.
     """
     return _VARIABLE.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def matching(prompts: Iterable[SavedPrompt], words: str) -> list[SavedPrompt]:
-    """Find the prompts whose names hold every word; those that begin with the first come first."""
+    """Return the prompts whose names contain every word.
+
+    Names that begin with the first word come first.
+    """
     wanted = words.casefold().split()
     found = [it for it in prompts if all(word in it.name.casefold() for word in wanted)]
     begins = wanted[0] if wanted else ""
@@ -64,7 +67,8 @@ def as_json(prompts: Iterable[SavedPrompt]) -> str:
 def from_json(data: str) -> list[tuple[str, str]]:
     """Read the names and texts of prompts from a file. Raises PromptsNotRead.
 
-    Read as well: a plain list of objects that have a name or title, and a text, content or prompt.
+    A plain list is accepted, too, if its objects have a name, title or command, and a text, content
+    or prompt.
     """
     try:
         value = json.loads(data)

@@ -1,6 +1,6 @@
-"""The assistants that Hearth suggests. Each is a draft: what people use is a copy of their own.
+"""The assistants that Hearth suggests; the user adds a copy.
 
-What stands in two braces is asked for when the copy is made.
+Hearth asks for the variables in double braces when the copy is made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The connections as rows of a table."""
+"""The table model of the connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOWHERE = QModelIndex()
 
 
 class ConnectionRows(QAbstractTableModel):
-    """A line is put in words only when it is looked at."""
+    """The connections as rows of a table; a row's texts are created only when it is shown."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

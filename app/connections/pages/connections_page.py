@@ -1,4 +1,4 @@
-"""The page of connections that left this computer, or were kept from leaving it."""
+"""The page of connections that left this computer or were blocked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HOST = 1
 
 
 class ConnectionsPage(ColumnPage):
-    """The whole log in a table that is filtered as one writes."""
+    """The log of all connections in a table, which is filtered while the user types."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ConnectionsPage(ColumnPage):
         self._show()
 
     def _failed(self, error: Exception) -> None:
-        """Tell an error once; the list is not asked for again until the page is reopened."""
+        """Show an error once, and stop reading the log until the page is shown again."""
         self._tick.stop()
         self._notifier.telling(lambda said: self._summary.setText(in_full(said)))(error)
 

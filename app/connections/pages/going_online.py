@@ -1,4 +1,4 @@
-"""Goes offline and online again, from wherever in the window it is asked for."""
+"""Switches between offline and online for every part of the window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class GoingOnline(QObject):
-    """changed(offline): also once at the start, with `tell`."""
+    """The switch between offline and online.
+
+    Signals:
+        changed(offline): The state has changed, or `tell` was called.
+    """
 
     changed = Signal(bool)
 
@@ -28,6 +32,7 @@ class GoingOnline(QObject):
         presenters.settings.changed.connect(self._apply)
 
     def tell(self) -> None:
+        """Emit `changed` with the current state."""
         self.changed.emit(self._presenters.is_offline)
 
     def toggle(self) -> None:

@@ -1,4 +1,4 @@
-"""Words for the connections: a sentence on all of them, and their lines."""
+"""Texts about the connections: a summary, and the cells of the table."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ def _tr(text: str) -> str:
 
 
 def heads() -> tuple[str, ...]:
+    """Return the headings of the table."""
     return (
         _tr("When"), _tr("Host"), _tr("Purpose"), _tr("Sent"), _tr("Received"), _tr("Result"),
     )  # fmt: skip
 
 
 def purpose_word(purpose: Purpose) -> str:
+    """Return a connection's purpose as text for the user."""
     return {
         "search for models": _tr("Search for models"),
         "look at a model": _tr("Look at a model"),
@@ -40,6 +42,7 @@ def purpose_word(purpose: Purpose) -> str:
 
 
 def result_word(result: str) -> str:
+    """Return a connection's result as text; an unknown one stays as it is."""
     known = {
         "refused": _tr("Blocked"),
         "failed": _tr("Failed"),
@@ -49,6 +52,7 @@ def result_word(result: str) -> str:
 
 
 def cells(connection: LoggedConnection) -> tuple[str, ...]:
+    """Return a connection as the cells of a row."""
     when = datetime.fromtimestamp(connection.started, tz=UTC).astimezone()
     host = f"{connection.host}:{connection.port}"
     return (
@@ -62,13 +66,13 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
 
 
 def as_text(connections: Sequence[LoggedConnection]) -> str:
-    """A table that a spreadsheet reads: columns apart by tabs."""
+    """Return the connections as tab-separated text, which a spreadsheet can read."""
     lines = [heads(), *(cells(it) for it in connections)]
     return "\n".join("\t".join(line) for line in lines) + "\n"
 
 
 def summary(found: Traffic | None) -> str:
-    """Say where Hearth has connected, and what it told there."""
+    """Say what Hearth has connected to, and what it sent there."""
     if found is None:
         return _tr("No connection has left this computer.")
     parts = []
@@ -95,7 +99,7 @@ _NAMING: Final[Set[Purpose]] = {
 
 
 def _sent(found: Traffic) -> str:
-    """Say what its requests can have held, by their purposes."""
+    """Say what the requests can have contained, judging by their purposes."""
     what = []
     if "search for models" in found.purposes:
         what.append(_tr("the words of a search"))

@@ -1,4 +1,4 @@
-"""`hearth about`: versions, and the licences of all that Hearth is made of."""
+"""`hearth about`: prints versions and the licences of Hearth's parts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.kit.terminal.output import Output, table
 
 
 def tell_about(args: argparse.Namespace, out: Output) -> int:
-    """Print the versions, the list of parts, or the licence of one of them.
+    """Print the versions, the list of parts, or the licence of one part.
 
-    Raises PartUnknown, LicencesUnreadable.
+    Raises PartUnknown or LicencesUnreadable.
     """
     licences = Licences(LICENCES)
     if args.part is not None:
@@ -44,7 +44,7 @@ def _tell_part(licences: Licences, part: Part, out: Output) -> None:
 
 
 def _as_value(licences: Licences, part: Part) -> dict[str, object]:
-    """Make a part a value of JSON, with all words of its licences."""
+    """Return a part as a JSON value, with the full texts of its licences."""
     read = licences.text(part)
     return {**asdict(part), "texts": dict(read.texts), "notice": read.notice}
 

@@ -1,4 +1,4 @@
-"""`hearth help`: the guides, laid out for a terminal."""
+"""`hearth help`: prints the guides, laid out for a terminal."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from app.kit.terminal.output import Output, table
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
 
 _WIDEST = 100
-"""Columns; longer lines are hard to read, however wide the terminal is."""
+"""In columns. Longer lines are hard to read, however wide the terminal is."""
 _NARROWEST = 24
 _LEAST = 6
-"""Columns that a column of a table keeps."""
+"""The smallest width of a table's column, in characters."""
 _BETWEEN = "  "
 _GUIDE = re.compile(r"([\w-]+)\.md")
 _BOLD, _USUAL = "\x1b[1m", "\x1b[0m"
 
 
 def show_help(args: argparse.Namespace, out: Output) -> int:
-    """Print one guide, or the list of them. Raises GuideUnknown, GuidesUnreadable."""
+    """Print one guide, or the list of guides. Raises GuideUnknown or GuidesUnreadable."""
     guides = Guides(GUIDES)
     if args.topic is None:
         topics = [
@@ -45,9 +45,10 @@ def show_help(args: argparse.Namespace, out: Output) -> int:
 
 
 def laid_out(blocks: Sequence[Block], width: int, *, bold: bool) -> str:
-    """Lay blocks of markdown out as lines of at most `width` columns; only code may be longer.
+    """Lay out markdown blocks in lines of at most `width` characters; code can be longer.
 
-    bold: headings are, by an order to the terminal; otherwise they are underlined.
+    Args:
+        bold: Print headings in bold, by a control sequence, instead of underlining them.
     """
     lines: list[str] = []
     for block in blocks:
@@ -105,7 +106,7 @@ def _table(block: Table, width: int) -> Iterator[str]:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the columns' widths: of their longest cell, or the widest shrink until all fit."""
+    """Return the widths of the columns; the widest ones shrink until all fit."""
     widths = [max(1, *(len(row[at]) for row in rows)) for at in range(len(rows[0]))]
     room = width - len(_BETWEEN) * (len(widths) - 1)
     while sum(widths) > room and max(widths) > _LEAST:
@@ -114,7 +115,11 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def _words(spans: Sequence[Span], quote: str = "") -> str:
-    """Join spans as plain text. quote: what stands around code, where it is not a column's own."""
+    """Join spans as plain text.
+
+    Args:
+        quote: Put around code.
+    """
     return "".join(_span(span, quote) for span in spans)
 
 

@@ -1,4 +1,4 @@
-"""About Hearth: versions, folders, and the licences of what it uses."""
+"""The page about Hearth: versions, folders, and the licences of its parts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 
 class AboutPage(QWidget):
-    """open_folder(path): a folder is to be opened in the system's file manager.
+    """The page about Hearth.
 
-    failed(UserError): the list of licences, or one of them, could not be read.
+    Signals:
+        open_folder(path): The user wants to open a folder in the system's file manager.
+        failed(UserError): The list of licences, or one of them, could not be read.
     """
 
     open_folder = Signal(object)
@@ -104,7 +106,7 @@ class AboutPage(QWidget):
         return row
 
     def _details(self) -> str:
-        """What a report needs: versions, and where things are."""
+        """Return the details for a report: the versions and the folders."""
         return "\n".join((self._said, *_lines(self._folders)))
 
 

@@ -1,4 +1,4 @@
-"""The list of all guides, or of the places that a search found in them."""
+"""The list of all guides, or of the sections that a search found."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ from app.models.library.pages.part_page import PartPage
 from engines.errors import UserError
 
 _MOST = 30
-"""Places shown of a search; whoever gets more adds a word."""
+"""The largest number of search results shown; a further word narrows them down."""
 
 
 class GuideList(PartPage):
-    """opened(topic, number): a guide, at one of its headings. left(): upwards from the first."""
+    """The list of guides or search results.
+
+    Signals:
+        opened(topic, number): The user opened a guide, at one of its headings.
+        left(): The user moved up from the first row.
+    """
 
     opened = Signal(str, int)
     left = Signal()
@@ -74,16 +79,17 @@ class GuideList(PartPage):
         self._content.addWidget(ProblemCard(error))
 
     def open_first(self) -> None:
+        """Open the guide of the first row."""
         if self._rows:
             self._rows[0].click()
 
     def enter(self) -> None:
-        """Move the keyboard to the first row."""
+        """Move the focus to the first row."""
         if self._rows:
             self._go_to(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The arrow keys walk through the rows; a press of Enter on one opens it."""
+        """Move through the rows with the arrow keys."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         at = next((at for at, row in enumerate(self._rows) if row.hasFocus()), None)
         if not step or at is None:
@@ -116,7 +122,7 @@ class GuideList(PartPage):
         row.box.addWidget(Picture("forward", "muted", 16))
         row.let_clicks_through()
         row.clicked.connect(lambda: self.opened.emit(*place))
-        # Enter presses a button in a dialog only; here it is what one expects of a row.
+        # Otherwise Enter presses a button only in a dialog, but users expect it to open a row.
         row.setAutoDefault(True)
         self._rows.append(row)
         self._content.addWidget(row)

@@ -1,4 +1,4 @@
-"""The page of one guide: its text with hits marked, and the way back to all."""
+"""The page of one guide, with search hits marked and a button back to the list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.models.library.pages.part_page import PartPage
 from app.search.words import parse
 
 _LINE = 5 * GRID
-"""Pixels that one press of an arrow key scrolls."""
+"""How far one press of an arrow key scrolls, in pixels."""
 _KEY = Qt.Key
 _SCROLLING = frozenset(
     {
@@ -30,11 +30,16 @@ _SCROLLING = frozenset(
         *(_KEY.Key_Space, _KEY.Key_Home, _KEY.Key_End),
     }
 )
-"""The keys by which one scrolls; with Shift, Ctrl or Alt they do what they do in any text."""
+"""The keys that scroll; with Shift, Ctrl or Alt they do what they do in any text."""
 
 
 class GuidePage(PartPage):
-    """back(): to all guides. link(address): one was followed."""
+    """The page of a guide.
+
+    Signals:
+        back(): The user wants to return to the list of guides.
+        link(address): The user clicked a link.
+    """
 
     back = Signal()
     link = Signal(str)
@@ -58,7 +63,8 @@ class GuidePage(PartPage):
         self.column.addStretch(1)
         self._place: int | None = None
         bar = self.verticalScrollBar()
-        # The column is laid out in several turns of the event loop, and anew with other text sizes.
+        # The layout takes several turns of the event loop, and is repeated when the text size
+        # changes.
         bar.rangeChanged.connect(self._go_to_place)
         bar.actionTriggered.connect(self._leave_place)
 
@@ -66,7 +72,12 @@ class GuidePage(PartPage):
         self._view.set_text_size(pixels)
 
     def show_guide(self, guide: Guide, blocks: Sequence[Block], number: int, words: str) -> None:
-        """Show a guide. number: of the heading to go to, from 0. words: of a search, or ""."""
+        """Show a guide.
+
+        Args:
+            number: The number of the heading to scroll to; 0 is the title.
+            words: The words of the search, which are marked; "" for none.
+        """
         self._view.setAccessibleName(guide.title)
         self._view.show_blocks(blocks)
         found = marks_in(self._view.toPlainText(), parse(words)) if words.strip() else ()
@@ -95,7 +106,7 @@ class GuidePage(PartPage):
         bar.setValue(bar.value() + steps[key])
 
     def _go_to_place(self) -> None:
-        """Scroll to the heading, which then stands at the top; the title has all above it."""
+        """Scroll until the heading is at the top; for the title, scroll to the very top."""
         if self._place is not None:
             bar = self.verticalScrollBar()
             top = self._view.mapTo(self.viewport(), QPoint()).y() + self._top_of(self._place)
@@ -116,15 +127,17 @@ class GuidePage(PartPage):
         return 0
 
     def _show_link(self) -> None:
-        """Scroll to the link that the Tab key has come to."""
+        """Scroll to the link that the Tab key has reached."""
         self._leave_place()
         scroll_to(self._view, self._view.cursorRect().top())
 
 
 class _GuideText(MarkdownView):
-    """A text as tall as its content, so that keys scroll the page that it stands on.
+    """A text as tall as its content, so that keys scroll the page around it.
 
-    scrolls(key): one of `_SCROLLING` was pressed. on_link(): the Tab key has come to a link.
+    Signals:
+        scrolls(key): The user pressed a key of `_SCROLLING`.
+        on_link(): The Tab key has reached a link.
     """
 
     scrolls = Signal(Qt.Key)

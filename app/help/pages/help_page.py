@@ -1,4 +1,4 @@
-"""The help page: all guides, a search over them, and the open guide; nothing is fetched."""
+"""The help page: all guides, their search, and the open guide; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPING_MS = 120
 
 
 class HelpPage(QWidget):
-    """The list of guides, or of what a search found, and the page of one guide."""
+    """The help page: a list of guides or search results, and the page of one guide."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class HelpPage(QWidget):
         self._focus_search()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take keys that the search field has no use for."""
+        """Move from the search field into the list with the Down key."""
         if event.key() == Qt.Key.Key_Down and self._words.hasFocus():
             self._search_now()
             self._list.enter()
@@ -90,7 +90,7 @@ class HelpPage(QWidget):
         self._words.selectAll()
 
     def _search(self) -> None:
-        """List what holds the words, or all guides where there are none."""
+        """List the sections that contain the words, or all guides if there are none."""
         words = self._words.text()
         try:
             if words.strip():
@@ -121,7 +121,7 @@ class HelpPage(QWidget):
         self._page.show_guide(guide, self._guides.blocks(guide), number, self._words.text())
 
     def _follow(self, address: str) -> None:
-        """Go to another guide at once; out of Hearth only after asking."""
+        """Open a linked guide at once; ask before opening an address outside Hearth."""
         section = self._guides.linked(address)
         if section is None:
             self._notifier.offer_to_open(address)

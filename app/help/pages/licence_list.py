@@ -1,4 +1,4 @@
-"""The parts of Hearth with their licences: a list with a search, and the text of one licence."""
+"""The list of Hearth's parts with their licences, its search, and the text of one licence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ _DIALOG_WIDTH, _DIALOG_HEIGHT = 660, 560
 
 
 class LicenceList(QWidget):
-    """opened(Part): its licence is to be shown."""
+    """The list of parts and their licences.
+
+    Signals:
+        opened(Part): The user wants to see this part's licence.
+    """
 
     opened = Signal(object)
 
@@ -70,7 +74,7 @@ class LicenceList(QWidget):
         self.opened.emit(item.data(Qt.ItemDataRole.UserRole))
 
     def _filter(self, words: str) -> None:
-        """Show the parts whose name or licence has all the words."""
+        """Show the parts whose name or licence contains all the words."""
         wanted = words.lower().split()
         found = 0
         for row in range(self._list.count()):
@@ -83,7 +87,7 @@ class LicenceList(QWidget):
 
 
 class LicenceDialog(Dialog):
-    """The words of one part's licences, and what else its users are to be told."""
+    """The dialog with the texts of a part's licences and its notice."""
 
     def __init__(self, read: LicenceText, parent: QWidget | None = None) -> None:
         super().__init__("licenceDialog", width=_DIALOG_WIDTH, height=_DIALOG_HEIGHT, parent=parent)

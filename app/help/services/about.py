@@ -1,4 +1,4 @@
-"""What Hearth is made of: its versions, and all parts with their licences."""
+"""Collects Hearth's versions and its parts with their licences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from app.help.values.about import About
 
 
 def about(vllm: str, licences: Licences) -> About:
-    """Look at what is here. vllm: its version in words, "" where there is none."""
+    """Return the versions and parts of this installation.
+
+    Args:
+        vllm: The version of vLLM as text; "" if it is not installed.
+    """
     from engines.llamacpp.native import LIBRARY_VERSION
 
     versions = [

@@ -1,4 +1,4 @@
-"""Reads the guides that Hearth comes with, and searches them."""
+"""Reads Hearth's guides and searches them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from app.markdown.parser import Parser
 from app.search.words import parse
 
 CONTENTS = "README.md"
-"""Lists the guides, each in a line of its own, in the order in which they are read."""
+"""The file that lists the guides, one per line, in reading order."""
 
 _ENTRY = re.compile(
     r"^- \[(?P<title>[^\]]+)\]\((?P<topic>[\w-]+)\.md\): (?P<summary>.+)$", re.MULTILINE
 )
 _ADDRESS = re.compile(r"(?P<topic>[\w-]+)\.md(?:#(?P<anchor>[\w-]+))?")
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
-"""Pictures are for readers on the web: they are not installed."""
+"""Pictures are for readers on the web; they are not installed."""
 
 
 class Guides:
-    """The guides in a folder, each read when first needed.
+    """The guides in a folder, read on first use.
 
     All methods raise GuidesUnreadable if a file is missing or damaged.
     """
@@ -50,7 +50,7 @@ class Guides:
         )
 
     def guide(self, topic: str) -> Guide:
-        """Find a guide by its topic. Raises GuideUnknown."""
+        """Return the guide on a topic. Raises GuideUnknown."""
         for guide in self.all:
             if guide.topic == topic.lower().removesuffix(".md"):
                 return guide
@@ -73,7 +73,7 @@ class Guides:
         return next((it for it in sections if not wanted or anchor(it.heading) == wanted), None)
 
     def search(self, words: str) -> list[FoundSection]:
-        """Find the sections that hold all the words; those with them in the heading come first."""
+        """Return the sections with all the words; first those with all in the heading."""
         terms = parse(words)
         if not terms:
             return []
@@ -102,12 +102,12 @@ class Guides:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor by which links name a heading, as sites do that show markdown."""
+    """Return a heading's anchor for links, as websites that render markdown build it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def plain(block: Block) -> str:
-    """Return the words of a block."""
+    """Return the text of a block without its formatting."""
     if isinstance(block, Paragraph):
         return "".join(span.text for span in block.spans)
     if isinstance(block, Code | Formula):

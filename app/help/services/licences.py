@@ -1,4 +1,4 @@
-"""The licences of all that Hearth is made of: out of its package, or of what is installed."""
+"""Finds the licences of Hearth's parts, in its package or among the installed packages."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from app.help.values.about import LicenceText, Part
 _ITSELF = "hearth"
 _CLASSIFIER = "License :: "
 _LONGEST = 60
-"""Letters of a licence's name; more are its text."""
+"""In characters. A longer "name" of a licence is its text."""
 _SPDX = {
     "Apache 2.0": "Apache-2.0",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
 }
-"""Names that packages give to their licence, where they mean just one."""
+"""SPDX identifiers for names that packages give their licence, if the name is unambiguous."""
 _TEXT = re.compile(r"licen[cs]e|copying|notice|authors|patents", re.IGNORECASE)
 _SOURCES = ("source", "source code", "repository", "code", "github", "homepage", "home")
-"""The names of the addresses in a package's metadata, the best first."""
+"""The labels of addresses in a package's metadata, the best first."""
 
 
 class Licences:
-    """Finds the parts of Hearth with their licences.
+    """The parts of Hearth with their licences.
 
-    A package of Hearth has the list that was made with it, in `packed/parts.json` beside this
-    folder's own `parts.json`. Elsewhere it comes from what is installed; `parts.json` says what
-    that does not tell: parts that are no Python package, names of licences that a package says
-    in other words, and texts that it leaves out.
+    A packaged Hearth has a list that was made with the package: `packed/parts.json`, beside this
+    folder's own `parts.json`. Otherwise the list is made from the installed packages. `parts.json`
+    adds what these do not tell: parts that are not Python packages, the names of licences that a
+    package words differently, and texts that a package leaves out.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def all(self) -> tuple[Part, ...]:
-        """List all parts by their names. Raises LicencesUnreadable."""
+        """Return all parts, sorted by name. Raises LicencesUnreadable."""
         packed = self._folder / "packed"
         if (packed / "parts.json").exists():
             found = [_part(entry, packed) for entry in self._read(packed / "parts.json")]
@@ -55,7 +55,7 @@ class Licences:
         return tuple(sorted(found, key=lambda it: key_of(it.name)))
 
     def part(self, name: str) -> Part:
-        """Find a part by its name. Raises PartUnknown, LicencesUnreadable."""
+        """Return the part with this name. Raises PartUnknown or LicencesUnreadable."""
         for part in self.all():
             if key_of(part.name) == key_of(name):
                 return part
@@ -81,15 +81,15 @@ class Licences:
             yield _part(entry, self._folder)
 
     def _itself(self) -> Part:
-        """Describe Hearth; its licence lies beside `resources`, or with what was installed."""
+        """Return Hearth as a part; its licence is beside `resources` or was installed."""
         beside = self._folder.parents[1] / "LICENSE"
         texts = [beside] if beside.is_file() else _texts_of(_ITSELF)
         return Part("Hearth", __version__, "Apache-2.0", texts=tuple(texts))
 
     def _installed(self) -> Iterator[Part]:
-        """Find the packages that Hearth needs, and those that they need.
+        """Yield the packages that Hearth needs, directly or indirectly.
 
-        Where Hearth is not installed itself, as in an environment that is to be packed, it is all
+        If Hearth itself is not installed, as in an environment that is to be packed, yield all
         packages.
         """
         found = {_ITSELF}
@@ -104,7 +104,7 @@ class Licences:
             try:
                 its = metadata.distribution(name)
             except metadata.PackageNotFoundError:
-                continue  # of another system
+                continue  # needed only on another system
             found.add(key_of(name))
             needs = list(_needs(its))
             waiting += needs
@@ -127,7 +127,7 @@ class Licences:
 
 
 def notice(part: Part) -> str:
-    """Say what the licence of a part wants its users to be told; "" where that is its text."""
+    """Return the notice for users that the part's licence demands; "" if its text is enough."""
     if "LGPL" not in part.licence:
         return ""
     return (
@@ -138,12 +138,12 @@ def notice(part: Part) -> str:
 
 
 def key_of(name: str) -> str:
-    """Make a package's name comparable, as package indexes do."""
+    """Return a package's name in the normalised form of package indexes."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _python() -> Part:
-    """Describe the Python that runs this; its licence lies in one of several places."""
+    """Return the running Python as a part; its licence is in one of several places."""
     debian = Path("/usr/share/doc") / f"python{sys.version_info.major}.{sys.version_info.minor}"
     places = [
         Path(sysconfig.get_path("stdlib"), "LICENSE.txt"),
@@ -156,7 +156,7 @@ def _python() -> Part:
 
 
 def _part(entry: dict[str, Any], folder: Path) -> Part:
-    """Read a part as `parts.json` has it; `version_of` names the package that brings it."""
+    """Read a part from `parts.json`; `version_of` names the package that contains it."""
     version = entry["version"] if "version" in entry else _version(entry["version_of"])
     texts = tuple(folder / name for name in entry["texts"])
     needs = tuple(entry.get("needs", ()))
@@ -173,7 +173,7 @@ def _needs(its: metadata.Distribution) -> Iterator[str]:
 
 
 def _said(its: metadata.PackageMetadata) -> str:
-    """Return the licence as the package says it; some have it among their classifiers alone."""
+    """Return the licence that a package states; some state it only among their classifiers."""
     for key in ("License-Expression", "License"):
         said = str((its.get_all(key) or [""])[0])
         if said and len(said) < _LONGEST and "\n" not in said:
@@ -184,7 +184,7 @@ def _said(its: metadata.PackageMetadata) -> str:
 
 
 def _texts(its: metadata.Distribution) -> Iterator[Path]:
-    """Find the files with a package's licences: those beside its metadata."""
+    """Yield the files with a package's licences, which are beside its metadata."""
     for file in its.files or ():
         folders = [part.lower() for part in file.parts[:-1]]
         beside = bool(folders) and folders[0].endswith(".dist-info")
@@ -200,7 +200,7 @@ def _texts_of(name: str) -> list[Path]:
 
 
 def _source(its: metadata.PackageMetadata) -> str:
-    """Find the address where the package's source is; else that of its page."""
+    """Return the address of the package's source, or else that of its website."""
     addresses = {}
     for said in its.get_all("Project-URL") or ():
         name, _, address = str(said).partition(",")

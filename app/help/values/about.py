@@ -1,4 +1,4 @@
-"""What Hearth is made of, as values."""
+"""Hearth's parts and versions, as values."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _COMMIT, _SHOWN = 40, 9
-"""Digits of a commit, and those of them that tell it from others."""
+"""The length of a commit hash, and how many digits of it are shown."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something that Hearth uses, and its licence.
+    """A part that Hearth uses, and its licence.
 
-    licence: by its SPDX expression where that is known; "" where the part names none.
-    source: where its source is had; "" where that is not known.
-    needs: the names of the parts that it uses itself.
-    texts: the files that hold its licences' words.
+    Attributes:
+        licence: Its SPDX expression if known; "" if the part states none.
+        source: Where its source can be found; "" if unknown.
+        needs: The names of the parts that it uses itself.
+        texts: The files with the texts of its licences.
     """
 
     name: str
@@ -28,16 +29,18 @@ class Part:
 
     @property
     def short_version(self) -> str:
-        """The version as it is shown: a commit without most of its digits."""
+        """The version for display: a commit hash is shortened."""
         is_commit = len(self.version) == _COMMIT and self.version.isalnum()
         return self.version[:_SHOWN] if is_commit else self.version
 
 
 @dataclass(frozen=True)
 class LicenceText:
-    """The words of a part's licences.
+    """The texts of a part's licences.
 
-    notice: what else its users are to be told; "" where that is nothing. texts: each by its name.
+    Attributes:
+        notice: A further notice for its users; "" for none.
+        texts: The name and content of each file.
     """
 
     part: Part
@@ -46,14 +49,19 @@ class LicenceText:
 
     @property
     def whole(self) -> str:
-        """Join all texts, under their names where there are several."""
+        """All texts joined, each below its name if there are several."""
         named = len(self.texts) > 1
         return "\n\n".join(f"{name}\n\n{words}" if named else words for name, words in self.texts)
 
 
 @dataclass(frozen=True)
 class About:
-    """versions: names with versions, of what decides how Hearth works. parts: by their names."""
+    """The versions and parts of this installation.
+
+    Attributes:
+        versions: The names and versions of what decides how Hearth works.
+        parts: Sorted by name.
+    """
 
     versions: tuple[tuple[str, str], ...]
     parts: tuple[Part, ...]

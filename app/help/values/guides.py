@@ -1,4 +1,4 @@
-"""A guide that Hearth comes with, its sections, and what a search finds in them."""
+"""A guide, its sections, and the results of a search."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 class Guide:
     """A guide.
 
-    topic: the name of its file, by which it is asked for. text: markdown, without pictures.
-    summary: one line on what is in it.
+    Attributes:
+        topic: The name of its file without the ending, by which the user requests it.
+        summary: One line on its content.
+        text: Markdown, without pictures.
     """
 
     topic: str
@@ -22,10 +24,11 @@ class Guide:
 
 @dataclass(frozen=True)
 class GuideSection:
-    """A heading of a guide, and the words under it.
+    """A heading of a guide, and the text below it.
 
-    number: of the heading in the guide, from 0, which is the title. text: on one line, plain; of a
-    heading with nothing under it, what the guide is about.
+    Attributes:
+        number: The number of the heading in the guide; 0 is the title.
+        text: Plain text on one line; the guide's summary if there is nothing below the heading.
     """
 
     guide: Guide
@@ -36,7 +39,11 @@ class GuideSection:
 
 @dataclass(frozen=True)
 class FoundSection:
-    """A section that a search found. marks: places of the words in the snippet, in characters."""
+    """A section that a search found.
+
+    Attributes:
+        marks: The positions of the words in the snippet, as begin and end in characters.
+    """
 
     section: GuideSection
     snippet: str

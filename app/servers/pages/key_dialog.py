@@ -1,4 +1,4 @@
-"""Asks for the key of a server that refused to answer without one, or with the one it was sent."""
+"""The dialog that asks for a server's key after the server refused the request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ _WIDTH = 440
 
 
 class KeyDialog(Dialog):
-    """save(key): keep it. The owner answers with `accept` or `show_problem`."""
+    """The dialog for a server's key.
+
+    The owner answers `save` with `accept` or `show_problem`.
+
+    Signals:
+        save(key): The user wants to store this key.
+    """
 
     save = Signal(str)
 
@@ -83,10 +89,15 @@ def ask_for_key(
     window: QWidget,
     then: Callable[[], object],
 ) -> None:
-    """Ask for a server's key; then: called once it is kept. server: its name."""
+    """Ask for a server's key.
+
+    Args:
+        server: The server's name.
+        then: Called when the key is stored, or at once if there is no such server.
+    """
     profile = next((it for it in servers.profiles() if it.name == server), None)
     if profile is None:
-        then()  # it was removed or renamed since, and the answer says so
+        then()  # the server was removed or renamed meanwhile, and the next error says so
         return
     dialog = KeyDialog(server, window)
     closed: list[int] = []

@@ -1,4 +1,4 @@
-"""The dialog for a server: takes what is needed to reach it, tests it if asked."""
+"""The dialog for adding or editing a server, which can test it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 
 
 class FileField(QWidget):
-    """changed(): it names another file, or none."""
+    """A field for the path of a certificate file.
+
+    Signals:
+        changed(): The path has changed.
+    """
 
     changed = Signal()
 
@@ -77,10 +81,14 @@ class FileField(QWidget):
 
 
 class ServerDialog(Dialog):
-    """test(profile, key, take_key), save(profile, key, take_key): key None leaves the one that is
-    kept; take_key: it may go to another place than it was given for.
+    """The dialog for a server.
 
-    The owner answers with `show_found`, `show_problem` or `accept`.
+    The owner answers a signal with `show_found`, `show_problem` or `accept`.
+
+    Signals:
+        test(profile, key, take_key): The user wants to test the server.
+        save(profile, key, take_key): The user wants to save the profile. A key of None keeps the
+            stored one; take_key means that it may be sent to another origin than before.
     """
 
     test = Signal(object, object, bool)
@@ -92,9 +100,12 @@ class ServerDialog(Dialog):
         key_variable: Callable[[str], str],
         parent: QWidget | None = None,
     ) -> None:
-        """Begin. profile: the one to change; None for a new one.
+        """Create the dialog.
 
-        key_variable: of the environment, that holds the key of a server of this name; "" for none.
+        Args:
+            profile: The profile to edit; None for a new one.
+            key_variable: Returns the environment variable that holds the key of a server with this
+                name; "" if there is none.
         """
         from app.servers.values import ServerProfile
 
@@ -126,17 +137,17 @@ class ServerDialog(Dialog):
 
     @property
     def profile_id(self) -> str:
-        """The id of the profile that is changed; "" for a new one."""
+        """The id of the profile that is edited; "" for a new one."""
         return self._before.id
 
     @property
     def key(self) -> str | None:
-        """The key that was typed; None leaves the one that is kept, "" forgets it."""
+        """The key that the user typed; None keeps the stored one, "" removes it."""
         return self._key.text().strip() or ("" if self._forget.isChecked() else None)
 
     @property
     def takes_key(self) -> bool:
-        """Whether the kept key may go to the address that was typed."""
+        """Whether the stored key may be sent to the new address."""
         return self._moved() and self._take.isChecked()
 
     def profile(self) -> ServerProfile:
@@ -238,7 +249,10 @@ class ServerDialog(Dialog):
         self._say_where_the_key_goes()
 
     def _say_where_the_key_goes(self) -> None:
-        """A key was given for one place: it goes to another only when that is wanted."""
+        """Say where the key is sent, and offer to send a stored key to a new origin.
+
+        A stored key was given for one origin; it goes to another one only if the user agrees.
+        """
         variable = self._key_variable(self._name.text().strip())
         moved = self._moved() and not variable
         self._take.setVisible(moved)
@@ -260,7 +274,7 @@ class ServerDialog(Dialog):
             self.fit()
 
     def _moved(self) -> bool:
-        """Whether the address that was typed is another place than before."""
+        """Return whether the typed address has another origin than before."""
         from app.base.errors import AddressInvalid
         from app.servers.values import normalised_address, origin_of
 

@@ -1,4 +1,4 @@
-"""One server in the list: what it is called, where it is, what it was found to be, its models."""
+"""A server in the list: its name, its address, the result of its test, and its models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ _MOST = 8
 
 
 class ServerRow(Panel):
-    """test(), change(), remove(): asked for by its buttons. use(model id): that is to answer."""
+    """A server in the list.
+
+    Signals:
+        test(), change(), remove(): The user pressed this button.
+        use(model id): The user wants answers from this model.
+    """
 
     test = Signal()
     change = Signal()
@@ -45,7 +50,12 @@ class ServerRow(Panel):
         current: str,
         parent: QWidget | None = None,
     ) -> None:
-        """Begin. entries: its models among those to choose from. current: the id in use."""
+        """Create the row.
+
+        Args:
+            entries: The server's models among those that the user can choose.
+            current: The id or name of the model in use.
+        """
         super().__init__("card", f"server{number}", margins=(2.5, 2, 2, 2), parent=parent)
         self.setAccessibleName(profile.name)
         row = QHBoxLayout()
@@ -85,7 +95,7 @@ class ServerRow(Panel):
         self._show_models(entries, current)
 
     def show_found(self, info: ServerInfo) -> None:
-        """Show what the server said when it was tested."""
+        """Show what the test of the server found."""
         self._say("\n".join([found(info), *models(info)]), "")
         self._test.setEnabled(True)
 

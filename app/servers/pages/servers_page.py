@@ -1,4 +1,4 @@
-"""The page of other servers: which there are, adding and testing one, choosing its models."""
+"""The page of other servers: lists, adds and tests them, and lets the user choose their models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ServersPage(ColumnPage):
-    """Lists the servers; a model that is used from here answers in the chat that is open."""
+    """The list of servers. A model chosen here answers in the current chat."""
 
     def __init__(
         self,
@@ -68,10 +68,11 @@ class ServersPage(ColumnPage):
         self.show_servers()
 
     def add(self) -> None:
+        """Open the dialog for a new server."""
         self._open(None)
 
     def show_servers(self) -> None:
-        """Show the servers as they are known now."""
+        """Show the servers with their current data."""
         profiles, current = self._servers.profiles(), self._chooser.current()
         entries = [it for it in self._models.list() if it.on_server]
         empty(self._list)
@@ -132,7 +133,7 @@ class ServersPage(ColumnPage):
         self._dialog = None
 
     def _asks(self, profile_id: str) -> ServerDialog | None:
-        """The dialog, if it is open for this profile: what was asked for was asked there."""
+        """Return the dialog if it is open for this profile; then it shows the results."""
         dialog = self._dialog
         return dialog if dialog is not None and dialog.profile_id == profile_id else None
 
@@ -159,7 +160,7 @@ class ServersPage(ColumnPage):
         self._servers.save(profile, key, take_key, saved, self._refusal(profile))
 
     def _refusal(self, profile: ServerProfile) -> Callable[[Exception], None]:
-        """Says why something is not possible where it was asked for."""
+        """Return a callback that shows an error in the dialog or row that it concerns."""
         return self._notifier.telling(lambda error: self._refused(profile.id, error))
 
     def _refused(self, profile_id: str, error: UserError) -> None:

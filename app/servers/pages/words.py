@@ -1,4 +1,4 @@
-"""Words for what a server was found to be."""
+"""Texts about a server, as its test found it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = {
 
 
 def found(info: ServerInfo) -> str:
-    """Describe a server in one line: kind, number of models, and whether it drafts ahead."""
+    """Describe a server in one line: its kind, the number of models, and whether it uses MTP."""
     kind = _KINDS.get(info.kind) or _tr("servers", "OpenAI-compatible server")
     parts = [f"{kind} {info.version or ''}".strip()]
     count = len(info.models)
@@ -37,7 +37,7 @@ def found(info: ServerInfo) -> str:
 
 
 def models(info: ServerInfo, most: int = 8) -> list[str]:
-    """A line for each model; after `most` of them, how many more."""
+    """Return a line for each of the first models, and one for the number of others."""
     from app.servers.values import short_name
 
     lines = []

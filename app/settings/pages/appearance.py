@@ -1,4 +1,4 @@
-"""Puts theme, contrast and zoom onto the application, and follows the system's wishes."""
+"""Applies theme, contrast and zoom to the application, and follows the system's preferences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Appearance(QObject):
-    """Widgets learn of a change by Qt's own PaletteChange event."""
+    """The application's theme, font and zoom.
+
+    Qt tells the widgets about a change with its own PaletteChange event.
+    """
 
     def __init__(self, app: QApplication, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,6 +35,7 @@ class Appearance(QObject):
         hints.accessibility().contrastPreferenceChanged.connect(self._follow)
 
     def apply(self, settings: Settings) -> None:
+        """Apply the theme, contrast and zoom of these settings."""
         self._wanted = settings
         self._show(self._theme(), settings.zoom / 100)
 

@@ -1,4 +1,4 @@
-"""The widget for a setting, chosen by the setting's type alone."""
+"""Creates the widget for editing a setting, chosen by the setting's type alone."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from app.settings.values.fields import is_multiline, limits_of, shown
 
 _MOST = 2_147_483_647
 _INSET = 8
-"""Pixels; style sheets do not reach the text of a spin box."""
+"""In pixels. Style sheets do not reach the text of a spin box."""
 
 
 def make_editor(field: SettingField, value: Any, changed: Callable[[object], None]) -> QWidget:
-    """An editor that shows `value` and calls `changed` with each new one."""
+    """Return an editor that shows `value` and calls `changed` with each new value."""
     kind = field.annotation
     if get_origin(kind) is Literal:
         return _choice([str(word) for word in get_args(kind)], str(value), changed)
@@ -43,7 +43,7 @@ def make_editor(field: SettingField, value: Any, changed: Callable[[object], Non
 
 
 def show_value(editor: QWidget, value: Any) -> None:
-    """Show another value in an editor, which does not tell of it."""
+    """Show another value in an editor without calling its `changed`."""
     editor.blockSignals(True)
     match editor:
         case ComboBox():
@@ -85,7 +85,7 @@ def _whole(field: SettingField, value: int, changed: Callable[[object], None]) -
     )
     box.lineEdit().setTextMargins(_INSET, 0, _INSET, 0)
     _explain(box, field)
-    box.setGroupSeparatorShown(bool(field.unit))  # a port, say, is no amount
+    box.setGroupSeparatorShown(bool(field.unit))  # a port, for example, is not a quantity
     box.setKeyboardTracking(False)
     box.setValue(value)
     box.valueChanged.connect(changed)
@@ -107,7 +107,7 @@ def _number(field: SettingField, value: float, changed: Callable[[object], None]
 
 
 def _explain(box: QSpinBox | QDoubleSpinBox, field: SettingField) -> None:
-    """Say what its numbers count, and what its smallest one means."""
+    """Set the unit as a suffix, and the word for the lowest value, such as “Automatic”."""
     if field.unit:
         box.setSuffix(f" {translated(field.unit)}")
     if field.lowest:

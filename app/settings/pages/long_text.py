@@ -1,4 +1,4 @@
-"""A field for a longer text that tells of a change when the typing pauses."""
+"""A field for a longer text that reports changes when the user pauses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ _HEIGHT = 140
 
 
 class LongText(QPlainTextEdit):
-    """changed(text): also when the field is closed in the middle of typing."""
+    """A text field of several lines.
+
+    Signals:
+        changed(text): The user paused after typing, or the field was hidden while they were typing.
+    """
 
     changed = Signal(str)
 
@@ -26,7 +30,7 @@ class LongText(QPlainTextEdit):
         self.textChanged.connect(self._pause.start)
 
     def show_text(self, text: str) -> None:
-        """Show another text, which is not told."""
+        """Show another text without emitting `changed`."""
         self.setPlainText(text)
         self._pause.stop()
 

@@ -1,4 +1,4 @@
-"""One setting in the form: its title, its editor, its description, and what is wrong with it."""
+"""A row of the settings form: title, editor, description, and a message about a problem."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ from app.settings.values.field import SettingField
 
 _EDITOR_WIDTH = 200
 _BESIDE = 440
-"""Pixels from which on the editor has room beside the text; else it is below."""
+"""In pixels. From this width on the editor is beside the text, otherwise below it."""
 
 Maker = Callable[[object, Callable[[object], None]], QWidget]
-"""Makes an editor that shows a value and tells each new one."""
+"""Returns an editor that shows a value and calls the function with each new value."""
 
 
 class SettingRow(QWidget):
-    """changed(name, value): the user has set a value; it may be refused with `show_problem`.
+    """A setting in a form.
 
-    make: an editor of its own, where the type of the setting does not say enough. resets: a value
-    other than the default is marked, and can be given up here.
+    Args:
+        make: Creates a special editor, for a setting whose type does not determine one.
+        resets: Whether to mark a value that is not the default and offer to reset it.
+
+    Signals:
+        changed(name, value): The user set a value; call `show_problem` if it is refused.
     """
 
     changed = Signal(str, object)
@@ -88,7 +92,7 @@ class SettingRow(QWidget):
         self._arrange()
 
     def show_value(self, value: object) -> None:
-        """Show the value that applies now, unless the editor shows it already."""
+        """Show the current value, unless the editor shows it already."""
         if value != self._value:
             self._value = value
             show_value(self.editor, value)
@@ -96,17 +100,17 @@ class SettingRow(QWidget):
         self._differs.setVisible(self._resets and value != self._field.default)
 
     def show_note(self, text: str) -> None:
-        """Why this cannot be here, whatever is set; "" takes it back."""
+        """Show why the setting has no effect on this computer; "" hides the note."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
 
     def show_problem(self, text: str) -> None:
-        """Say why a value was refused; "" takes it back."""
+        """Show why a value was refused; "" hides the message."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))
 
     def _mark(self, name_of: str) -> FlowRow:
-        """What says that the value is not the default, with the way back."""
+        """Return the mark for a value that is not the default, with a button to reset it."""
         reset = LabelledButton(
             "again", self.tr("Reset"), f"reset-{self._name}", look="link", tone="accent_text"
         )
@@ -118,7 +122,7 @@ class SettingRow(QWidget):
         return differs
 
     def _reset(self) -> None:
-        # The button is about to leave, and would give the focus to anything.
+        # The button is about to be hidden, and the focus would move to an arbitrary widget.
         self.editor.setFocus()
         self.changed.emit(self._name, self._field.default)
 
@@ -128,7 +132,7 @@ class SettingRow(QWidget):
 
     def _arrange(self) -> None:
         direction = QBoxLayout.Direction
-        small = isinstance(self.editor, QCheckBox)  # a switch has room everywhere
+        small = isinstance(self.editor, QCheckBox)  # a switch is small enough for any width
         beside = small or (
             self.width() >= scaled(_BESIDE) and not isinstance(self.editor, LongText)
         )

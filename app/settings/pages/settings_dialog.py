@@ -1,4 +1,4 @@
-"""The settings: sections on the left, their form on the right, saved as they are changed."""
+"""The settings dialog: sections at the left, a form at the right; changes are saved at once."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from app.help.pages.about_page import AboutPage
 
 _BESIDE = 640
-"""Pixels from which on the sections have room beside the form; else they are above it."""
+"""In pixels. From this width on the sections are beside the form, otherwise above it."""
 
 
 class SettingsDialog(QDialog):
-    """Knows no setting by name: all of it follows from the settings model."""
+    """The settings dialog. It names no setting; everything follows from the settings model."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class SettingsDialog(QDialog):
     ) -> None:
         """Build the dialog from the settings.
 
-        notes: by the name of a setting, why it cannot be as it says here; "" if it can.
-
-        ways: by the name of a section, what its button says and does, which leads to its page.
-
-        editors: by the name of a setting, what makes its editor where its type does not say enough.
+        Args:
+            notes: By a setting's name, why it has no effect on this computer; "" if it has.
+            ways: By a section's name, the text and the action of a button that leads to a page.
+            editors: By a setting's name, the function that creates its editor, for a setting whose
+                type does not determine one.
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -90,7 +90,7 @@ class SettingsDialog(QDialog):
         settings.changed.connect(self._show_values)
 
     def go_to(self, name: str) -> None:
-        """Show one setting, ready to be changed."""
+        """Show a setting and focus its editor."""
         row = self._rows[name]
         self._search.clear()
         self._sections.setCurrentRow(SECTIONS.index(section_of(fields()[name])))
@@ -98,7 +98,7 @@ class SettingsDialog(QDialog):
         self._area.ensureWidgetVisible(row)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses the button that has the focus, and none else."""
+        """Let Enter press only the button that has the focus; there is no default button."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             focused = self.focusWidget()
             if isinstance(focused, QAbstractButton):
@@ -173,7 +173,7 @@ class SettingsDialog(QDialog):
             words, go = self._ways[section]
             way = LabelledButton("forward", words, f"way-{section.lower()}")
             way.clicked.connect(self.accept)
-            way.clicked.connect(lambda: go())  # noqa: PLW0108 - not told that it is pressed in
+            way.clicked.connect(lambda: go())  # noqa: PLW0108 - `clicked` would pass an argument
             head.add(way)
         return head
 
@@ -200,7 +200,7 @@ class SettingsDialog(QDialog):
         self._area.verticalScrollBar().setValue(0)
 
     def _filter(self, words: str) -> None:
-        """Show the section that was chosen, or, of all sections, the rows with all the words."""
+        """Show the chosen section or, while searching, all rows that contain all the words."""
         wanted = words.lower().split()
         found = {
             name for name, row in self._rows.items() if all(word in row.words for word in wanted)
@@ -215,7 +215,7 @@ class SettingsDialog(QDialog):
         self._nothing.setVisible(bool(wanted) and not found and not about)
 
     def _arrange(self) -> None:
-        """Put the sections beside the form, or above it where there is no room."""
+        """Put the sections beside the form, or above it if there is no room."""
         beside = self.width() >= scaled(_BESIDE)
         direction = QBoxLayout.Direction
         first, second = direction.LeftToRight, direction.TopToBottom

@@ -1,4 +1,4 @@
-"""The declaration of a setting: its place in the form, its words and limits, and its default."""
+"""Declares a setting: its place in the form, its texts and limits, and its default."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def setting(
     if_lost: Any = None,
     **limits: float,
 ) -> Any:
-    """Declare a setting, a field of a dataclass; a dict default is made anew for each object."""
+    """Declare a setting as a field of a dataclass; copy a dict default for each object."""
     words = {"section": section, "title": title, "description": description}
     words |= {"also": also, "unit": unit, "lowest": lowest}
     kind = {"multiline": multiline, "in_form": in_form, "if_lost": if_lost}

@@ -1,4 +1,4 @@
-"""The settings of the engines: which one answers, how vLLM works, which devices."""
+"""The settings of the engines: which engine answers, how vLLM works, and which devices are used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.settings.values.declared import setting
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class EngineSettings:
-    """Part of `app.settings.values.fields.Settings`, which is what the app makes and reads."""
+    """The engine settings, a base class of `app.settings.values.fields.Settings`."""
 
     engine: Literal["auto", "llamacpp", "vllm"] = setting(
         "auto",

@@ -1,4 +1,4 @@
-"""The description of one setting: type, limits and words; and reading a value as that type."""
+"""Describes a setting (type, limits and texts) and reads a value as its type."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ _FALSE = {"false", "no", "off", "0"}
 
 @dataclass(frozen=True)
 class SettingField:
-    """The type, limits and words of one setting.
+    """The type, limits and texts of a setting.
 
-    annotation: a Literal, bool, int, float, str or dict[str, str]. ge, gt, le: limits of a number;
-    None where there is none. unit: what a number counts. lowest: what the smallest one means, such
-    as “Automatic”. also: other words that people search for it by. multiline: of a text. in_form:
-    whether it is a row of the settings dialog, or has a place of its own. if_lost: the value on the
-    safe side, for a file that cannot be read; None where that is the default.
+    Attributes:
+        annotation: A Literal, bool, int, float, str or dict[str, str].
+        also: Further words by which the search finds it.
+        unit: The unit of a number.
+        lowest: The meaning of the smallest number, such as “Automatic”.
+        multiline: Whether a text can have several lines.
+        in_form: Whether it is a row of the settings dialog, or is edited elsewhere.
+        if_lost: The safe value, for a file that cannot be read; None if the default is safe.
+        ge, gt, le: Limits of a number: at least, more than, at most. None for no limit.
     """
 
     annotation: Any
@@ -40,13 +44,13 @@ class SettingField:
 
     @property
     def without_value(self) -> Any:
-        """The value that applies where it cannot be known what was set."""
+        """The value to use if the stored one cannot be read."""
         return self.default if self.if_lost is None else self.if_lost
 
     def read(self, value: object) -> Any:
-        """Read a value as this setting's type; text may stand for any of them.
+        """Read a value as this setting's type; text is accepted for every type.
 
-        Raises ValueError with the reason, half a sentence.
+        Raises ValueError with the reason, as a sentence without its full stop.
         """
         kind = self.annotation
         if get_origin(kind) is Literal:
@@ -119,8 +123,8 @@ def _words(value: object) -> dict[str, str]:
 
 
 def _is_text(value: str) -> bool:
-    """Tell whether a text has neither a NUL, which no file's name can have, nor half characters.
+    """Return whether a text has neither a NUL nor lone surrogates.
 
-    Python stands those in for bytes that it could not read.
+    No file's name can have a NUL. Python uses surrogates for bytes that it cannot decode.
     """
     return "\0" not in value and not any("\ud800" <= it <= "\udfff" for it in value)

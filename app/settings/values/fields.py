@@ -1,8 +1,8 @@
-"""Every setting of Hearth: one field each, from which form, terminal and file follow.
+"""Every setting of Hearth, one field each, from which form, command line and file follow.
 
-To add a setting, add a field with a title, a description and its section; nothing else. Those of
-the engines are in `engines.py`, those of the server in `server.py`.
-A renamed setting is listed in RENAMED with its old name, so that old files keep working.
+To add a setting, add a field with a title, a description and its section; nothing else. The fields
+of the engines are in `engines.py`, those of the server in `server.py`. A renamed setting is listed
+in RENAMED with its old name, so that old files keep working.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 RENAMED: dict[str, str] = {}
 _SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Normal"}
-"""Words of settings that the form does not write as they are stored."""
+"""Values that the form shows with other words than those stored."""
 
 
 @dataclass(frozen=True)
 class Settings(EngineSettings, ServerSettings):
-    """The values of all settings; immutable: a change makes a new one."""
+    """The values of all settings. Immutable: a change returns a new object."""
 
     language: Literal["system", "english", "deutsch"] = setting(
         "system",
@@ -143,7 +143,7 @@ class Settings(EngineSettings, ServerSettings):
         "All commands in menus above the window. On macOS they are at the top of the screen.",
         also="menus commands",
     )
-    shortcuts: dict[str, str] = setting(  # noqa: RUF009 - made anew for each
+    shortcuts: dict[str, str] = setting(  # noqa: RUF009 - a new dict for each object
         {},
         "Desktop",
         "Shortcuts",
@@ -418,6 +418,7 @@ class Settings(EngineSettings, ServerSettings):
 
     @property
     def sampling(self) -> Sampling:
+        """The values for the sampler."""
         from engines.types import Sampling
 
         return Sampling(
@@ -431,7 +432,9 @@ class Settings(EngineSettings, ServerSettings):
     def changed(self, name: str, value: object) -> Settings:
         """Return these settings with one changed. Text is read as the field's type.
 
-        Raises NoSuchSetting, or SettingsInvalid with the reason.
+        Raises:
+            NoSuchSetting: There is no setting with this name.
+            SettingsInvalid: The value is not allowed; the error gives the reason.
         """
         if name not in fields():
             raise NoSuchSetting(
@@ -456,7 +459,7 @@ class Settings(EngineSettings, ServerSettings):
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Understood:
-        """Read settings from values, with defaults for the rest; faults are told, not raised."""
+        """Read settings from values, with defaults for the rest; faults are not raised."""
         read, unknown, faults = {}, {}, []
         for name, value in values.items():
             if name not in fields():
@@ -471,7 +474,7 @@ class Settings(EngineSettings, ServerSettings):
 
     @classmethod
     def lost(cls) -> Settings:
-        """Return the settings that apply where what was set cannot be known."""
+        """Return the settings to use if the settings file cannot be read at all."""
         return cls(**{name: field.without_value for name, field in fields().items()})
 
     def values(self) -> dict[str, object]:
@@ -486,9 +489,11 @@ class Settings(EngineSettings, ServerSettings):
 
 
 class Understood(NamedTuple):
-    """Settings read from values that may be foreign or wrong.
+    """Settings read from values that can be unknown or invalid.
 
-    unknown: by names that this version does not have. faults: half a sentence each.
+    Attributes:
+        unknown: Values under names that this version does not have.
+        faults: The names of the invalid values, each with the reason.
     """
 
     settings: Settings
@@ -498,7 +503,7 @@ class Understood(NamedTuple):
 
 @cache
 def fields() -> Mapping[str, SettingField]:
-    """Describe every setting, by name, in the order in which they are shown."""
+    """Return every setting, by name, in the order in which they are shown."""
     from app.settings.values.field import SettingField
     from engines.types import KvType
 
@@ -510,15 +515,17 @@ def fields() -> Mapping[str, SettingField]:
 
 
 def section_of(field: SettingField) -> Section:
+    """Return the section of the form that a setting belongs to."""
     return cast(Section, field.section)
 
 
 def is_multiline(field: SettingField) -> bool:
+    """Return whether a setting is a text of several lines."""
     return field.multiline
 
 
 def shown(word: str) -> str:
-    """Return a setting's word as the form writes it: “Leave out”."""
+    """Return a setting's value as the form shows it, such as “Leave out”."""
     if word in _SHOWN:
         return _SHOWN[word]
     if word in PROPER_NAMES:
@@ -530,10 +537,10 @@ def shown(word: str) -> str:
 
 
 def limits_of(field: SettingField) -> tuple[float | None, float | None]:
-    """Return the smallest and the largest value allowed, where there is one."""
+    """Return the smallest and the largest allowed value; None for no limit."""
     return (field.ge if field.ge is not None else field.gt), field.le
 
 
 def _is_utf8(value: str) -> bool:
-    """Tell whether a text has no half characters, which stand for bytes that Python cannot read."""
+    """Return whether a text has no lone surrogates, which Python uses for undecodable bytes."""
     return not any("\ud800" <= character <= "\udfff" for character in value)

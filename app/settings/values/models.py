@@ -1,7 +1,7 @@
-"""The settings of one model, and the order in which several layers of settings apply: pure.
+"""The settings of a model, and the order in which layers of settings apply: pure.
 
-What a question asks for comes first; then what the chat has set, then its assistant, then the
-model's own settings, then what the model is made for, and last the settings of the app.
+The values for a question come first, then those of the chat, of its assistant, of the model, those
+the model was made for, and last those of the app.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ ANSWERING: Final = (
 THINKING: Final = ("thinking", "effort", "thinking_budget")
 ENGINE: Final = ("adapter",)
 OF_A_MODEL: Final = (*LOAD, *ANSWERING, *THINKING, *ENGINE)
-"""The settings that a model can have for itself; each is one of `Settings` too."""
+"""The settings that each model can have of its own; all of them are also in `Settings`."""
 
 NAMING: Final = ("model", "draft_model", "embedding_model")
-"""The settings of the app that name a model."""
+"""The app's settings whose value is the name of a model."""
 
 _GUIDE: Final[Mapping[str, object]] = {
     "temperature": 0.0, "top_k": 40, "top_p": 0.95, "min_p": 0.05, "repeat_penalty": 1.0,
 }  # fmt: skip
-"""The guide was trained to give one answer to a question, so chance only harms it."""
+"""The guide was trained to give one answer to a question, so sampling only harms it."""
 
 
 def made_for(entry: ModelEntry) -> Mapping[str, object]:
-    """Return the settings that a model was made for, where they differ from the app's."""
+    """Return the settings that a model was made for, if they differ from the app's."""
     return _GUIDE if entry.builtin else {}
 
 
 def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:
-    """Lay layers over the settings; each has the last word over those before it.
+    """Apply layers to the settings; a later layer overrides an earlier one.
 
-    A value of None, or a name that is not there, leaves it as it was.
+    A value of None, or a missing name, changes nothing.
     """
     changes = {
         name: value for layer in layers for name, value in layer.items() if value is not None
@@ -63,7 +63,7 @@ def checked(name: str, value: object) -> object:
 
 
 def valid(values: Mapping[str, object]) -> dict[str, object]:
-    """Keep the stored values that are still allowed; limits may have become narrower since."""
+    """Return the stored values that are still allowed; a newer version can have narrower limits."""
     found: dict[str, object] = {}
     for name, value in values.items():
         if name in OF_A_MODEL and name in fields():

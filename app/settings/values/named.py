@@ -1,4 +1,4 @@
-"""The settings that name adapters and folders, a line each."""
+"""Parses the settings that list adapters and folders, one per line."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from app.base.home import from_home
 from engines.types import Adapter
 
 _MODEL = "model"
-"""The name of the model in vLLM's worker itself."""
+"""The name that vLLM's worker uses for the model itself."""
 
 
 def in_one_file(adapter: Adapter) -> bool:
-    """Tell whether an adapter is a GGUF file, for llama.cpp; vLLM's are folders."""
+    """Return whether an adapter is a GGUF file, for llama.cpp; an adapter for vLLM is a folder."""
     return adapter.path.suffix.lower() == ".gguf"
 
 
 def _sized(adapter: Adapter) -> Adapter:
-    """Add how large its file is. That it is missing says whoever loads it."""
+    """Add the size of the adapter's file; a missing file is reported when it is loaded."""
     if not in_one_file(adapter) or not adapter.path.is_file():
         return adapter
     return replace(adapter, size_bytes=adapter.path.stat().st_size)
 
 
 def adapters_named(text: str) -> tuple[Adapter, ...]:
-    """Parse the setting `vllm_adapters`: an adapter a line. Raises SettingsInvalid."""
+    """Parse the setting `vllm_adapters`: one adapter per line. Raises SettingsInvalid."""
     found: dict[str, Adapter] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, equals, folder = (part.strip() for part in line.partition("="))
@@ -42,6 +42,6 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
 
 
 def folders_named(text: str) -> tuple[Path, ...]:
-    """Parse the setting `model_folders`: a folder a line."""
+    """Parse the setting `model_folders`: one folder per line."""
     lines = (line.strip() for line in text.splitlines())
     return tuple(dict.fromkeys(from_home(line).absolute() for line in lines if line))

@@ -1,6 +1,7 @@
-"""Resolves the settings of an answer: app, model, assistant, chat and message. Pure.
+"""Resolves the settings of an answer from app, model, assistant, chat and message: pure.
 
-The later has the last word. The model is found first, as its own settings come second.
+A later layer overrides an earlier one. The model is determined first, because its own settings are
+the second layer.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ Source = Literal["settings", "model", "assistant", "chat", "message"]
 
 @dataclass(frozen=True)
 class SettingLayers:
-    """The values set by assistant, chat and message, by name; None leaves one open.
+    """The values set by assistant, chat and message, by name; None leaves a setting open.
 
-    `model` may be set by each. A message's layer is what was asked for it alone. usual: the chat's
-    model is the one that was usual when it began, and nobody has chosen it.
+    Attributes:
+        assistant, chat: These can set `model`, too.
+        message: The settings requested for this message alone; they can set `model`, too.
+        usual: Whether the chat's model is just the default from when it began, not the user's
+            choice.
     """
 
     assistant: Mapping[str, object]
@@ -30,7 +34,7 @@ class SettingLayers:
 
     @property
     def model(self) -> str | None:
-        """The model that the last of them wants; None leaves it to the settings."""
+        """The model that the last layer names; None leaves it to the settings."""
         found = [it.get("model") for it in (self.assistant, self.chat, self.message)]
         return next((str(model) for model in reversed(found) if model is not None), None)
 
@@ -46,6 +50,7 @@ class ResolvedSettings:
     sources: Mapping[str, Source]
 
     def source(self, name: str) -> Source:
+        """Return where the value of a setting comes from."""
         return self.sources.get(name, "settings")
 
 
@@ -57,8 +62,9 @@ def resolve(
 ) -> ResolvedSettings:
     """Resolve the settings under these layers.
 
-    of_model: the settings that a model has of its own, by what it is called. fallback: the model
-    that answers where no layer names one, by what that of the settings is called.
+    Args:
+        of_model: Returns a model's own settings, by its name.
+        fallback: Returns the model to use if no layer names one, given the one in the settings.
     """
     model = layers.model or fallback(settings.model)
     own = of_model(model)

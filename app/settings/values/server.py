@@ -1,4 +1,4 @@
-"""The settings of the server that other programs ask: whether it runs, where, and for whom."""
+"""The settings of the API server for other programs: whether it runs, where, and for whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.settings.values.declared import setting
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class ServerSettings:
-    """Part of `app.settings.values.fields.Settings`, which is what the app makes and reads."""
+    """The server settings, a base class of `app.settings.values.fields.Settings`."""
 
     server: bool = setting(
         False,

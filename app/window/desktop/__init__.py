@@ -1,1 +1,1 @@
-"""The tray, the command palette, quick ask, keys and dropped files."""
+"""The tray, the command palette, quick ask, shortcuts and drag and drop."""

@@ -1,4 +1,4 @@
-"""Every command of the window with its keys: menus, shortcuts and their list follow from here."""
+"""The window's commands and their shortcuts; menus and the list of shortcuts are made from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from app.window.pages.pages import pages
 class WindowCommand:
     """A command of the window.
 
-    name: by which the window knows what it does. keys: in Qt's spelling.
+    Attributes:
+        name: The key under which `MainWindow` finds what the command does.
+        keys: The default shortcuts, in Qt's spelling.
     """
 
     name: str
@@ -27,7 +29,7 @@ _tr = QCoreApplication.translate
 
 
 def commands() -> tuple[WindowCommand, ...]:
-    """List the commands in the order in which they are shown."""
+    """Return the commands in the order in which they are shown."""
     chats = _tr("actions", "Chats")
     answers = _tr("actions", "Answers")
     window = _tr("actions", "Window")

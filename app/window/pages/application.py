@@ -1,4 +1,4 @@
-"""The QApplication, which macOS tells what to open."""
+"""The QApplication, which also receives the files and links that macOS tells it to open."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from app.window.values.launch_request import LaunchRequest
 
 
 class Application(QApplication):
-    """Takes files and links from macOS, which gives them as events and not as words of a start.
+    """The QApplication. Receives files and links that macOS sends as events, not as arguments.
 
-    An override, as an event filter of the application would see every event of every widget.
+    `event` is overridden because an event filter on the application would see every event of every
+    widget.
 
-    asked(wish): from `hear` on, for what the `LaunchRequest` says; what came before comes then.
+    Signals:
+        asked(wish): Hearth is asked to carry out this `LaunchRequest`. Emitted only after `hear`;
+            earlier requests are kept until then.
     """
 
     asked = Signal(object)
@@ -38,7 +41,7 @@ class Application(QApplication):
         return True
 
     def hear(self) -> None:
-        """Begin to tell of what is to be opened."""
+        """Begin to emit `asked`, first for the requests that were kept."""
         self._hears = True
         waiting, self._waiting = self._waiting, []
         for wish in waiting:

@@ -1,4 +1,4 @@
-"""Tells the user of a finished download, where nothing else does, and lets it be used."""
+"""Tells the user about a finished download that is not shown elsewhere, and offers to use it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from app.models.library.values.entry import ModelEntry
 
 
 class DownloadNotices(QObject):
-    """use(id): a chat with a model that came is wanted. listed(): the list of models is another."""
+    """Notices about finished downloads.
+
+    Signals:
+        use(id): The user wants to chat with a model that was downloaded.
+        listed(): The list of models has changed.
+    """
 
     use = Signal(str)
     listed = Signal()
@@ -26,7 +31,11 @@ class DownloadNotices(QObject):
         told_elsewhere: Callable[[], bool],
         parent: QObject,
     ) -> None:
-        """Begin. told_elsewhere: whether the user sees already that a model has come."""
+        """Connect to the downloads.
+
+        Args:
+            told_elsewhere: Returns whether the user can already see that a model has arrived.
+        """
         super().__init__(parent)
         self._told_elsewhere = told_elsewhere
         self._notifier = notifier

@@ -1,4 +1,4 @@
-"""The frame of the window: sidebar, header and pages side by side, as they are painted first."""
+"""The window's frame, which is painted first: the sidebar, the header and the stack of pages."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from app.window.pages.signal_buffer import SignalBuffer
 from app.window.values.window_state import WindowState
 
 _BOTH = 740
-"""Pixels; in a narrower window the sidebar takes the place of the page while it is open."""
+"""In pixels. In a narrower window an open sidebar takes the place of the page."""
 _LEAST = 440
-"""Pixels that a page needs; with less, a panel takes its place."""
+"""The width that a page needs, in pixels. If there is less, a panel takes its place."""
 _PANEL = 344
 
 
 class WindowFrame(QMainWindow):
-    """The frame with the chats and a bare field for a message, which is quickly made.
+    """The window's frame with the chats and an empty message field, which is quick to create.
 
-    What is asked for in the first moment is kept in `early` and `early_messages`, until they pass
-    it on.
+    `early` and `early_messages` keep the user's actions until the rest of the window exists, and
+    then pass them on.
     """
 
     def __init__(self, chats: Chats, settings: Settings) -> None:
@@ -68,13 +68,14 @@ class WindowFrame(QMainWindow):
         )
 
     def restore(self, state: WindowState) -> None:
-        """Take the place and shape that the window had; the first time, no more than there is.
+        """Restore the window's geometry and layout.
 
-        So it is on a screen of another size: Qt then refuses to restore what was on the old one.
+        The window never becomes larger than the screen. This matters at the first start and on a
+        screen of another size, for which Qt refuses to restore the old geometry.
         """
         geometry = QByteArray.fromHex(QByteArray(state.geometry.encode()))
         if not self.restoreGeometry(geometry):
-            # The system puts its bar with the title above; how high that is it says only later.
+            # The window system adds a title bar and reports its height only later.
             bar = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
             room = self.screen().availableSize() - QSize(0, bar)
             self.resize(self.size().boundedTo(room))
@@ -87,6 +88,7 @@ class WindowFrame(QMainWindow):
         self._arrange()
 
     def state(self) -> WindowState:
+        """Return the window's geometry and layout, to be saved."""
         return WindowState(
             geometry=self.saveGeometry().toHex().toStdString(),
             sidebar=self._wants_sidebar,
@@ -96,22 +98,22 @@ class WindowFrame(QMainWindow):
         )
 
     def show_page(self, page: QWidget) -> None:
-        """Show a page in place of another; a new one is added to the stack."""
+        """Show this page instead of the current one; add it to the stack if it is new."""
         if self._stack.indexOf(page) < 0:
             self._stack.addWidget(page)
         self._stack.setCurrentWidget(page)
 
     def is_shown(self, page: QWidget) -> bool:
-        """Whether this is the page in front."""
+        """Return whether this is the current page."""
         return self._stack.currentWidget() is page
 
     def drop_bare_field(self) -> None:
-        """Remove the bare field, once a page has the message's field."""
+        """Remove the placeholder page, after the composer has moved to the chat page."""
         self._stack.removeWidget(self._bare)
         self._bare.deleteLater()
 
     def set_sidebar(self, shown: bool) -> None:
-        """Show the sidebar or not: beside the page, or in place of it in a narrow window."""
+        """Show or hide the sidebar: beside the page, or instead of it in a narrow window."""
         if self._is_narrow:
             self._in_place = shown
         else:
@@ -119,7 +121,7 @@ class WindowFrame(QMainWindow):
         self._arrange()
 
     def show_panel(self, panel: QWidget | None) -> None:
-        """Show a panel beside the page, or in place of it in a narrow window; None: no more."""
+        """Show a panel beside the page, or instead of it in a narrow window; None hides it."""
         if self._panel is not None:
             self._panel.hide()
         self._panel = panel
@@ -128,7 +130,7 @@ class WindowFrame(QMainWindow):
         self._arrange()
 
     def uncover_page(self) -> bool:
-        """Show the page again, where the sidebar or a panel is in its place; returns if it was."""
+        """Show the page again if the sidebar or a panel covers it; return whether one did."""
         was = self._main.isHidden()
         if self._in_place:
             self.set_sidebar(False)
@@ -141,7 +143,7 @@ class WindowFrame(QMainWindow):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Give the sidebar its width in the zoom of now, and fold it where there is no room."""
+        """Apply the widths at the current zoom; hide the sidebar if there is no room for it."""
         beside = 0 if self._panel is None else scaled(_PANEL)
         room = self.width() - beside
         self._is_narrow = room < scaled(_BOTH)
@@ -157,11 +159,11 @@ class WindowFrame(QMainWindow):
         self._splitter.setSizes([side, max(1, room - side), beside])
 
     def _take_width(self) -> None:
-        """Keep the width that the user has given to the sidebar."""
+        """Store the width that the user gave the sidebar."""
         self._sidebar_width = round(self._splitter.sizes()[0] / zoom())
 
     def _lay_out(self, chats: Chats) -> None:
-        """Lay out from the window inwards: what gets another parent is styled anew."""
+        """Create the widgets from the window inwards: a new parent would style them again."""
         self._splitter = QSplitter(self)
         self._splitter.setObjectName("splitter")
         self._splitter.setHandleWidth(1)

@@ -1,4 +1,4 @@
-"""Opens a chat where the words of a search stand, on whichever of its branches that is."""
+"""Opens a chat at a search hit, whichever branch contains it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from app.kit.navigation import Navigation
 
 
 class HitOpening(QObject):
-    """A message of another branch is shown once the chat has switched to it."""
+    """A controller that opens search hits.
+
+    A message of another branch is shown once the chat has switched to it.
+    """
 
     def __init__(
         self, order: ChatOrder, branches: Branches, finding: ChatFind, navigation: Navigation

@@ -1,4 +1,4 @@
-"""The whole window: its parts, its pages, its commands, and the connections of signals."""
+"""The main window: its parts, its pages, its commands, and the connections of signals."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from app.window.scratch.pages.scratch_controller import ScratchController
 
 Report = Callable[[BaseException], str]
-"""Makes the text of a report about a bug of ours."""
+"""Returns the text of a report about an internal error."""
 
 
 class _WithParts(Protocol):
-    """A page that has parts."""
+    """A page that consists of several parts."""
 
     def show_part(self, part: str) -> None: ...
 
 
 class MainWindow(WindowFrame):
-    """The frame at first; `build` makes its parts, and a visit each page of `pages`.
+    """The main window, at first only a frame; `build` adds parts, and first visits add pages.
 
-    Parts and pages get presenters, each other, and the window as a `Navigation` alone.
+    Parts and pages receive presenters, each other, and the window only as a `Navigation`.
     """
 
     presenters: WindowPresenters
@@ -85,9 +85,9 @@ class MainWindow(WindowFrame):
         self._pages: dict[str, QWidget] = {}
 
     def build(self, presenters: WindowPresenters, report: Report) -> Iterator[None]:
-        """Make all that the first painting does without, in steps between which the window lives.
+        """Create everything that the first painting does not need, in steps.
 
-        Go on whenever the event loop has nothing to do; at the end `is_built` is true.
+        Continue the iterator whenever the event loop is idle. At the end, `is_built` is true.
         """
         from app.chats.welcome.pages.first_look import FirstLook
 
@@ -106,7 +106,7 @@ class MainWindow(WindowFrame):
         self.online.tell()
         self.assistants.show()
         self.refresh()
-        FirstLook(self.page.welcome, presenters)  # it knows by now whether there is a chat
+        FirstLook(self.page.welcome, presenters)  # by now it is known whether there is a chat
         presenters.downloads.look()
         self.is_built = True
         self.early.pass_on()
@@ -143,7 +143,7 @@ class MainWindow(WindowFrame):
         self.order.found.connect(self.uncover_page)
 
     def _make_chat_page(self) -> None:
-        """Make the chat page, which receives what was written and sent before."""
+        """Create the chat page; it takes over the text that the user wrote or sent before."""
         from app.chats.pages.chat_page import ChatPage
         from app.chats.pages.guide_banner import GuideBanner
         from app.chats.welcome.pages.download_strip import DownloadStrip
@@ -182,13 +182,13 @@ class MainWindow(WindowFrame):
         self.switching.show()
         place = self.switching.place_of(self.chooser.current())
         if place is not None and place.leaves and self.early_messages.held:
-            # It was sent before its writer could see that it leaves this computer.
+            # The message was sent before the user could see that it would leave this computer.
             self.composer.set_text("\n".join(str(it[0]) for it in self.early_messages.held))
             self.early_messages.forget()
         self.early_messages.pass_on()
 
     def _ways(self) -> list[Way]:
-        """Return what the model picker leads to."""
+        """Return the entries below the models in the model picker."""
         return [
             ("addFromPicker", "plus", self.tr("Add a file…"), self.chooser.add),
             ("allModels", "box", self.tr("All models"), lambda: self.go_to("models")),
@@ -205,6 +205,7 @@ class MainWindow(WindowFrame):
         return chat.id
 
     def state(self) -> WindowState:
+        """Return the state to save; once the window is complete, it names the current chat."""
         if self.is_built:
             self.last_chat = self.page.chat_id or ""
         return super().state()
@@ -268,7 +269,7 @@ class MainWindow(WindowFrame):
         return importer
 
     def page_named(self, name: str) -> QWidget:
-        """Return a page of `app.window.pages.pages`, made on the first visit."""
+        """Return the page of `app.window.pages.pages`, creating it on the first visit."""
         if name not in self._pages:
             from app.window.pages.pages import PageTools, pages
 
@@ -278,6 +279,7 @@ class MainWindow(WindowFrame):
         return self._pages[name]
 
     def go_to(self, page: str, part: str = "") -> None:
+        """Show a page, and one of its parts if that is named."""
         shown = self.page_named(page)
         self.show_page(shown)
         self.uncover_page()
@@ -286,16 +288,26 @@ class MainWindow(WindowFrame):
         self.refresh()
 
     def show_model(self, repo: str, label: str = "") -> None:
+        """Show a model of the Hub on the page of models.
+
+        Args:
+            label: The quantisation to show; "" for the whole model.
+        """
         self.go_to("models", "discover")
         cast("ModelsPage", self.page_named("models")).discover.open(repo, label)
 
     def go_to_chat(self) -> None:
-        """Go back to the chat, also to one that has not begun: what was chosen for it stays."""
+        """Return to the chat, even if it has not begun; the choices made for it are kept."""
         self.show_page(self.page)
         self.refresh()
         self._write()
 
     def open_chat(self, chat_id: str | None, *, to_write: bool = True) -> None:
+        """Open a chat; None begins a new one.
+
+        Args:
+            to_write: Focus the message field.
+        """
         self.show_page(self.page)
         if chat_id is None or chat_id != self.page.chat_id:
             self.page.open_chat(chat_id)
@@ -305,12 +317,12 @@ class MainWindow(WindowFrame):
             self._write()
 
     def _write(self) -> None:
-        """Let the user write a message."""
+        """Focus the message field."""
         self.uncover_page()
         self.page.composer.focus()
 
     def _attach(self, paths: Sequence[Path]) -> None:
-        """Put files that were dropped or pasted at the message."""
+        """Attach dropped or pasted files to the message."""
         self.go_to_chat()
         self.page.files.add(paths)
 
@@ -318,7 +330,7 @@ class MainWindow(WindowFrame):
         self.open_chat(None)
 
     def chat_with(self, model_id: str) -> None:
-        """Begin a chat with a model that has come; where there was but the guide, it is usual."""
+        """Start a chat with a downloaded model; make it the default if only the guide was there."""
         from app.models.library.values.entry import STARTER
 
         self.open_chat(None)
@@ -366,23 +378,28 @@ class MainWindow(WindowFrame):
         ShortcutsDialog(self.presenters.settings, self).open()
 
     def step(self, step: int) -> None:
-        """Show the chat above (-1) or below in the list."""
+        """Open the chat above (-1) or below (1) in the list."""
         neighbour = self.sidebar.chats.neighbour(step)
         if neighbour:
             self._look_at_chat(neighbour)
 
     def _look_at_chat(self, chat_id: str) -> None:
-        """Open a chat from the list, and leave the keyboard there."""
+        """Open a chat from the list; the focus stays in the list."""
         self.open_chat(chat_id, to_write=False)
 
     def leave(self, chat_ids: Sequence[str]) -> None:
-        """Chats have gone: show none of them."""
+        """Open a new chat if the current one is among these deleted chats."""
         if self.page.chat_id in chat_ids:
             self.open_chat(None, to_write=False)
-        # Ctrl+Z takes the deletion back from here; in the composer it would undo typing.
+        # From the list, Ctrl+Z restores the chat; in the composer it would undo typing.
         self.sidebar.chats.setFocus()
 
     def escape(self) -> None:
+        """Leave the first of these that applies, or stop the answer.
+
+        In this order: the search or selection in the sidebar, the search in the chat, and a sidebar
+        or panel in place of the page.
+        """
         if self.sidebar.escape() or self.page.finding.escape():
             return
         if self.uncover_page():
@@ -396,13 +413,13 @@ class MainWindow(WindowFrame):
         self.sidebar.focus_search()
 
     def show_chats(self, scope: Scope, then: Callable[[], object] = lambda: None) -> None:
-        """List a part of the chats in the sidebar."""
+        """List the chats of this scope in the sidebar, then call `then`."""
         self.set_sidebar(True)
         self.sidebar.go_to(scope)
         then()
 
     def refresh(self) -> None:
-        """Show the list of chats as it is now, and the title of the one that is open."""
+        """Update the list of chats and the title of the current chat."""
         current = self.page.chat_id
         self.sidebar.refresh(current)
         self.order.name_new_folder()
@@ -418,7 +435,7 @@ class MainWindow(WindowFrame):
         self.page.welcome.set_first(not self.presenters.chats.count(ALL))
 
     def _answer_ended(self, answer: StoredMessage) -> None:
-        """Mark an answer that its user did not see coming, in the list of chats."""
+        """Mark the chat as unread if the user did not see its answer end."""
         seen = self.is_shown(self.page) and answer.chat_id == self.page.chat_id
         noticed = answer.state != "stopped" or answer.repeats
         if not seen and noticed and not self.desktop.shows(answer.chat_id):
@@ -426,6 +443,7 @@ class MainWindow(WindowFrame):
         self.refresh()
 
     def apply(self, settings: Settings) -> None:
+        """Apply changed settings; start the API server once they first want it."""
         self.page.apply(settings)
         self.chooser.tell()
         self.presenters.models.look()
@@ -433,7 +451,7 @@ class MainWindow(WindowFrame):
             self._follow_server()
 
     def _follow_server(self) -> None:
-        """Run the server that other programs ask; most users never need it, nor its modules."""
+        """Start the API server; created only here, as most users never need its modules."""
         self._follows_server = True
         server = self.presenters.api_server
         server.changed.connect(
@@ -443,11 +461,15 @@ class MainWindow(WindowFrame):
         server.follow()
 
     def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
-        """Show the models, and the one in use; current: its id or name."""
+        """Show the models and the current one.
+
+        Args:
+            current: The id or the name of the current model.
+        """
         self.page.answers.set_models(entries, current)
         self.page.queue.set_models(entries, current)
         if self.page.files.attachments:
-            self.page.context.look()  # a projector may have come for its model
+            self.page.context.look()  # a projector for its model may have been downloaded
         self.page.recording.look()
         self.presenters.models.look_for_mtp(current)
         entry = self.chooser.current_entry()
@@ -459,7 +481,7 @@ class MainWindow(WindowFrame):
         self.page.composer.set_assistant(name)
 
     def _suggest(self) -> None:
-        """Show questions to begin with that suit the model and the documents of the chat."""
+        """Suggest first questions that suit the model and the chat's documents."""
         from app.chats.history.values.first_questions import kind_for
 
         entry = self.chooser.current_entry()
@@ -472,7 +494,7 @@ class MainWindow(WindowFrame):
         self.page.welcome.suggest(kind)
 
     def _get_offer(self, offer: Offer, pictures: bool) -> None:
-        """The recommended model of the welcome."""
+        """Download the model that the welcome screen recommends."""
 
         from app.models.downloads.pages.download_words import queued_words
 
@@ -486,7 +508,7 @@ class MainWindow(WindowFrame):
         self.presenters.discover.get_offer(offer, queued, failed, projector=pictures)
 
     def _add_commands(self) -> None:
-        """An action for every command, with the keys that the user wants."""
+        """Add an action for each command, with the user's shortcuts."""
         from app.window.desktop.pages.keys import add_actions, give_keys
         from app.window.desktop.pages.menus import fill_menu_bar
 

@@ -1,8 +1,8 @@
-"""The pages of the window: a page is a folder beside this file, and one entry here.
+"""The pages of the window, one entry for each.
 
-From its entry follow its commands with their keys, in menus, palette and list of shortcuts, its
-button in the sidebar, and its making on the first visit. The chat is no entry: it is where all
-others lead back to.
+The entry gives a page its commands with their shortcuts (in menus, palette and list of shortcuts),
+its button in the sidebar, and the function that creates it on the first visit. The chat has no
+entry, because every page leads back to it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _tr = QCoreApplication.translate
 
 @dataclass(frozen=True)
 class PageTools:
-    """The collaborators that a page can be made with."""
+    """The collaborators that a page can be created with."""
 
     presenters: WindowPresenters
     notifier: Notifier
@@ -38,7 +38,11 @@ class PageTools:
 
 @dataclass(frozen=True)
 class PageCommand:
-    """A command that shows a page. part: the one of its parts that comes up; "": the last one."""
+    """A command that shows a page.
+
+    Attributes:
+        part: The part of the page to show; "" for the part that was shown last.
+    """
 
     name: str
     text: str
@@ -50,10 +54,12 @@ class PageCommand:
 class Page:
     """A page of the window.
 
-    make: called on the first visit; what it needs is imported by then.
-
-    commands: the first is its button's. drawing: of its button in the sidebar, "" for none; small:
-    a button without words. group: of its commands.
+    Attributes:
+        make: Creates the page on the first visit, and imports what it needs only then.
+        commands: The commands that show the page; the first one is also that of its button.
+        drawing: The icon of its button in the sidebar; "" for no button.
+        small: Whether the button shows only its icon.
+        group: The group of its commands.
     """
 
     name: str
@@ -65,7 +71,7 @@ class Page:
 
 
 def pages() -> tuple[Page, ...]:
-    """List the pages in the order in which they are shown."""
+    """Return the pages in the order in which they are shown."""
     return (
         Page(
             "assistants",

@@ -1,4 +1,4 @@
-"""Loads what users will want next at the first sign that somebody is at the window."""
+"""Loads the modules that the user will need next, at the first sign of activity in the window."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Preloader(QObject):
-    """Calls `then` once: the pointer has moved in the window, or something is written there."""
+    """A watcher that calls `then` once, when the pointer moves in the window or the user writes."""
 
     def __init__(self, window: MainWindow, then: Callable[[], object]) -> None:
         super().__init__(window)
         self._then = then
         self._edit = window.composer.edit
-        # Of a pointer that rests where the window appeared, Qt says that it has entered.
+        # Qt sends an enter event for a pointer that rests where the window appears.
         self._rests = QCursor.pos()
         self._watched = (window, window.sidebar)
         if window.composer.text:

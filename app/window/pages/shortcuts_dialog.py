@@ -1,4 +1,4 @@
-"""The list of all shortcuts, in which each can be changed."""
+"""The dialog that lists all shortcuts and lets the user change them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engines.errors import UserError
 
 
 class ShortcutsDialog(EnterDialog):
-    """Made from the same table as the shortcuts themselves; saved as they are changed."""
+    """The list of shortcuts, made from the table of commands. Changes are saved at once."""
 
     def __init__(self, settings: SettingsService, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,7 +109,7 @@ class ShortcutsDialog(EnterDialog):
             self._set(with_keys(changes, name, keys), name)
 
     def _reset(self, name: str) -> None:
-        """Back to the usual keys, unless another command has them by now."""
+        """Restore the default shortcut, unless another command uses it by now."""
         changes = dict(self._settings.current.shortcuts)
         changes.pop(name, None)
         usual = self._rows[name].command.keys

@@ -1,4 +1,4 @@
-"""The sidebar: new chat, search, the chats, the downloads, and the other pages."""
+"""The sidebar: new chat, search, the chats, the downloads, and buttons for the other pages."""
 
 from __future__ import annotations
 
@@ -43,18 +43,20 @@ if TYPE_CHECKING:
 
 _SEARCH_MS = 150
 _LOW = 620
-"""Pixels; in a lower window what is fixed gives way to the chats."""
+"""In pixels. In a lower window the fixed parts shrink to leave room for the chats."""
 _WIDE = 420
-"""Pixels; in a wider one that is low, the search stands beside the button for a new chat."""
+"""In pixels. In a low sidebar that is wider, the search is beside the button for a new chat."""
 NARROWEST = 216
 
 
 class Sidebar(QWidget):
-    """page(name, part): one of `app.window.pages.pages` is wanted.
+    """The sidebar. Parts that are rarely needed are created on first use.
 
-    searched(words): the user has stopped typing for a moment. hit(Hit): one was chosen.
-
-    bulk_wanted(deed), bulk_fill(menu): as `BulkBar` says.
+    Signals:
+        page(name, part): The user wants this page of `app.window.pages.pages`.
+        searched(words): The user has paused while typing in the search field.
+        hit(Hit): The user chose a search hit.
+        bulk_wanted(deed), bulk_fill(menu): See `BulkBar`.
     """
 
     new_chat = Signal()
@@ -76,7 +78,8 @@ class Sidebar(QWidget):
         self.setMinimumWidth(NARROWEST)
         self._is_low = self._is_wide = False
         self.model = ChatModel(chats, self)
-        # Made in the order in which they are seen, which is that of the Tab key.
+        # Created in the order in which they are shown, because that becomes the order of the Tab
+        # key.
         self._top = self._make_top()
         self._new = _button("plus", self.tr("New chat"), "newChat", self)
         self._new.clicked.connect(self.new_chat)
@@ -115,7 +118,7 @@ class Sidebar(QWidget):
 
     @cached_property
     def hits(self) -> HitList:
-        """The list of hits, in place of the chats."""
+        """The list of search hits, shown instead of the chats."""
         from app.chats.sidebar.pages.hit_list import HitList
 
         hits = HitList(self._shown)
@@ -127,7 +130,7 @@ class Sidebar(QWidget):
 
     @cached_property
     def bulk(self) -> BulkBar:
-        """The bar for several chats, below the list."""
+        """The bar for several selected chats, below the list."""
         from app.chats.sidebar.pages.bulk_bar import BulkBar
 
         bulk = BulkBar(self)
@@ -140,7 +143,7 @@ class Sidebar(QWidget):
 
     @cached_property
     def badge(self) -> DownloadBadge:
-        """The badge of the downloads, above the other pages."""
+        """The badge of the downloads, above the buttons for the other pages."""
         from app.chats.sidebar.pages.download_badge import DownloadBadge
 
         badge = DownloadBadge(self)
@@ -152,14 +155,18 @@ class Sidebar(QWidget):
 
     @cached_property
     def _icons(self) -> QWidget:
-        """The buttons to the other pages as a row of icons, where the window is low."""
+        """The buttons for the other pages as a row of icons, for a low window."""
         icons = self._make_bottom(icons=True)
         self._column.addWidget(icons)
         self._order_tabs(_icons=icons)
         return icons
 
     def _order_tabs(self, **made: QWidget) -> None:
-        """Let the Tab key reach what was made later where it is seen. made: just now, by name."""
+        """Put widgets that were created later in their visible place in the Tab order.
+
+        Args:
+            made: The widget that was just created, by its attribute's name.
+        """
         parts = vars(self) | made
         order: list[QWidget] = [self.chats, *self.chats.row_buttons]
         for name in ("hits", "bulk", "badge", "_rows", "_icons"):
@@ -169,17 +176,22 @@ class Sidebar(QWidget):
             self.setTabOrder(one, following)
 
     def show_downloads(self, downloads: Sequence[Download]) -> None:
+        """Show the downloads; the badge is created for the first one."""
         if downloads or "badge" in vars(self):
             self.badge.show_downloads(downloads)
 
     def refresh(self, current: str | None) -> None:
-        """Show the chats as they are now; current: the one that the window shows."""
+        """Update the list of chats.
+
+        Args:
+            current: The chat that the window shows.
+        """
         self.chats.reload()
         self.chats.show_chat(current)
         self._show_list()
 
     def go_to(self, scope: Scope) -> None:
-        """List a part of the chats, in place of what was found."""
+        """List the chats of this scope, and clear the search."""
         if self.search.text():
             self.search.clear()
             self._shown.setCurrentWidget(self.chats)
@@ -190,7 +202,7 @@ class Sidebar(QWidget):
         self.chats.setFocus()
 
     def rename_current(self) -> None:
-        """Let the user rename the row that has the focus; without one, the chat that is shown."""
+        """Let the user rename the focused row, or the current chat if the list has no focus."""
         if not self.chats.hasFocus():
             self.show_me.emit()
             self.go_to("chats")
@@ -198,7 +210,7 @@ class Sidebar(QWidget):
         self.chats.rename_current()
 
     def show_hits(self, words: str, hits: Sequence[Hit]) -> None:
-        """Show what was found, in place of the list."""
+        """Show the search hits instead of the chats."""
         self.hits.show_hits(hits)
         self._shown.setCurrentWidget(self.hits)
         self.places.hide()
@@ -207,12 +219,12 @@ class Sidebar(QWidget):
         self._say("" if hits else self.tr("No chat contains “{0}”.").format(words))
 
     def show_list(self) -> None:
-        """Back from what was found."""
+        """Show the chats again instead of the search hits."""
         self._shown.setCurrentWidget(self.chats)
         self._show_list()
 
     def escape(self) -> bool:
-        """Leave what one is in the middle of; False where that is nothing of the sidebar's."""
+        """Leave the search or the bulk selection; return False if neither was active."""
         searched = self._shown.currentWidget() is not self.chats
         if self.search.text() and (self.search.hasFocus() or (searched and self.hits.hasFocus())):
             self.search.clear()
@@ -237,7 +249,7 @@ class Sidebar(QWidget):
         self._make_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take keys that the search field has no use for."""
+        """Move from the search field into the hits with the Down key."""
         searched = self._shown.currentWidget() is not self.chats
         if event.key() == Qt.Key.Key_Down and searched and self.search.hasFocus():
             self.hits.enter()
@@ -250,7 +262,7 @@ class Sidebar(QWidget):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Leave room for the chats in a low window: what is fixed gives way to them."""
+        """Shrink the fixed parts in a low window, to leave room for the chats."""
         low = self.height() < scaled(_LOW)
         wide = low and self.width() >= scaled(_WIDE)
         if (low, wide) != (self._is_low, self._is_wide):
@@ -267,7 +279,7 @@ class Sidebar(QWidget):
         self._column.setSpacing(scaled(gap))
 
     def _arrange_top(self) -> None:
-        """Put what stands above the list into one row, or each into a row of its own."""
+        """Put the parts above the list into one row in a low window, else into rows."""
         for part in self._brand:
             part.setHidden(self._is_low)
         if self._is_low:
@@ -321,7 +333,7 @@ class Sidebar(QWidget):
         return row
 
     def _make_bottom(self, *, icons: bool) -> QWidget:
-        """Make the buttons to the other pages: one under another, or all as icons in a row."""
+        """Create the buttons for the other pages: below each other, or as a row of icons."""
         bottom = QWidget(self)
         shown = [page for page in pages() if page.drawing]
         large = [page for page in shown if not page.small]

@@ -1,4 +1,4 @@
-"""Keeps what is asked of the window before all of it is there, until it can be done."""
+"""Keeps signals that are emitted before the whole window exists, until they can be handled."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 _UNSEEN_MS = 300
-"""A window that nobody can see is never painted."""
+"""In milliseconds. A window that is not visible is never painted, so the wait must end."""
 
 
 class SignalBuffer:
-    """Notes what signals say; `pass_on` has them say it again, to those who listen by then."""
+    """A recorder of signals; `pass_on` emits them again for the receivers connected by then."""
 
     def __init__(self, signals: Iterable[SignalInstance]) -> None:
         self._said: list[tuple[SignalInstance, tuple[Any, ...]]] = []
@@ -21,16 +21,16 @@ class SignalBuffer:
 
     @property
     def held(self) -> list[tuple[Any, ...]]:
-        """The values that were received and not passed on."""
+        """The values of the signals that were recorded and not passed on."""
         return [values for _, values in self._said]
 
     @property
     def listens(self) -> bool:
-        """Whether nothing was passed on yet."""
+        """Whether signals are still being recorded."""
         return bool(self._ends)
 
     def pass_on(self) -> None:
-        """Pass everything on, once; nothing is noted any more."""
+        """Emit the recorded signals again, and stop recording."""
         for signal, connection in self._ends:
             signal.disconnect(connection)
         self._ends.clear()
@@ -39,7 +39,7 @@ class SignalBuffer:
         self._said.clear()
 
     def forget(self) -> None:
-        """Drop what was received."""
+        """Drop the recorded signals."""
         self._said.clear()
 
     def _listen(self, signal: SignalInstance) -> tuple[SignalInstance, Any]:
@@ -51,7 +51,12 @@ class SignalBuffer:
 
 
 class FirstPainting(QObject):
-    """painted(): the widget was seen, or cannot be; once, when the event loop is free again."""
+    """A watcher for the first painting of a widget.
+
+    Signals:
+        painted(): The widget was painted, or is not visible. Emitted once, when the event loop is
+            idle.
+    """
 
     painted = Signal()
 

@@ -1,7 +1,7 @@
-"""One window for each data folder: a second start brings the first one to the front.
+"""One window for each data folder: a second start brings the first window to the front.
 
-Who starts again leaves a wish, as a file, in a folder that the window watches while it is open.
-Nothing of Qt's network library is needed for that.
+The second start leaves its request as a file in a folder that the open window watches. This needs
+nothing from Qt's network library.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QFileSystemWatcher
 
 _PATIENCE_S = 10.0
-"""Seconds for which a second start waits for a first one that is not ready yet, or is closing."""
+"""How long a second start waits for a first one that is still starting, or closing."""
 _PAUSE_S = 0.1
 _TAKEN_S = 2.0
-"""Within so many seconds a window takes a wish; where Qt has to look by itself, it does so once a
-second."""
+"""How long a window has to take a request. Where Qt polls the folder, it does so each second."""
 _LOOK_S = 0.01
 LOCK = "window.lock"
 
 
 class SingleInstance(QObject):
-    """Holds the folder's lock until `close`; a process that died does not hold it.
+    """The lock on a data folder, held until `close` or until the process dies.
 
-    asked(wish): Hearth was started again for the same folder, for what the `LaunchRequest` says.
+    Signals:
+        asked(wish): Hearth was started again for the same folder, with this `LaunchRequest`.
     """
 
     asked = Signal(object)
@@ -42,15 +42,19 @@ class SingleInstance(QObject):
     def __init__(
         self, folder: Path, wish: LaunchRequest | None = None, parent: QObject | None = None
     ) -> None:
-        """Become the one window. Raises AlreadyOpen, after asking the open one for the wish.
+        """Take the lock, or pass the request to the window that holds it.
 
-        One that is closing is waited for: it may still have to end what it had started. Where no
-        lock can be written, no window can write either: then it is open without one, for reading.
+        Wait for a window that is closing, as it may still have to end child processes. Where no
+        lock file can be written, no other window can write either: then open without a lock, for
+        reading.
+
+        Raises:
+            AlreadyOpen: Another window uses the folder.
         """
         super().__init__(parent)
         self._folder = folder
         self._lock = QLockFile(str(folder / LOCK))
-        # However long the window is open, its lock only ends with its process.
+        # Age must not make the lock stale: the window can be open for weeks.
         self._lock.setStaleLockTime(0)
         self._watch: QFileSystemWatcher | None = None
         until = time.monotonic() + _PATIENCE_S
@@ -62,11 +66,11 @@ class SingleInstance(QObject):
             time.sleep(_PAUSE_S)
 
     def listen(self) -> None:
-        """Hear of further starts, which wait some seconds for that."""
+        """Begin to receive the requests of further starts, which wait some seconds for that."""
         from PySide6.QtCore import QFileSystemWatcher
 
         place = _load_options(self._folder)
-        shutil.rmtree(place, ignore_errors=True)  # of a process that died
+        shutil.rmtree(place, ignore_errors=True)  # left by a process that died
         try:
             place.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -78,7 +82,7 @@ class SingleInstance(QObject):
         self._watch.directoryChanged.connect(self._hear)
 
     def turn_away(self) -> None:
-        """Hear of no further start: it gets the folder when this one has ended."""
+        """Stop receiving requests; a further start gets the folder after this process ends."""
         if self._watch is not None:
             place = _load_options(self._folder)
             self._watch.removePath(str(place))
@@ -87,14 +91,15 @@ class SingleInstance(QObject):
             shutil.rmtree(place, ignore_errors=True)
 
     def close(self) -> None:
+        """Stop receiving requests, and release the lock."""
         self.turn_away()
         self._lock.unlock()
 
     def _take_lock(self) -> bool:
         if self._lock.tryLock(0):
             return True
-        # In a container every start may have the same process number: then the lock is an old
-        # one of ours that Qt takes for that of a living process.
+        # In a container every start can have the same process id. Then the lock is an old one of
+        # ours that Qt believes to be held.
         if _owner(self._lock) == os.getpid() and self._lock.removeStaleLockFile():
             return self._lock.tryLock(0)
         return False
@@ -105,12 +110,12 @@ class SingleInstance(QObject):
                 line = left.read_bytes()
                 left.unlink()
             except FileNotFoundError:
-                continue  # who left it has given up
+                continue  # its sender has given up
             self.asked.emit(LaunchRequest.from_line(line))
 
 
 def _owner(lock: QLockFile) -> int:
-    """Return the process that holds a lock; 0 where nobody does, or it does not say."""
+    """Return the id of the process that holds a lock; 0 if nobody does or the lock does not say."""
     pid, _host, _name = lock.getLockInfo()
     return int(pid)
 
@@ -120,7 +125,7 @@ def _already_open(why: str) -> AlreadyOpen:
 
 
 def pass_on(folder: Path, wish: LaunchRequest) -> bool:
-    """Have the window of this folder fulfil a wish; whether there is one."""
+    """Pass a request to the window that has this folder open; return whether one took it."""
     give_way(_owner(QLockFile(str(folder / LOCK))))
     place = _load_options(folder)
     left = place / f"{time.time_ns()}-{os.getpid()}.wish"
@@ -130,16 +135,16 @@ def pass_on(folder: Path, wish: LaunchRequest) -> bool:
         partial.write_bytes(wish.to_line())
         partial.rename(left)
     except OSError:
-        return False  # nobody listens
+        return False  # no window is listening
     until = time.monotonic() + _TAKEN_S
     while left.exists():
         if time.monotonic() > until:
             try:
                 left.unlink()
             except FileNotFoundError:
-                return True  # taken in the last moment
+                return True  # taken at the last moment
             return False
-        # The window may be one of this process.
+        # The window can belong to this process.
         QCoreApplication.processEvents()
         time.sleep(_LOOK_S)
     return True

@@ -1,9 +1,9 @@
-"""Keeps macOS from slowing Hearth down while nobody looks at its window.
+"""Keeps macOS from slowing Hearth down while its window is out of sight.
 
-An app that is out of sight is put to a nap: it gets less of the processor and the disk, and timers
-are late. A model that answers a program, and a download, are to go on. The Mac may sleep as ever.
+macOS puts such an app into App Nap: it gets less processor and disk time, and its timers are late.
+A model that serves another program, and a download, must continue. The Mac can still sleep.
 
-Source: Apple's documentation of NSProcessInfo, its beginActivityWithOptions:reason:, and of
+Source: Apple's documentation of NSProcessInfo (beginActivityWithOptions:reason:) and of
 NSActivityOptions.
 """
 
@@ -16,13 +16,13 @@ _USER_INITIATED_ALLOWING_SLEEP: Final = 0x00FFFFFF & ~(1 << 20)
 
 
 def stay_awake() -> None:
-    """Stay awake as long as the process lasts; there is nothing to be done but on macOS."""
+    """Prevent App Nap for the lifetime of the process; do nothing on other systems."""
     if sys.platform == "darwin":
         _begin_activity()
 
 
 def _begin_activity() -> None:
-    """Begin an activity that is never ended, by messages to macOS' own classes."""
+    """Begin an activity that never ends, by sending messages to macOS' own classes."""
     import ctypes
 
     ctypes.CDLL("/System/Library/Frameworks/Foundation.framework/Foundation")
@@ -31,7 +31,7 @@ def _begin_activity() -> None:
     pointer, number = ctypes.c_void_p, ctypes.c_uint64
 
     def send(to: Any, name: bytes, *arguments: tuple[Any, Any]) -> Any:
-        """Send a message; each argument with its type, as its caller has to know them."""
+        """Send a message; each argument comes with its C type, which the caller must know."""
         kinds = [kind for kind, _ in arguments]
         call = ctypes.CFUNCTYPE(pointer, pointer, pointer, *kinds)(("objc_msgSend", runtime))
         return call(to, runtime.sel_registerName(name), *(value for _, value in arguments))

@@ -1,4 +1,4 @@
-"""Lets the window of another process come to the front, where the system asks who may do that."""
+"""Lets the window of another process come to the front, on systems that restrict this."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import sys
 
 
 def give_way(process: int) -> None:
-    """Let a process bring its window to the front; to be called by whom the user has just started.
+    """Let a process bring its window to the front.
 
-    Else Windows only has the other one's button blink in the task bar. Source: Microsoft's
-    documentation of AllowSetForegroundWindow. Other systems do not ask.
+    The caller must be the process that the user has just started. Without this call, Windows only
+    makes the taskbar button of the other process blink. Other systems have no such restriction.
+
+    Source: Microsoft's documentation of AllowSetForegroundWindow.
     """
     if sys.platform == "win32":
         import ctypes

@@ -1,4 +1,4 @@
-"""Notifications of a Linux desktop, by the Desktop Notifications Specification 1.2."""
+"""Notifications on a Linux desktop, by the Desktop Notifications Specification 1.2."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _AS_LONG_AS_USUAL = -1
 
 
 class Notifications(QObject):
-    """Shows notifications.
+    """The notifications of this desktop.
 
-    clicked(about): the user has pressed a notification, given what it was about.
+    Signals:
+        clicked(about): The user clicked a notification; `about` is the value given to `show`.
     """
 
     clicked = Signal(str)
@@ -36,10 +37,11 @@ class Notifications(QObject):
 
     @property
     def are_possible(self) -> bool:
-        """Whether this desktop shows them; known a moment after the bus is open."""
+        """Whether this desktop shows notifications; known a moment after the bus has opened."""
         return self._is_there
 
     def show(self, title: str, text: str, about: str) -> None:
+        """Show a notification; `clicked` passes `about` on if the user clicks it."""
         import html
 
         from jeepney import new_method_call

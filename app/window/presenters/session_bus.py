@@ -1,4 +1,4 @@
-"""The session's D-Bus, on which a Linux desktop offers notifications and global shortcuts."""
+"""The session's D-Bus, through which a Linux desktop offers notifications and global shortcuts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ Replied = Callable[[tuple[Any, ...]], None]
 
 
 class SessionBus(QObject):
-    """The connection to the session's D-Bus, on the thread that owns this object.
+    """The connection to the session's D-Bus, used on the thread that owns this object.
 
-    Messages are sent and read without waiting for either. opened(): messages can be sent. closed():
-    they never could, or no longer can.
+    Messages are sent and read without blocking.
+
+    Signals:
+        opened(): Messages can be sent.
+        closed(): There is no bus, or the connection was lost.
     """
 
     opened = Signal()
@@ -46,15 +49,20 @@ class SessionBus(QObject):
 
     @property
     def name(self) -> str:
-        """The name of this connection on the bus, such as `:1.42`; "" without one."""
+        """The name of this connection on the bus, such as `:1.42`; "" if not connected."""
         return "" if self._connection is None else str(self._connection.unique_name)
 
     def open(self) -> None:
-        """Connect; emits `opened` or `closed`, soon."""
+        """Connect in the background; emit `opened` or `closed` soon afterwards."""
         self._tasks.run(_connect, self._connected, self._lost, on=SYSTEM)
 
     def call(self, message: Message, replied: Replied, refused: Callable[[], None]) -> None:
-        """Call a method. replied: gets the reply's values. refused: an error, or no bus."""
+        """Call a method.
+
+        Args:
+            replied: Called with the values of the reply.
+            refused: Called after an error, or if there is no connection.
+        """
         if self._connection is None:
             refused()
             return
@@ -68,13 +76,14 @@ class SessionBus(QObject):
             refused()
 
     def listen(self, rule: MatchRule, heard: Callable[[Message], None]) -> None:
-        """Have the bus send the signals that fit a rule, and call `heard` with each."""
+        """Subscribe to the signals that match a rule, and call `heard` with each."""
         from jeepney.bus_messages import message_bus
 
         self._listeners.append((rule, heard))
         self.call(message_bus.AddMatch(rule), lambda _: None, lambda: None)
 
     def close(self) -> None:
+        """Disconnect."""
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier = None
@@ -93,7 +102,7 @@ class SessionBus(QObject):
         self.opened.emit()
 
     def _read(self) -> None:
-        """Take all messages that have come."""
+        """Read and handle all messages that have arrived."""
         while self._connection is not None:
             try:
                 message = self._connection.receive(timeout=0)
@@ -127,7 +136,7 @@ class SessionBus(QObject):
 
 
 def _connect() -> DBusConnection | None:
-    """Connect; None where there is no such bus."""
+    """Connect to the bus; return None if there is none."""
     if not sys.platform.startswith("linux") or "DBUS_SESSION_BUS_ADDRESS" not in os.environ:
         return None
     from jeepney.io.blocking import open_dbus_connection

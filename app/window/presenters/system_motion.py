@@ -1,8 +1,8 @@
-"""Tells whether the user wants less motion, as Windows or a Linux desktop's portal knows.
+"""Reads from Windows or from a Linux desktop's portal whether the user wants less motion.
 
-Sources: XDG Desktop Portal, org.freedesktop.portal.Settings, of which the newer key is asked for
-first; Microsoft's documentation of SystemParametersInfo, SPI_GETCLIENTAREAANIMATION, which is what
-“Animation effects” in Windows' settings sets.
+Sources: XDG Desktop Portal, org.freedesktop.portal.Settings (the newer key is read first);
+Microsoft's documentation of SystemParametersInfo, SPI_GETCLIENTAREAANIMATION, which “Animation
+effects” in Windows' settings sets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ _OLDER = ("org.gnome.desktop.interface", "enable-animations")
 
 
 class SystemMotion(QObject):
-    """The desktop's setting for motion. changed(): `is_reduced` is another."""
+    """The system's setting for motion.
+
+    Signals:
+        changed(): `is_reduced` has changed.
+    """
 
     changed = Signal()
 
@@ -55,7 +59,7 @@ class SystemMotion(QObject):
 
     def _told(self, which: tuple[str, str], value: Any) -> None:
         while isinstance(value, tuple):
-            value = value[1]  # a variant, perhaps in another
+            value = value[1]  # a variant, which can hold another variant
         reduced = bool(value) if which == _NEWER else not value
         if reduced != self.is_reduced:
             self.is_reduced = reduced

@@ -1,4 +1,4 @@
-"""What the window is given."""
+"""The presenters that the window receives."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ if TYPE_CHECKING:
 
 
 class WindowPresenters(Protocol):
-    """The presenters of the window; each is made, with its imports, when it is first asked for.
+    """The presenters of the window. Each is created, with its imports, on first use.
 
-    data_folder and log_file are shown to the user, never opened by the window. stays_offline: this
-    run stays offline, whatever the settings say. open_scratch: makes a chat of which nothing is
-    kept. tasks: for drawing that would hold up the window. viewing: of files of collections.
+    Attributes:
+        viewing: For files of collections.
+        tasks: For drawing that would block the window.
+        data_folder, log_file: Shown to the user; the window never opens them.
+        stays_offline: Whether this run stays offline, whatever the settings say.
     """
 
     @property

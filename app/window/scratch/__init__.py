@@ -1,1 +1,1 @@
-"""The window of a chat of which nothing is kept."""
+"""The window of a scratch chat, of which nothing is kept."""

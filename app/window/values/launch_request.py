@@ -1,4 +1,4 @@
-"""The purpose of a start of Hearth, as one line that a second start sends to the first."""
+"""The request of a start of Hearth, which a second start sends to the first as one line."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import NamedTuple
 class LaunchRequest(NamedTuple):
     """The request of a start of Hearth: what to show or open.
 
-    quick_ask: show the small window alone. files: to be opened, with whole paths. link: as it was
-    written, whoever wrote it; see `app.window.values.links`.
+    Attributes:
+        quick_ask: Show only the quick-ask window.
+        files: Files to open, as absolute paths.
+        link: A link as it was written, not checked; see `app.window.values.links`.
     """
 
     quick_ask: bool = False
@@ -19,13 +21,14 @@ class LaunchRequest(NamedTuple):
     link: str = ""
 
     def to_line(self) -> bytes:
+        """Write the request as one line of JSON."""
         files = [str(path) for path in self.files]
         said = {"quick_ask": self.quick_ask, "files": files, "link": self.link}
         return json.dumps(said).encode() + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes) -> LaunchRequest:
-        """Read a request from a line; one that cannot be read asks just for the window."""
+        """Read a request from a line; an invalid line just asks for the window."""
         try:
             said = json.loads(line)
             files = tuple(Path(path) for path in said["files"])

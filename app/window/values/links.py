@@ -1,10 +1,10 @@
-"""Links of Hearth, as other programs and pages of the web write them, read strictly: pure.
+"""Hearth's links, as other programs and web pages write them, and their strict parser.
 
 hearth:                            the window
 hearth://model/OWNER/NAME          a model on the Hub
-hearth://model/OWNER/NAME:QUANT    and which quantisation of it
+hearth://model/OWNER/NAME:QUANT    and one of its quantisations
 
-A link only says what to show. Whoever wrote it may be anybody, so it holds no path, no text and no
+A link only says what to show. Anybody can have written it, so it holds no path, no text and no
 address, and nothing is fetched for it before the user agrees.
 """
 
@@ -28,18 +28,18 @@ _SHOWN: Final = 80
 
 
 def is_link(text: str) -> bool:
-    """Whether this is written like a link of Hearth, rather than like a path."""
+    """Return whether this text is a link of Hearth rather than a path."""
     return text.lower().startswith(SCHEME)
 
 
 def linked_model(text: str) -> HubName | None:
-    """Return the model that a link names; None where it names the window alone.
+    """Return the model that a link names; None if the link only opens the window.
 
     Raises LinkInvalid.
     """
     if len(text) > _LONGEST:
         raise _invalid(text, "It is too long.")
-    # Systems and browsers may write the scheme in capitals.
+    # Some systems and browsers write the scheme in capitals.
     link = text[: len(SCHEME)].lower() + text[len(SCHEME) :]
     if link in _PLAIN:
         return None
@@ -54,7 +54,7 @@ def linked_model(text: str) -> HubName | None:
 
 
 def path_of(text: str) -> str:
-    """Return the path that a word names: desktops write that of a file as its address, too."""
+    """Return the path that an argument names; some desktops pass a file's URL instead."""
     if not text.lower().startswith("file:"):
         return text
     address = urlsplit(text)

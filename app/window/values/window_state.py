@@ -1,4 +1,4 @@
-"""The window's place and layout, to open it the same way again."""
+"""The window's geometry and layout, so that it opens the same way again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import NamedTuple
 class WindowState(NamedTuple):
     """The window's geometry and the layout of its sidebar.
 
-    geometry: as the window system understands it, in hexadecimal; "" for the first time.
-    sidebar_width: in pixels of the usual size. folded: the ids of the folders of chats that are
-    folded. chat: the id of the one that was open; "" for a new one.
+    Attributes:
+        geometry: In the window system's own format, in hexadecimal; "" at the first start.
+        sidebar: Whether the sidebar is shown.
+        sidebar_width: In pixels, at normal zoom.
+        folded: The ids of the folders of chats that are folded.
+        chat: The id of the chat that was open; "" for a new one.
     """
 
     geometry: str = ""

@@ -37,7 +37,11 @@ Work = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class _Said:
-    """An answer with its reasoning. accepted: how many of its tokens were drafted."""
+    """An answer with its reasoning.
+
+    Attributes:
+        accepted: How many of its tokens were accepted drafts.
+    """
 
     text: str
     tokens: int
@@ -45,9 +49,10 @@ class _Said:
 
 
 class Starts:
-    """Measures an engine that starts anew for each mode.
+    """Measurements on an engine that must restart for each mode.
 
-    lease: leases the model as the settings want it, with so many tokens drafted ahead.
+    Args:
+        lease: Leases the model with these settings and this many drafted tokens.
     """
 
     def __init__(self, lease: Callable[[Settings, int | None], Lease]) -> None:
@@ -56,7 +61,7 @@ class Starts:
     def compare(
         self, settings: Settings, work: Sequence[Work], tokens: int, cancel: CancelToken
     ) -> Iterator[BenchStep | Compared]:
-        """Compare, first without drafts, then one depth after the other. See `Bench.compare`."""
+        """Compare answers: first without drafts, then at each depth. See `Bench.compare`."""
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
         total = len(prompts) + len(work)
@@ -84,7 +89,7 @@ class Starts:
 
 
 def _require_drafts(model: Lease, depth: int) -> None:
-    """Refuse a depth for a model that nothing drafts for. Raises MtpUnavailable."""
+    """Check that the model can draft if the depth needs it. Raises MtpUnavailable."""
     if depth and model.loaded.mtp == "none":
         raise MtpUnavailable(
             f"MTP is not possible with “{model.entry.name}”.",
@@ -106,7 +111,10 @@ def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelTok
 
 
 def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
-    """Compare texts, as such an engine gives no logits; tokens are estimated by letters."""
+    """Compare texts, because such an engine returns no logits.
+
+    The number of equal tokens is estimated from the number of equal characters.
+    """
     same = plain.text == drafted.text
     pairs = zip(plain.text, drafted.text, strict=False)
     shorter = min(len(plain.text), len(drafted.text))
@@ -116,14 +124,14 @@ def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
 
 
 _WARM_UP = 16
-"""Tokens of an answer that is not counted: first touches of memory are slow."""
+"""Tokens of a warm-up answer that is not counted, because first accesses to memory are slow."""
 
 _MOST_ANSWERS = 8
-"""The most answers to one prompt in a row, where they are short."""
+"""The largest number of answers to one prompt in a row, if they are short."""
 
 
 class Bench:
-    """Measures one model; it has the engine alone, so that nothing else counts. Qt-free."""
+    """Measurements of one model, which has the engine to itself, so that nothing else slows it."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -140,10 +148,13 @@ class Bench:
     ) -> Iterator[BenchStep | BenchResult]:
         """Answer one prompt of each kind in every mode, side by side in interleaved rounds.
 
-        Where another mode needs the engine to start again, there is one start for each of them
-        instead. What a server does by itself is measured as it is.
-        modes: without doubles; "off" among them is what the others are compared with.
-        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
+        If the engine must restart to change the mode, each mode is measured in one block after a
+        start of its own instead. A server's own mode is measured as it is.
+
+        Ends early, without a result, when cancelled. Raises EngineError or Cancelled.
+
+        Args:
+            modes: Each at most once; the others are compared with "off" if it is among them.
         """
         with ExitStack() as lent:
             model = lent.enter_context(
@@ -165,7 +176,7 @@ class Bench:
                 for mode in block:
                     _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
                 for number in range(rounds):
-                    # Each mode is first in its turn, so that none has a steady advantage.
+                    # The modes take turns to go first, so that none has a steady advantage.
                     turn = number % len(block)
                     for kind in KINDS:
                         for mode in (*block[turn:], *block[:turn]):
@@ -201,11 +212,13 @@ class Bench:
     ) -> Iterator[BenchStep | Compared]:
         """Answer prompts of all kinds greedily with and without MTP, up to `tokens` each.
 
-        depths: for each prompt in turn the depths to compare it at; used again from the start
-        when it is shorter than the list of prompts.
-        An engine that starts again to draft otherwise does so once for each depth, and once without
-        drafts, and not for each prompt.
-        Ends early when it is cancelled. Raises EngineError, MtpUnavailable or Cancelled.
+        An engine that must restart to change its drafting does so once without drafts and once for
+        each depth, not for each prompt. Ends early when cancelled. Raises EngineError,
+        MtpUnavailable or Cancelled.
+
+        Args:
+            depths: The depths to compare for each prompt in turn; repeated from the start if there
+                are fewer than prompts.
         """
         texts = [text for pair in prompts_for(entry).values() for text in pair]
         work = [
@@ -239,7 +252,7 @@ class Bench:
 
 
 def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
-    """Answer until there are `tokens` in all: a short answer tells little of the speed."""
+    """Answer until there are `tokens` in all, as a short answer says little about the speed."""
     dones: list[Done] = []
     texts: list[str] = []
     while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
@@ -269,18 +282,18 @@ def _answer(
 def _blocks(
     modes: Sequence[MtpMode], switch: MtpSwitch
 ) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
-    """Return the modes that can be told apart, and those that are measured in one go."""
+    """Return the modes that differ, and the groups of modes that need no restart in between."""
     if switch == "request":
         return tuple(modes), (tuple(modes),)
     if switch == "server":
         return (modes[-1],), ((modes[-1],),)
-    # An engine that drafts from its start always does, so that auto is no other mode than on; or
-    # than off, where only who turns it on has copied text guessed.
+    # An engine that drafts from its start always drafts, so auto is the same as on. For the others
+    # auto is the same as off, because only on makes them guess copied text.
     same = "on" if switch == "restart" else "off"
     apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
     return apart, tuple((mode,) for mode in apart)
 
 
 def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
-    """Make a greedy request, so that every mode writes the same text."""
+    """Return a greedy request, so that every mode writes the same text."""
     return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

@@ -1,7 +1,7 @@
-"""Measures many chats at once: the speed of all together, and of each of them.
+"""Measures many chats at once: the speed of all together, and of each.
 
-Tokens are those that the engine counts, whatever pieces they come in. What a chat waits before its
-turn counts as well.
+Tokens are those that the engine counts, however they are grouped into pieces. The time that a chat
+waits for its turn is included.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from engines.cancel import CancelToken
 from engines.types import ChatRequest, Done, EngineName, LoadedModel, Message, MtpMode
 
 _MOST_ANSWERS: Final = 8
-"""The most answers to one chat in a row, where they are short."""
+"""The largest number of answers to one chat in a row, if they are short."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """The speeds with so many chats at once: tokens per second, medians over the rounds.
+    """The speeds with this many chats at once, in tokens per second, as medians over the rounds.
 
-    total_tok_s: of all chats together. chat_tok_s: of the middle one of them, from the moment when
-    all were asked. decode_tok_s: of an answer while it is written. tokens: of all rounds.
+    Attributes:
+        total_tok_s: Of all chats together.
+        chat_tok_s: Of the median chat, from the moment when all were asked.
+        decode_tok_s: Of an answer while it is being written.
+        tokens: The number of tokens in all rounds.
     """
 
     chats: int
@@ -48,9 +51,11 @@ class Level:
 
 @dataclass(frozen=True)
 class ManyResult:
-    """The result. side_by_side: answers that the engine writes at once; more wait.
+    """The result of `ManyBench.measure`.
 
-    note: what that means for the figures, in a sentence.
+    Attributes:
+        side_by_side: How many answers the engine writes at once; further ones wait.
+        note: A sentence on what this means for the figures.
     """
 
     model: str
@@ -68,7 +73,9 @@ class ManyResult:
 class _Chat:
     """The measurement of one chat.
 
-    tokens: that were written for it. ended: seconds from when all were asked.
+    Attributes:
+        tokens: The number of tokens written for it.
+        ended: When it ended, in seconds after all were asked.
     """
 
     tokens: int
@@ -77,7 +84,7 @@ class _Chat:
 
 
 class ManyBench:
-    """Measures with threads of its own; it has the engine alone. Qt-free."""
+    """Measurements of many chats on threads of their own; the model has the engine to itself."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -94,7 +101,7 @@ class ManyBench:
     ) -> Iterator[BenchStep | ManyResult]:
         """Measure each number of chats at once, with at least `tokens` each.
 
-        Ends early, without a result, when it is cancelled. Raises EngineError or Cancelled.
+        Ends early, without a result, when cancelled. Raises EngineError or Cancelled.
         """
         settings = replace(settings, vllm_parallel=max(counts), answers_at_once=max(counts))
         texts = [text for pair in prompts_for(entry).values() for text in pair]
@@ -108,7 +115,8 @@ class ManyBench:
                 for turn in range(rounds):
                     what = f"{chats} at once, round {turn + 1}"
                     yield BenchStep(number * rounds + turn, len(counts) * rounds, what)
-                    # Another question each round, so that few chats are not of one kind of text.
+                    # Each round begins with another question, so that few chats do not all get one
+                    # kind of text.
                     asked = [texts[(turn + at) % len(texts)] for at in range(chats)]
                     width = min(chats, loaded.answers_at_once)
                     found.append(_round(model, asked, settings.mtp, tokens, width, cancel))
@@ -136,7 +144,7 @@ def _round(
     width: int,
     cancel: CancelToken,
 ) -> list[_Chat]:
-    """Answer all chats once; if one fails the others are stopped, and its error is raised."""
+    """Answer all chats once; if one fails, stop the others and raise its error."""
     began = perf_counter()
     if width == 1:
         return [_chat(model, text, mtp, tokens, began, cancel) for text in texts]
@@ -157,7 +165,7 @@ def _round(
 def _chat(
     model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
 ) -> _Chat:
-    """Answer one chat again and again until there are enough tokens."""
+    """Answer one chat repeatedly until there are enough tokens."""
     dones: list[Done] = []
     request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
     while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
@@ -170,9 +178,10 @@ def _chat(
 
 
 def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
-    """Return what the comparison of engines shows; for one user, an answer's speed.
+    """Return the speeds for the comparison of engines; for one chat, the decoding speed.
 
-    model: the same for each engine that has it.
+    Args:
+        model: A name that is the same for every engine that has the model.
     """
     return tuple(
         MeasuredSpeed(
@@ -187,7 +196,7 @@ def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
 
 @contextmanager
 def _within(cancel: CancelToken) -> Iterator[CancelToken]:
-    """Make a token that is cancelled with this one, and can be alone."""
+    """Yield a token that is cancelled with this one, and can also be cancelled alone."""
     inner = CancelToken()
     forget = cancel.on_cancel(inner.cancel)
     try:

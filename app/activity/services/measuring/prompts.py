@@ -1,4 +1,4 @@
-"""The prompts of the measurements: two for each kind of text."""
+"""The prompts of the measurements, two for each kind of text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PROMPTS: Final[dict[TextKind, tuple[str, ...]]] = {
     ),
 }
 
-# The guide knows Hearth and nothing else: it is asked what it can answer at some length.
+# The guide only knows Hearth, so it gets questions that it can answer at some length.
 _GUIDE: Final[dict[TextKind, tuple[str, ...]]] = {
     "code": ("How do I add a GGUF file?", "What is a drafter?"),
     "prose": ("What is MTP?", "What is quantisation?"),
@@ -60,5 +60,5 @@ _GUIDE: Final[dict[TextKind, tuple[str, ...]]] = {
 
 
 def prompts_for(entry: ModelEntry) -> dict[TextKind, tuple[str, ...]]:
-    """Return the prompts of each kind that this model can answer."""
+    """Return prompts of each kind that this model can answer."""
     return _GUIDE if entry.builtin else _PROMPTS

@@ -1,4 +1,4 @@
-"""The measured speeds of engines on this computer, kept for their comparison."""
+"""The measured speeds of engines on this computer, stored for their comparison."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _log = logging.getLogger(__name__)
 
 
 class MeasuredSpeeds:
-    """The last speed of each engine, model and number of answers at once.
+    """The latest speed of each engine, model and number of answers at once.
 
-    A file that cannot be read counts as empty: it is measured anew.
+    A file that cannot be read counts as empty.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def all(self) -> tuple[MeasuredSpeed, ...]:
+        """Return all stored speeds."""
         try:
             found = json.loads(read_file(self._file, _MOST_BYTES))
             return tuple(_speed(**it) for it in found)
@@ -40,7 +41,7 @@ class MeasuredSpeeds:
             return ()
 
     def keep(self, measured: MeasuredSpeed) -> None:
-        """Keep a speed in place of an earlier one. Raises DataFolderReadOnly or DiskFull."""
+        """Store a speed in place of an earlier one. Raises DataFolderReadOnly or DiskFull."""
         key = (measured.engine, measured.model, measured.at_once)
         others = [it for it in self.all() if (it.engine, it.model, it.at_once) != key]
         kept = [asdict(it) for it in (*others, measured)]
@@ -52,9 +53,10 @@ def _speed(engine: EngineName, model: str, at_once: int, tokens_per_s: float) ->
 
 
 def speed_of(result: BenchResult, model: str) -> MeasuredSpeed:
-    """Return the speed of a chat's answer in the fastest mode.
+    """Return the speed of the answer to the chat prompt, in the fastest mode.
 
-    model: named the same for each engine that has it.
+    Args:
+        model: A name that is the same for every engine that has the model.
     """
     chat = next((it for it in result.kinds if it.kind == "chat"), result.kinds[0])
     fastest = max(mode.decode_tok_s for mode in chat.modes)

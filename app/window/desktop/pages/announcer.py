@@ -1,4 +1,4 @@
-"""Notifies the user that a long answer is done, when nobody looks."""
+"""Notifies the user that a long answer is done while Hearth is in the background."""
 
 from __future__ import annotations
 
@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     from app.window.presenters.notifications import Notifications
 
 LONG_S = 10.0
-"""From how many seconds on an answer is a long one."""
+"""An answer that takes at least this many seconds is announced."""
 
 _FIRST_WORDS = 140
-"""Characters of the answer that are shown, where that is allowed."""
+"""Number of characters of the answer in the notification, if the settings allow its text."""
 
 _MARKUP = re.compile(
     r"[*`]+|^#+ |[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", re.MULTILINE
 )
-"""Markup that a notification could not show."""
+"""Markup and control characters that a notification cannot show."""
 
 
 class Announcer(QObject):
-    """open_chat(chat_id): its notification was pressed."""
+    """Notifications about finished answers.
+
+    Signals:
+        open_chat(chat_id): The user clicked the notification about this chat.
+    """
 
     open_chat = Signal(str)
 
@@ -54,7 +58,7 @@ class Announcer(QObject):
 
     @property
     def problem(self) -> str:
-        """Why nothing can be shown, as a sentence; "" if it can."""
+        """The reason why notifications cannot be shown, as a sentence; "" if they can."""
         if self._notifications.are_possible or self._tray.is_possible():
             return ""
         return self.tr("This desktop shows no notifications: it has neither a service nor a tray.")
@@ -77,7 +81,7 @@ class Announcer(QObject):
             self._tray.say(title, text)
 
     def _words(self, answer: StoredMessage) -> tuple[str, str]:
-        """Return title and text; nothing of the answer, unless that is allowed."""
+        """Return the title and the text, which quotes the answer only if the settings allow it."""
         if answer.state == "failed":
             return self.tr("An answer could not be finished"), self.tr("Open Hearth for details.")
         title = self.tr("Your answer is ready")

@@ -1,4 +1,4 @@
-"""Keeps the window's place on the desktop as the settings say: tray, keys, notices."""
+"""Applies the settings that concern the desktop: tray, shortcuts, notifications and motion."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from app.window.values.launch_request import LaunchRequest
 
 _ZOOM_STEP = 10
-"""Percent of the usual size."""
+"""In percent of the normal size."""
 
 
 class Desktop(QObject):
-    """The tray, notifications, what is dropped, the palette, quick ask, and motion."""
+    """The window's tray icon, notifications, drag and drop, palette, quick ask and motion."""
 
     def __init__(
         self,
@@ -49,9 +49,12 @@ class Desktop(QObject):
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
-        """Begin. edit: the message's field. place_of: where a model's answers come from.
+        """Create the parts and connect them.
 
-        take_chats: whether it has taken a dropped file, as an export of chats.
+        Args:
+            edit: The field in which the user writes a message.
+            place_of: Returns the destination of a model's answers.
+            take_chats: Imports a dropped file if it is an export of chats; returns whether it did.
         """
         super().__init__(window)
         self._window = window
@@ -78,7 +81,7 @@ class Desktop(QObject):
         presenters.bus.open()
 
     def notes(self) -> dict[str, str]:
-        """Return, by the name of a setting, why this desktop cannot do as it says."""
+        """Return why settings have no effect here, by the setting's name; "" if they have."""
         tray = self._tray.problem
         told = self._announcer.problem
         return {
@@ -90,6 +93,7 @@ class Desktop(QObject):
         }
 
     def show_palette(self) -> None:
+        """Open the command palette."""
         from app.window.desktop.pages.found import chat_items, items_of
         from app.window.desktop.pages.palette import Palette
 
@@ -100,7 +104,7 @@ class Desktop(QObject):
         Palette(items, chats, self._window).open()
 
     def quick_ask(self) -> None:
-        """The small window: a new one, or to the front if it is open."""
+        """Open the quick-ask window, or bring it to the front if it is open."""
         from app.window.desktop.pages.quick_ask import QuickAsk
 
         if self._quick is None:
@@ -121,17 +125,17 @@ class Desktop(QObject):
         self._quick.activateWindow()
 
     def shows(self, chat_id: str) -> bool:
-        """Whether the small window shows the newest answer of a chat."""
+        """Return whether the quick-ask window shows the newest answer of this chat."""
         return self._quick is not None and self._quick.chat_id == chat_id
 
     def _show_quick_place(self) -> None:
-        """Show where quick questions go: to the model that new chats begin with."""
+        """Show where quick questions are sent: to the model that new chats use."""
         if self._quick is not None:
             model = self._settings.current.model
             self._quick.show_place(self._place_of(model))
 
     def fulfil(self, wish: LaunchRequest) -> None:
-        """Do what a second start of Hearth wanted."""
+        """Carry out the request of a second start of Hearth."""
         if wish.quick_ask:
             self.quick_ask()
             return
@@ -142,7 +146,10 @@ class Desktop(QObject):
             self._follow(wish.link)
 
     def _follow(self, link: str) -> None:
-        """Show what a link names; the Hub is asked for nothing that only its writer wanted."""
+        """Show what a link names, after asking the user.
+
+        The Hub is asked for nothing before the user agrees, because anyone can write a link.
+        """
         from app.window.values.links import linked_model
 
         try:
@@ -168,6 +175,7 @@ class Desktop(QObject):
         )
 
     def come_to_front(self) -> None:
+        """Show the window, restore it if it is minimised, and activate it."""
         window = self._window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()
@@ -175,17 +183,17 @@ class Desktop(QObject):
         window.activateWindow()
 
     def come_back(self, state: Qt.ApplicationState) -> None:
-        """Show a window that was closed into the tray again when the app is chosen in the Dock.
+        """Show a window that was closed to the tray when the user clicks Hearth in the Dock.
 
-        macOS tells of that only by making the app the active one. So it is where no other window of
-        Hearth's has become it, such as that for a quick question.
+        macOS only reports that the app became active. It also does so when another window of
+        Hearth, such as quick ask, is activated: then a window is visible and nothing is done.
         """
         shown = any(it.isVisible() for it in QApplication.topLevelWidgets() if it.isWindow())
         if state is Qt.ApplicationState.ApplicationActive and not shown:
             self.come_to_front()
 
     def zoom_by(self, steps: int) -> None:
-        """0 goes back to the usual size."""
+        """Change the zoom by some steps; 0 restores the default."""
         field = fields()["zoom"]
         low, high = limits_of(field)
         wanted = self._settings.current.zoom + steps * _ZOOM_STEP if steps else field.default
@@ -198,6 +206,7 @@ class Desktop(QObject):
             self._notifier.say(self.tr("{0} %").format(int(within)), about="zoom")
 
     def quit(self) -> None:
+        """Quit Hearth, even if the window would otherwise close to the tray."""
         self._tray.quit()
 
     def _connect(self) -> None:
@@ -234,7 +243,7 @@ class Desktop(QObject):
         self._navigation.open_chat(chat_id)
 
     def _write(self, text: str) -> None:
-        """Into the message, behind what is there."""
+        """Append text to the message that the user is writing."""
         self._navigation.go_to_chat()
         edit = self._edit
         cursor = edit.textCursor()

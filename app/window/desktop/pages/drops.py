@@ -1,4 +1,4 @@
-"""Drag and drop: whatever is dropped onto the window goes to where it belongs."""
+"""Drag and drop: passes on files and text that the user drops onto the window."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from app.models.library.presenters.models import is_model_file
 
 
 class Drops(QObject):
-    """models(paths): files of models. files(paths): those that are to go with the message.
-    text(str): something to be written into it.
+    """Drag and drop onto a window.
+
+    Signals:
+        models(paths): Model files were dropped.
+        files(paths): Files to attach to the message were dropped.
+        text(str): Text to insert into the message was dropped.
     """
 
     models = Signal(list)
@@ -28,9 +32,12 @@ class Drops(QObject):
         edits: Sequence[QWidget],
         take_chats: Callable[[Path], bool] = lambda _: False,
     ) -> None:
-        """Begin. edits: text fields that would write a file's address instead of taking it.
+        """Accept drops.
 
-        take_chats: whether it has taken a file, as an export of chats.
+        Args:
+            edits: Text fields, which would otherwise insert a file's address instead of taking the
+                file.
+            take_chats: Imports a file if it is an export of chats; returns whether it did.
         """
         super().__init__(window)
         self._take_chats = take_chats
@@ -41,7 +48,7 @@ class Drops(QObject):
             edit.installEventFilter(self)
 
     def take_files(self, paths: Sequence[Path]) -> None:
-        """Take files as if they were dropped."""
+        """Handle files as if they had been dropped."""
         models = [path for path in paths if is_model_file(path)]
         if models:
             self.models.emit(models)
@@ -52,7 +59,7 @@ class Drops(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
             mime = event.mimeData()
-            # A text field takes a text better itself: at the place where it is dropped.
+            # A text field handles dropped text itself, because it inserts it where it was dropped.
             if mime.hasUrls() or (mime.hasText() and id(watched) not in self._edits):
                 event.acceptProposedAction()
                 if event.type() is QEvent.Type.Drop:

@@ -1,4 +1,4 @@
-"""One question with its answer in the small window."""
+"""A question and its answer in the quick-ask window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from app.markdown.parser import Parser
 
 
 class Exchange(QWidget):
-    """link(address): a link of the answer was followed. grown(): there is more of it."""
+    """A question and its answer.
+
+    Signals:
+        link(address): The user clicked a link in the answer.
+        grown(): The answer became longer.
+    """
 
     link = Signal(str)
     grown = Signal()
@@ -41,10 +46,11 @@ class Exchange(QWidget):
         column.addWidget(self._state)
 
     def say(self, text: str) -> None:
-        """Say what is going on, as long as there is no answer to see."""
+        """Show the state until the answer begins."""
         self._state.setText(text)
 
     def append(self, text: str) -> None:
+        """Append text to the answer."""
         if not self._began:
             self._began = True
             self._state.hide()
@@ -53,7 +59,7 @@ class Exchange(QWidget):
         self._view.append(text)
 
     def end(self, answer: StoredMessage) -> None:
-        """Show it as it was saved, and why it ended early, if it did."""
+        """Show the answer as it was saved, and why it ended early if it did."""
         if self._began:
             self._view.end()
         if answer.failure is not None:

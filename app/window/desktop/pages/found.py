@@ -1,4 +1,4 @@
-"""Collects what the command palette finds in the window."""
+"""Collects the items of the command palette."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from app.models.library.pages.chooser import ModelChooser
 
 _STEP, _MOST = 200, 5_000
-"""Chats that are read in one turn of the event loop, and in all: older ones are searched for."""
+"""How many chats are read per turn of the event loop, and in all; older ones need the search."""
 
 _LEFT_OUT = {"show_palette", "escape"}
-"""Commands that make no sense from within the palette."""
+"""Commands that make no sense inside the palette."""
 
 _tr = QCoreApplication.translate
 
@@ -35,12 +35,16 @@ _tr = QCoreApplication.translate
 def items_of(
     actions: Sequence[QAction], settings: Settings, chooser: ModelChooser, navigation: Navigation
 ) -> list[Item]:
-    """Commands, settings and models: all that is known at once. actions: of the window."""
+    """Return the commands, settings and models, which are all known at once.
+
+    Args:
+        actions: The window's actions.
+    """
     return [*_commands(actions, settings), *_settings(navigation), *_models(chooser)]
 
 
 def chat_items(chats: Chats, navigation: Navigation) -> Iterator[list[Item]]:
-    """The chats, the last used first."""
+    """Yield the chats page by page, the most recently used first."""
     said = _tr("palette", "Chat")
 
     def item(chat: Chat) -> Item:

@@ -1,4 +1,4 @@
-"""A button that shows keys and, once pressed, takes the next keys that are pressed."""
+"""A button that shows a shortcut and, after a click, records a new one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ _TAKES_AWAY = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 
 
 class KeyButton(QPushButton):
-    """pressed_keys(keys): in Qt's portable spelling; "" when Backspace took them away.
+    """A button that records a shortcut.
 
-    While it listens, Esc goes back and Tab goes on; no shortcut of the window is carried out.
+    While it is recording, Esc cancels, Tab moves the focus on, and no shortcut of the window runs.
+
+    Signals:
+        pressed_keys(keys): The user pressed these keys, in Qt's portable spelling; "" if Backspace
+            or Delete removed the shortcut.
     """
 
     pressed_keys = Signal(str)
@@ -37,7 +41,7 @@ class KeyButton(QPushButton):
         self.clicked.connect(lambda: self._listen(True))
 
     def show_keys(self, keys: str) -> None:
-        """Show keys as this system writes them."""
+        """Show a shortcut in this system's spelling, and stop recording."""
         self._keys = keys
         self._listen(False)
 

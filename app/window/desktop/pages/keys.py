@@ -1,4 +1,4 @@
-"""The keys of each command: those of the table, and the user's changes."""
+"""The shortcuts of every command: the defaults and the user's changes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _OF_TEXT = (
     _Text.InsertParagraphSeparator,
     _Text.InsertLineSeparator,
 )
-"""Keys that a focused text field takes for itself, and the key that sends a message."""
+"""Keys that a focused text field uses itself, including Enter, which sends a message."""
 
 _tr = QCoreApplication.translate
 
 
 def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequence]:
-    """Return a command's keys; none where the user took them away."""
+    """Return a command's shortcuts; none if the user removed them."""
     if command.name in changes:
         read = QKeySequence.listFromString(changes[command.name], _FORMAT)
         return [keys for keys in read if not keys.isEmpty()]
@@ -51,7 +51,11 @@ def keys_of(command: WindowCommand, changes: Mapping[str, str]) -> list[QKeySequ
 
 
 def add_actions(window: QWidget, does: Mapping[str, Callable[[], object]]) -> None:
-    """Give a window an action for each of these commands, named as it is; `give_keys` follows."""
+    """Add an action to the window for each command in `does`; call `give_keys` afterwards.
+
+    Args:
+        does: What each command does, by the command's name, which also becomes the action's name.
+    """
     for command in commands():
         if command.name in does:
             action = QAction(command.text, window)
@@ -61,7 +65,7 @@ def add_actions(window: QWidget, does: Mapping[str, Callable[[], object]]) -> No
 
 
 def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
-    """Let a window's actions have the keys that hold."""
+    """Give the window's actions their current shortcuts."""
     actions = {action.objectName(): action for action in window.actions()}
     for command in commands():
         if command.name in actions:
@@ -69,19 +73,23 @@ def give_keys(window: QWidget, changes: Mapping[str, str]) -> None:
 
 
 def shown(keys: list[QKeySequence]) -> str:
-    """Write keys as this system does, for people."""
+    """Return shortcuts as text for the user, in this system's spelling."""
     return " / ".join(each.toString(QKeySequence.SequenceFormat.NativeText) for each in keys)
 
 
 def with_keys(changes: Mapping[str, str], name: str, keys: str) -> dict[str, str]:
-    """The changes with one more; "" takes the keys away. What is usual is no change."""
+    """Return the changes with one more; going back to the default removes the change.
+
+    Args:
+        keys: The new shortcut; "" removes the command's shortcut.
+    """
     usual = next(command.keys for command in commands() if command.name == name)
     rest = {other: value for other, value in changes.items() if other != name}
     return rest if (keys,) == usual else {**rest, name: keys}
 
 
 def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
-    """Why a command cannot have these keys, as a sentence; "" if it can."""
+    """Return why a command cannot have this shortcut, as a sentence; "" if it can."""
     wanted = QKeySequence(keys, _FORMAT)
     native = wanted.toString(QKeySequence.SequenceFormat.NativeText)
     usual = next(command.keys for command in commands() if command.name == name)
@@ -102,7 +110,7 @@ def _is_for_writing(keys: QKeySequence) -> bool:
 
 
 def _is_safe(keys: QKeySequence) -> bool:
-    """Whether nobody presses these to write or to move in a text."""
+    """Return whether nobody needs these keys to write or to move in a text."""
     pressed: QKeyCombination = keys[0]  # type: ignore[index] # PySide6's stubs leave it out
     key = pressed.key()
     alone = Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35 or key == Qt.Key.Key_Escape

@@ -1,4 +1,4 @@
-"""The menu bar: every command under its group; on macOS where that system has it."""
+"""The menu bar with every command under its group; on macOS it is the system's menu bar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROLES = {
 
 
 def fill_menu_bar(window: QMainWindow) -> None:
-    """Fill the menu bar, once the window has its actions."""
+    """Fill the menu bar; the window must already have its actions."""
     actions = {action.objectName(): action for action in window.actions()}
     menus = {}
     for command in commands():
@@ -29,5 +29,5 @@ def fill_menu_bar(window: QMainWindow) -> None:
 
 
 def show_menu_bar(window: QMainWindow, settings: Settings) -> None:
-    """Show or hide it; on macOS it is no part of the window, and always there."""
+    """Show or hide the menu bar; on macOS it is always visible, as it is not part of the window."""
     window.menuBar().setVisible(settings.menu_bar or sys.platform == "darwin")

@@ -1,4 +1,4 @@
-"""The command palette: a few letters, and what fits them is done with Enter."""
+"""The command palette: type a few letters, and Enter runs the item that fits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 
 class Palette(QDialog):
-    """The command palette; the keyboard stays in its field.
+    """The command palette. The keyboard focus stays in its text field.
 
-    items: what can be found at once. more: further ones, read a step at a time while it is open.
-    The arrow keys move in the list from the field.
+    The arrow keys pressed in the field move the selection in the list.
+
+    Args:
+        items: Items that are available at once.
+        more: Further items, read one page at a time while the palette is open.
     """
 
     def __init__(
@@ -79,14 +82,14 @@ class Palette(QDialog):
         return super().eventFilter(watched, event)
 
     def done(self, result: int) -> None:
-        """Close, then run what was chosen, so that it finds the window's focus."""
+        """Close the palette, then run the chosen item, so that the window has the focus again."""
         self._reading.stop()
         super().done(result)
         if self._chosen is not None:
             QTimer.singleShot(0, self._window, self._chosen.run)
 
     def _place(self, window: QWidget) -> None:
-        """Place it over the upper part of the window, never wider or higher than that."""
+        """Place the palette over the upper part of the window, never larger than the window."""
         width = min(scaled(_WIDTH), window.width() - 4 * GRID)
         height = min(scaled(_HEIGHT), window.height() - scaled(_FROM_TOP) - 2 * GRID)
         corner = window.mapToGlobal(window.rect().topLeft())
@@ -103,7 +106,10 @@ class Palette(QDialog):
         self._show()
 
     def _show(self) -> None:
-        """The list, with the first one marked, or the one that was, if more have only come in."""
+        """Show the matching items.
+
+        Select the first one after typing; keep the selection if only more items were read.
+        """
         found = best(self._field.text(), self._items, _MOST)
         marked = self._list.selectedItems()
         kept = marked[0].data(Qt.ItemDataRole.UserRole) if marked else None
@@ -121,7 +127,7 @@ class Palette(QDialog):
         self._none.setVisible(not found)
 
     def _move(self, event: QKeyEvent) -> None:
-        """Move as the list itself would; past an end to the other one."""
+        """Move the selection as the list itself would, but wrap around at both ends."""
         rows, at = self._list.count(), self._list.currentRow()
         if rows and event.key() == Qt.Key.Key_Up:
             self._list.setCurrentRow((at - 1) % rows)
@@ -131,7 +137,7 @@ class Palette(QDialog):
             self._list.event(event)
 
     def _say(self, row: QListWidgetItem | None) -> None:
-        """The field has the focus: it is by it that a screen reader learns what is marked."""
+        """Describe the selected item to screen readers through the field, as that has the focus."""
         said = row.data(Qt.ItemDataRole.AccessibleTextRole) if row is not None else ""
         self._field.setAccessibleDescription(said)
 

@@ -1,4 +1,4 @@
-"""The items of the command palette: commands, chats, models, settings and what each does."""
+"""The items of the command palette: commands, chats, models and settings."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ if TYPE_CHECKING:
 Kind = Literal["command", "chat", "model", "setting"]
 
 _BEFORE = {"command": 3.0, "setting": 2.0, "model": 1.0, "chat": 0.0}
-"""Among titles that fit alike, what comes first."""
+"""Added to the score, so that among equally good matches commands come first."""
 
 _LESS = 100.0
-"""Taken off for what is only found by its further words."""
+"""Subtracted from the score of an item that matches only by its extra words."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A row that can be found.
+    """An item of the command palette.
 
-    title: what it is found by, and read out with `detail`: its keys, or what it is. words: more
-    that it is found by. run: called without arguments when it is chosen.
+    Attributes:
+        title: The text that is searched and shown.
+        detail: The item's shortcut or kind; screen readers read it after the title.
+        run: Called when the user chooses the item.
+        words: Further words that are searched.
     """
 
     kind: Kind
@@ -41,7 +44,11 @@ class Item:
         object.__setattr__(self, "found_too", folded(f"{self.title} {self.words}"))
 
     def fit(self, typed: str) -> float | None:
-        """Score the fit by its title, or less by all its words; `typed` is folded."""
+        """Return the score of the title, or a lower one of all words; None if nothing matches.
+
+        Args:
+            typed: What the user typed, already `folded`.
+        """
         by_title = fit(typed, self.found_by)
         if by_title is not None or not self.words:
             return by_title
@@ -50,7 +57,7 @@ class Item:
 
 
 def best(typed: str, items: Iterable[Item], most: int) -> list[Item]:
-    """Return the items that fit best, in order; all in their order if nothing was typed."""
+    """Return the best matches in order, or the first items as given if nothing was typed."""
     words = folded(typed)
     if not words.strip():
         return list(items)[:most]
@@ -66,7 +73,7 @@ def chats_in_steps(
     step: int,
     most: int,
 ) -> Iterator[list[Item]]:
-    """The chats, the last used first, a page at a time: there may be very many."""
+    """Yield the chats a page at a time, the most recently used first: there can be very many."""
     for offset in range(0, most, step):
         chats = page(offset, step)
         yield [item(chat) for chat in chats]

@@ -1,4 +1,4 @@
-"""Draws a row of the command palette: an icon, the title, and at the right what it is."""
+"""Draws a row of the command palette: an icon, the title, and the detail at the right."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _ICON = 18
 
 
 class PaletteRow(QStyledItemDelegate):
+    """The delegate that draws the rows of the palette's list."""
+
     def sizeHint(
         self, _option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
@@ -56,7 +58,7 @@ class PaletteRow(QStyledItemDelegate):
     def _draw_detail(
         self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, detail: str
     ) -> int:
-        """Returns the room that it takes, in pixels."""
+        """Draw the detail at the right; return the width that it takes, in pixels."""
         font = QFont(option.font)
         font.setPixelSize(scaled(SMALL))
         painter.setFont(font)

@@ -1,4 +1,4 @@
-"""A small window to ask one thing in, from anywhere; what was asked is a chat like any other."""
+"""The quick-ask window, a small window for a question from anywhere; it makes an ordinary chat."""
 
 from __future__ import annotations
 
@@ -35,20 +35,29 @@ _WIDTH, _HIGH = 560, 460
 
 
 class QuickAsk(QWidget):
-    """open_chat(chat_id): the user wants to go on in the large window. link(address).
+    """The quick-ask window.
 
-    Questions that follow belong to the same chat, until the window is closed.
+    Further questions belong to the same chat until the window is closed.
+
+    Signals:
+        open_chat(chat_id): The user wants to continue the chat in the main window.
+        link(address): The user clicked a link.
     """
 
     open_chat = Signal(str)
     link = Signal(str)
 
     def __init__(self, generation: Generation, model: str, text_size: int, send_with: str) -> None:
-        """Begin. model: its name. text_size: in pixels."""
+        """Create the window.
+
+        Args:
+            model: The name of the model.
+            text_size: In pixels.
+        """
         super().__init__(None, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        # Hearth goes on in the tray when this is the last window that is closed.
+        # Hearth continues in the tray when this is the last window to be closed.
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self.setObjectName("quickAsk")
         self.setWindowTitle(self.tr("Ask Hearth"))
@@ -80,11 +89,11 @@ class QuickAsk(QWidget):
 
     @property
     def chat_id(self) -> str | None:
-        """The chat that its questions belong to."""
+        """The id of the chat that the questions belong to; None before the first one is saved."""
         return self._chat_id
 
     def show_place(self, place: Destination | None) -> None:
-        """Show where the question goes; None: nowhere else."""
+        """Show where the question is sent; None if Hearth itself answers."""
         if self._badge is None and place is not None:
             from app.chats.pages.engine_badge import EngineBadge
 
@@ -183,7 +192,7 @@ class QuickAsk(QWidget):
             self._show_button()
 
     def _refused(self, text: str, error: Exception) -> None:
-        """Put a question that was not saved back into the field."""
+        """Put a question that could not be saved back into the field."""
         self._asking = False
         self.edit.setPlainText(text)
         said = str(error)

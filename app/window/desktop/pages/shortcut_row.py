@@ -1,4 +1,4 @@
-"""One command in the list of shortcuts: its text, its keys, and the way back to the usual ones."""
+"""A row in the list of shortcuts: a command, its shortcut, and a button to restore the default."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from app.window.pages.actions import WindowCommand
 
 
 class ShortcutRow(QWidget):
-    """pressed_keys(name, keys): the user wants these. reset(name): the usual ones again.
+    """A command and its shortcut.
 
-    words: by which it is found, `folded`.
+    Attributes:
+        words: The text by which the search finds the row, already `folded`.
+
+    Signals:
+        pressed_keys(name, keys): The user wants these keys for the command.
+        reset(name): The user wants the default keys back.
     """
 
     pressed_keys = Signal(str, str)
@@ -52,12 +57,13 @@ class ShortcutRow(QWidget):
         column.addWidget(self._problem)
 
     def show_changes(self, changes: Mapping[str, str]) -> None:
+        """Show the command's shortcut after the user's changes."""
         keys = shown(keys_of(self.command, changes))
         self._keys.show_keys(keys)
         self._back.setVisible(self.command.name in changes)
         self.words = folded(f"{self.command.text} {keys}")
 
     def show_problem(self, text: str) -> None:
-        """Why keys were refused; "" takes it back."""
+        """Show why a shortcut was refused; "" hides the message."""
         self._problem.setText(text)
         self._problem.setVisible(bool(text))

@@ -1,4 +1,4 @@
-"""The icon in the tray: asks, opens, quits, and keeps Hearth there when its window is closed."""
+"""The tray icon, which keeps Hearth running when its window is closed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from app.settings.values.fields import Settings
 
 
 class Tray(QObject):
-    """open(), ask(), new_chat(): chosen from the menu. clicked(): a notification was pressed.
+    """The tray icon and its menu, shown only if there is a tray and the settings want it.
 
-    The icon is shown only where there is a tray and the settings want it.
+    Signals:
+        open(), ask(), new_chat(): The user chose this item of the menu.
+        clicked(): The user clicked a notification.
     """
 
     open = Signal()
@@ -47,33 +49,36 @@ class Tray(QObject):
 
     @property
     def problem(self) -> str:
-        """Why there can be no icon, as a sentence; "" if there can."""
+        """The reason why there can be no tray icon, as a sentence; "" if there can."""
         if self.is_possible():
             return ""
         return self.tr("This desktop has no tray, so closing the window quits Hearth.")
 
     def is_possible(self) -> bool:
+        """Return whether the desktop has a tray."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     def apply(self, settings: Settings) -> None:
+        """Show or hide the icon as the settings say."""
         self._stays = settings.close_to_tray
         self._icon.setVisible((settings.tray or settings.close_to_tray) and self.is_possible())
 
     def say(self, title: str, text: str) -> None:
-        """Show a notification by the system's own means for a program in the tray."""
+        """Show a notification through the tray icon."""
         self._icon.showMessage(title, text, app_icon())
 
     def can_say(self) -> bool:
+        """Return whether the icon is shown and can show notifications."""
         return self._icon.isVisible() and QSystemTrayIcon.supportsMessages()
 
     def quit(self) -> None:
-        """End Hearth, also where closing the window would not; a window may still refuse."""
+        """Quit Hearth even if closing the window would hide it; a window can still refuse."""
         self._quits = True
         QApplication.quit()
         self._quits = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The window is closed: it only goes out of sight while the icon brings it back."""
+        """Hide the window instead of closing it, if the tray icon can bring it back."""
         closes = watched is self._window and event.type() is QEvent.Type.Close
         if closes and self._stays and self._icon.isVisible() and not self._quits:
             event.ignore()
@@ -82,6 +87,7 @@ class Tray(QObject):
         return super().eventFilter(watched, event)
 
     def _activated(self, why: QSystemTrayIcon.ActivationReason) -> None:
-        # On macOS any click opens the menu, and is told of as well: one thing is enough for it.
+        # On macOS every click opens the menu and is reported as well; opening the window too would
+        # be too much.
         if why is QSystemTrayIcon.ActivationReason.Trigger and sys.platform != "darwin":
             self.open.emit()

@@ -1,4 +1,4 @@
-"""Translates keys as people write them, such as Ctrl+Alt+H, for the systems' interfaces."""
+"""Translates keys that people write, such as Ctrl+Alt+H, for the systems' interfaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 _MODIFIERS = {"ctrl": "Ctrl", "alt": "Alt", "shift": "Shift", "meta": "Meta", "super": "Meta"}
 _PORTAL = {"Ctrl": "CTRL", "Alt": "ALT", "Shift": "SHIFT", "Meta": "LOGO"}
 _X11 = {"Shift": 1, "Ctrl": 4, "Alt": 8, "Meta": 64}
-"""Masks of X.h: Alt is usually Mod1 and the logo key Mod4."""
+"""Masks from X.h: Alt is usually Mod1 and the logo key Mod4."""
 
 _NAMED = {"space": "space", "home": "Home", "end": "End", "insert": "Insert", "tab": "Tab"}
 _SIGNS = {
@@ -17,14 +17,16 @@ _SIGNS = {
 
 
 class KeysInvalid(ValueError):
-    """These keys cannot be a global shortcut; the sentence says why."""
+    """These keys cannot be a global shortcut; the message says why."""
 
 
 @dataclass(frozen=True)
 class Keys:
     """A key with its modifiers.
 
-    modifiers: Ctrl, Alt, Shift, Meta, in this order. key: its name as X11 has it (keysym).
+    Attributes:
+        modifiers: A selection of Ctrl, Alt, Shift and Meta, in this order.
+        key: The key's name in X11 (keysym).
     """
 
     modifiers: tuple[str, ...]
@@ -32,7 +34,7 @@ class Keys:
 
     @property
     def for_portal(self) -> str:
-        """The keys by the XDG shortcuts specification: `CTRL+ALT+h`."""
+        """The keys in the spelling of the XDG shortcuts specification, such as `CTRL+ALT+h`."""
         return "+".join([*(_PORTAL[each] for each in self.modifiers), self.key])
 
     @property
@@ -41,7 +43,7 @@ class Keys:
 
 
 def read(text: str) -> Keys:
-    """Parse keys. Raises KeysInvalid."""
+    """Parse keys as people write them. Raises KeysInvalid."""
     *before, last = [part.strip() for part in text.split("+")]
     unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
     if unknown is not None:

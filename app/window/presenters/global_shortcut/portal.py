@@ -1,7 +1,7 @@
-"""A global shortcut through the desktop portal, as Wayland desktops offer it.
+"""A global shortcut through the desktop portal, for Wayland desktops.
 
-Source: XDG Desktop Portal, org.freedesktop.portal.GlobalShortcuts version 1: a session is created,
-the shortcut is bound to it (the desktop may ask the user for other keys), and signals follow.
+A session is created, the shortcut is bound to it (the desktop can ask the user for other keys), and
+signals follow. Source: XDG Desktop Portal, org.freedesktop.portal.GlobalShortcuts version 1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Results = dict[str, tuple[str, Any]]
 
 
 class PortalShortcut(QObject):
-    """A shortcut of the desktop portal; `told` gets the trouble with it, "" when it works."""
+    """A shortcut of the desktop portal."""
 
     _numbers = count(1)
 
@@ -40,7 +40,14 @@ class PortalShortcut(QObject):
         told: Callable[[str], None],
         parent: QObject | None = None,
     ) -> None:
-        """Ask for the shortcut. what: for the user, in the desktop's settings. `bus` is open."""
+        """Request the shortcut.
+
+        Args:
+            bus: An open bus.
+            what: What the shortcut does, for the user to read in the desktop's settings.
+            pressed: Called when the user presses the shortcut.
+            told: Called with the reason why the shortcut does not work, or with "" if it does.
+        """
         super().__init__(parent)
         self._bus = bus
         self._pressed = pressed
@@ -59,7 +66,7 @@ class PortalShortcut(QObject):
         )
 
     def close(self) -> None:
-        """Close the session, with which the shortcut goes."""
+        """Close the session, and the shortcut with it."""
         if self._session:
             call = self._call(self._session, "org.freedesktop.portal.Session", "Close", "", ())
             self._bus.call(call, lambda _: None, lambda: None)
@@ -83,7 +90,7 @@ class PortalShortcut(QObject):
         options: Results,
         found: Callable[[Results], None],
     ) -> None:
-        """Call a method whose reply comes later, as a signal of an object named beforehand."""
+        """Call a method whose result comes later, as a signal of an object that this call names."""
         token = f"hearth{next(self._numbers)}"
         sender = self._bus.name.removeprefix(":").replace(".", "_")
         self._handles[f"/org/freedesktop/portal/desktop/request/{sender}/{token}"] = found

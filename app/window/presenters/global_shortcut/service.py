@@ -1,4 +1,4 @@
-"""Keeps the shortcut of quick ask in force on any desktop, or says why that cannot be."""
+"""Registers the shortcut of quick ask on any desktop, or says why that is impossible."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ _NO_BUS = "The desktop’s message bus cannot be reached."
 
 
 class GlobalShortcut(QObject):
-    """The shortcut of quick ask.
+    """The global shortcut of quick ask.
 
-    pressed(): wherever the user is. told(): `problem` has changed.
+    On X11 the key is grabbed directly; on Wayland the desktop's portal has to report it.
 
-    The X11 way grabs the key itself; on Wayland the desktop's portal has to pass it on.
+    Signals:
+        pressed(): The user pressed the shortcut, in whatever program.
+        told(): `problem` has changed.
     """
 
     pressed = Signal()
@@ -44,16 +46,22 @@ class GlobalShortcut(QObject):
 
     @property
     def problem(self) -> str:
-        """A sentence on why the keys are not in force; "" if they are, or none are wanted."""
+        """Why the shortcut does not work, as a sentence; "" if it works or none is wanted."""
         return self._problem
 
     def use(self, keys: str, platform: str) -> None:
-        """Take these keys. keys: as in the settings. platform: Qt's name of the window system."""
+        """Register this shortcut instead of the current one.
+
+        Args:
+            keys: The shortcut, as the settings spell it; "" for none.
+            platform: Qt's name of the window system.
+        """
         if (keys, platform) != (self._text, self._platform):
             self._text, self._platform = keys, platform
             self._take()
 
     def close(self) -> None:
+        """Release the shortcut."""
         if self._held is not None:
             self._held.close()
             self._held = None

@@ -1,6 +1,7 @@
-"""A global shortcut on an X11 desktop: the key is grabbed on the root window.
+"""A global shortcut on an X11 desktop, by a grab of the key on the root window.
 
-Xlib has its own connection here, apart from Qt's; its file descriptor tells when a key has come.
+Xlib gets a connection of its own, apart from Qt's; its file descriptor becomes readable when the
+key is pressed.
 Source: Xlib - C Language X Interface, sections 12.1 (XGrabKey) and 11.8 (error handlers).
 """
 
@@ -18,14 +19,18 @@ _KEY_PRESS = 2
 _GRAB_ASYNC = 1
 _BAD_ACCESS = 10
 _CAPS, _NUM = 2, 16
-"""Lock keys count as modifiers, so each mix of them is grabbed, too."""
+"""Lock keys count as modifiers, so each combination of them is grabbed, too."""
 
 
 class _XEvent(ctypes.Union):
+    """Xlib's XEvent, of which only the type is read."""
+
     _fields_ = (("type", ctypes.c_int), ("pad", ctypes.c_long * 24))
 
 
 class _XError(ctypes.Structure):
+    """Xlib's XErrorEvent."""
+
     _fields_ = (
         ("type", ctypes.c_int),
         ("display", ctypes.c_void_p),
@@ -41,12 +46,16 @@ _Handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_XErro
 
 
 class X11Shortcut(QObject):
-    """A key that is grabbed until `close`."""
+    """A key that stays grabbed until `close`."""
 
     def __init__(
         self, keys: Keys, pressed: Callable[[], object], parent: QObject | None = None
     ) -> None:
-        """Grab it. Raises OSError, as no display, no such key, or another program has it."""
+        """Grab the key.
+
+        Raises:
+            OSError: There is no display or no such key, or another program has grabbed it.
+        """
         super().__init__(parent)
         self._pressed = pressed
         self._x = _xlib()
@@ -65,7 +74,7 @@ class X11Shortcut(QObject):
         self._notifier.activated.connect(self._read)
 
     def close(self) -> None:
-        """Close the connection, with which the grab goes."""
+        """Close the connection, and the grab with it."""
         if self._notifier is not None:
             self._notifier.setEnabled(False)
             self._notifier = None
@@ -85,7 +94,7 @@ class X11Shortcut(QObject):
             return 0
 
         handler = _Handler(note)
-        # The usual handler ends the process; this one is in its place for the grabs alone.
+        # The default error handler ends the process; this one replaces it only during the grabs.
         before = self._x.XSetErrorHandler(handler)
         for locks in (0, _CAPS, _NUM, _CAPS | _NUM):
             mask = keys.x11_mask | locks
@@ -104,7 +113,7 @@ class X11Shortcut(QObject):
 
 
 def _xlib() -> ctypes.CDLL:
-    """Load Xlib. Raises OSError where it is not installed."""
+    """Load Xlib and declare its functions. Raises OSError if it is not installed."""
     x = ctypes.CDLL(ctypes.util.find_library("X11") or "libX11.so.6")
     display, window = ctypes.c_void_p, ctypes.c_ulong
     x.XOpenDisplay.restype = display

@@ -1,4 +1,4 @@
-"""Opens the scratch chat, and lets it go with the window."""
+"""Opens the scratch chat, and closes it with the main window."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 class ScratchController(QObject):
-    """Opens and closes the scratch chat.
+    """The controller that opens and closes the scratch chat.
 
-    shown: its window, while there is one. report: makes the text about a bug.
+    Attributes:
+        shown: The window of the scratch chat, while it is open.
     """
 
     def __init__(
@@ -32,7 +33,12 @@ class ScratchController(QObject):
         report: Callable[[BaseException], str],
         navigation: Navigation,
     ) -> None:
-        """Begin. window: the one that the scratch chat closes with."""
+        """Watch the main window.
+
+        Args:
+            window: The main window; the scratch chat closes with it.
+            report: Returns the text of a report about an internal error.
+        """
         super().__init__(window)
         self.shown: ScratchWindow | None = None
         self._window = window
@@ -69,7 +75,7 @@ class ScratchController(QObject):
         self.shown.activateWindow()
 
     def discreet(self, error: BaseException) -> BaseException:
-        """An error as it may be written down: without its words while a scratch chat is open."""
+        """Return the error for the log, without its message while a scratch chat is open."""
         if self.shown is None:
             return error
         from app.window.scratch.pages.scratch_window import without_words
@@ -77,7 +83,7 @@ class ScratchController(QObject):
         return without_words(error)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Close the scratch chat with the window; it may ask to stay."""
+        """Close the scratch chat with the main window; keep both open if it has to ask first."""
         if watched is self._window and event.type() is QEvent.Type.Close and self.shown:
             self.shown.close()
             if self.shown is not None:
@@ -87,7 +93,7 @@ class ScratchController(QObject):
         return super().eventFilter(watched, event)
 
     def _show_documents(self) -> None:
-        """Show the page of documents, in the window that has it."""
+        """Show the documents page in the main window."""
         self._window.activateWindow()
         self._navigation.go_to("documents")
 

@@ -1,4 +1,4 @@
-"""The window of a chat of which nothing is kept."""
+"""The window of a scratch chat, of which nothing is kept."""
 
 from __future__ import annotations
 
@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 
 class ScratchWindow(QMainWindow):
-    """A window of its own, so that what is done in the other one never reaches it.
+    """The window of a scratch chat.
 
-    Its place, its size and its title are not kept, and say nothing of the chat. gone(): it has
-    closed, and its chat is forgotten. documents(): their page is wanted.
+    It is a separate window, so that nothing done in it reaches the main one. Its position, size and
+    title are not saved and reveal nothing about the chat.
+
+    Signals:
+        gone(): The window has closed, and its chat is forgotten.
+        documents(): The user wants to see the documents page.
     """
 
     gone = Signal()
@@ -52,7 +56,12 @@ class ScratchWindow(QMainWindow):
         report: Callable[[BaseException], str],
         place_of: Callable[[str], Destination | None],
     ) -> None:
-        """Begin. place_of: where the answers of a model come from, if not from Hearth."""
+        """Create the window with an empty chat.
+
+        Args:
+            report: Returns the text of a report about an internal error.
+            place_of: Returns the destination of a model's answers; None if Hearth itself answers.
+        """
         super().__init__()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("scratchWindow")
@@ -134,7 +143,7 @@ class ScratchWindow(QMainWindow):
         self.gone.emit()
 
     def show_place(self) -> None:
-        """Show where this chat's text goes; the models may be known better by now."""
+        """Show where the text of this chat is sent; more can be known about the models by now."""
         self.page.show_place(self._place_of(self.chooser.current()))
 
     def _show_models(self, entries: Sequence[ModelEntry], current: str) -> None:
@@ -200,6 +209,6 @@ class ScratchWindow(QMainWindow):
 
 
 def without_words(error: BaseException) -> BaseException:
-    """Return the error without its words, which may quote the chat: a report is kept."""
+    """Return the error without its message, which can quote the chat, as reports are kept."""
     bare = RuntimeError(f"{type(error).__name__} (its words are left out: a scratch chat is open)")
     return bare.with_traceback(error.__traceback__)
