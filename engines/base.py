@@ -59,8 +59,7 @@ class Engine(Protocol):
 
         Yields:
             PromptReady, then deltas, then exactly one Done. An MtpReport comes between them
-            whenever
-            its content has changed.
+            whenever its content has changed.
 
         Raises:
             EngineError: Events already yielded stay valid, and the engine stays usable.

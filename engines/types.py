@@ -179,8 +179,7 @@ class Sampling:
         logprobs: Number of likeliest tokens to report with each token of the answer; 0 reports the
             token alone, None reports nothing.
         ignore_end: Continue past the tokens that end a turn, until `max_tokens`, a stop string or
-            one
-            of `stop_tokens`. Not together with a grammar, a schema or tools.
+            one of `stop_tokens`. Not together with a grammar, a schema or tools.
         min_tokens: Nothing ends the answer before this many tokens, not even a stop string. Not
             together with a grammar, a schema or tools.
         stop_tokens: Tokens that end the answer, and are not part of it.
@@ -232,8 +231,7 @@ class ChatRequest:
         mtp: "auto" drafts when that makes the answer faster, "on" always, "off" never.
         depth: Tokens to draft ahead, 1 to MAX_DEPTH; None picks the fastest depth.
         chat: Name of the conversation. The engine may keep computed state on disk under this name,
-            so
-            that it can be deleted with its chat; None keeps nothing on disk.
+            so that it can be deleted with its chat; None keeps nothing on disk.
         thinking: Whether the model should reason first; None leaves it to the chat template.
         thinking_budget: Number of tokens after which the reasoning is ended; None for no limit.
         effort: How hard to reason, one of `LoadedModel.efforts`; None leaves it to the template.
@@ -305,8 +303,7 @@ class LoadPlan:
         batch: Most tokens evaluated in one call of the library.
         drafter: The file that drafts tokens for this model, if there is one.
         projector: The file that turns pictures or sounds into embeddings for this model, if there
-            is
-            one.
+            is one.
         projector_note: A sentence why an existing projector is left out.
         draft_max: Most tokens drafted ahead, up to MAX_DEPTH; 0 reserves no room for drafting.
         lookup: Draft from the text itself, for engines that settle this when they start.
@@ -321,8 +318,7 @@ class LoadPlan:
         experts_in_ram: Number of layers, from the first, whose mixture-of-experts weights stay in
             the computer's own memory, whatever `gpu_layers` says.
         parallel: Conversations that are answered at once; in llama.cpp each has a context of its
-            own,
-            of the length `context`.
+            own, of the length `context`.
         memory_share: Share of a card's memory that an engine may take, above 0 and at most 1; None
             takes what the plan needs.
         tensor_parallel: Number of cards that share each layer.
@@ -389,8 +385,7 @@ class LoadedModel:
         effort: The default effort.
         mtp_switch: What a change of MTP takes: nothing ("request"), a restart of the engine between
             off and the other modes ("restart") or between on and the other modes
-            ("restart_for_on"),
-            or a change on somebody else's server ("server").
+            ("restart_for_on"), or a change on somebody else's server ("server").
         restart_s: Duration of the last start, in seconds.
         notes: What this engine does differently from the plan, one sentence each.
         answers_at_once: Number of requests it answers side by side.

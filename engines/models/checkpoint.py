@@ -248,10 +248,8 @@ class Checkpoint:
         """Return the KV cache's size for one conversation, in bytes on all cards together.
 
         A layer with a window keeps the window and the tokens in flight. Each card keeps at least
-        one
-        head, even one that another card also keeps. Checked against vLLM's own figure for Gemma 4
-        31B:
-        27.04 GiB for 262,144 tokens, of which 8,192 are in flight.
+        one head, even one that another card also keeps. Checked against vLLM's own figure for Gemma
+        4 31B: 27.04 GiB for 262,144 tokens, of which 8,192 are in flight.
 
         Args:
             context: Tokens of the conversation.

@@ -1,8 +1,7 @@
-"""The reading of a config.json for whether a checkpoint is a drafter, of what kind and for which
-model.
+"""The recognition of drafters by their config.json: how they draft, and for which models; pure.
 
 Source: vLLM 0.33, config/speculative.py, its configurations of the kinds "eagle" and "speculators",
-and its list of architectures. This module does not know everything that vLLM can draft with. Pure.
+and its list of architectures. This module does not know everything that vLLM can draft with.
 """
 
 from __future__ import annotations

@@ -174,7 +174,12 @@ class ModelFormat(Protocol):
     def drafter_for(
         self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
-        """Find a drafter for a model: an added one, else one beside it, else one found elsewhere."""
+        """Find a drafter for a model: an added one, else one beside it, else one of those found.
+
+        Args:
+            added: Drafters that the user added.
+            found: Drafters that a scan found.
+        """
         ...
 
     def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
@@ -182,7 +187,11 @@ class ModelFormat(Protocol):
         ...
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
-        """Return the models that a drafter can draft for. Raises EngineError if it is unreadable."""
+        """Return the models that a drafter can draft for.
+
+        Raises:
+            EngineError: The drafter cannot be read.
+        """
         ...
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
@@ -190,7 +199,14 @@ class ModelFormat(Protocol):
         ...
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
-        """Return a sentence on what drafts for a model. Raises EngineError, also if it cannot chat."""
+        """Return a sentence on what drafts for a model.
+
+        Args:
+            advise: Writes the sentence for a model without a drafter.
+
+        Raises:
+            EngineError: The model cannot be read, or cannot chat.
+        """
         ...
 
     def keep(self) -> None:

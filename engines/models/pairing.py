@@ -87,8 +87,7 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
     """Return the best drafter for `target`, or None.
 
     Drafters cut off from a model are preferred to those trained for it later, which read inputs of
-    its
-    layers; then the one quantised like the target; then the one with the most exact weights.
+    its layers; then the one quantised like the target; then the one with the most exact weights.
     """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
