@@ -26,9 +26,9 @@ Progress = Callable[[float], None]
 class Engine(Protocol):
     """An engine: it loads one model at a time and answers with it.
 
-    Only one thread at a time may use an engine, with three exceptions: any thread may call
-    `CancelToken.cancel`, `measure` and `status` at any time, and as many `chat` calls may run
-    at once as `LoadedModel.answers_at_once` says.
+    Only one thread at a time may use an engine. The exceptions are `CancelToken.cancel`, the
+    methods that say so, and as many concurrent calls of `chat` as `LoadedModel.answers_at_once`
+    says.
 
     Example::
 

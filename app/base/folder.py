@@ -25,7 +25,7 @@ meanwhile.
 
 @dataclass(frozen=True)
 class DataFolder:
-    """The paths in one data folder; `prepare` creates the folder."""
+    """The paths in one data folder, which `prepare` creates."""
 
     root: Path
 
@@ -146,9 +146,9 @@ class DataFolder:
     def close_to_others(self) -> list[Path]:
         """Close Hearth's files to other accounts; return those that others may still read.
 
-        The folder comes first: without access to it, nobody can reach what is inside. So the files
-        of an engine's environment, tens of thousands without personal data, are left as they are.
-        Everything that is not Hearth's is left alone too: other files in the folder, and the
+        The data folder comes first: without access to it, nobody can reach its contents. So the
+        files of an engine's environment, tens of thousands without personal data, are left as they
+        are. Everything that is not Hearth's is left alone too: other files in the folder, and the
         targets of links; only the data folder itself may be a link.
 
         Raises:
@@ -175,7 +175,7 @@ class DataFolder:
 
 
 def _is_elsewhere(path: Path, root: Path) -> bool:
-    """Return whether a path below the root is a link, or lies behind one."""
+    """Return whether a path below the root is a link, or is reached through one."""
     return any(it.is_symlink() for it in (path, *path.parents) if root in it.parents)
 
 

@@ -85,6 +85,7 @@ class _Clean(logging.Formatter):
 
 
 def log_file(folder: DataFolder) -> Path:
+    """Return the path of the log."""
     return folder.logs / "hearth.log"
 
 
@@ -127,7 +128,7 @@ def _written(text: str, folder: Path | None) -> Path:
 
 
 def explained(error: Exception, folder: DataFolder) -> UserError:
-    """Turn the error that ended Hearth into one for the user: lack of memory, or a bug of ours.
+    """Turn the error that ended Hearth into a UserError: lack of memory, or a bug of ours.
 
     A report of a bug is saved.
     """

@@ -1,4 +1,4 @@
-"""A secret that is never shown by accident, and the place where one is kept."""
+"""A secret that is never shown by accident, and the place where it is kept."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Secrets:
         return SecretStatus(True, "keyring", overruled)
 
     def clear(self, name: str) -> SecretStatus:
-        """Delete a secret; return what is left, such as a variable of the environment."""
+        """Delete a secret; return the status afterwards: a variable of the environment stays."""
         if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
             try:
                 keyring.delete_password(SERVICE, name)

@@ -68,7 +68,7 @@ class Tokens:
         return self._secrets.status(self._again(service))
 
     def clear(self, service: str) -> SecretStatus:
-        """Delete a token; return what is left. Raises NoSuchService, KeyringBroken."""
+        """Delete a token; return the status afterwards. Raises NoSuchService, KeyringBroken."""
         return self._secrets.clear(self._again(service))
 
     def _again(self, service: str) -> str:

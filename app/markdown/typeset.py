@@ -42,7 +42,7 @@ class SetFormula:
 
 
 def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula | None:
-    """Typeset a formula; return None if this is impossible and its source is to be shown instead.
+    """Typeset a formula; return None if that fails and its source should be shown instead.
 
     Args:
         size: Font size in pixels.

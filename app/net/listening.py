@@ -79,6 +79,7 @@ def allow_files() -> None:
 
 
 def port_of(listening: socket.socket) -> int:
+    """Return the port at which a socket listens."""
     return int(listening.getsockname()[1])
 
 

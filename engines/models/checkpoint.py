@@ -112,7 +112,7 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
 def _of_a_drafter(
     text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig
 ) -> Iterator[str]:
-    """Compare the projections that read the model's states and return one to it."""
+    """Yield contradictions in the projections that read the model's states and return one."""
     width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
     plain, backbone = _plain(tensors), drafting.width
     if drafting.method != "mtp":
@@ -194,7 +194,7 @@ class KvLayer:
 
     Attributes:
         heads: Number of key and value heads.
-        width: Values per head.
+        width: Values per head, in the keys and again in the values.
         window: Number of tokens that the layer looks back on; None for all.
     """
 

@@ -1,4 +1,4 @@
-"""The explanation, from its first bytes, of what a file is that should have been a GGUF model."""
+"""The explanation, from its first bytes, of what a file is if it is not a GGUF model."""
 
 from __future__ import annotations
 

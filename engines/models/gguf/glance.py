@@ -1,7 +1,7 @@
 """The first facts of a GGUF file, for long lists, from a thousandth of its header.
 
-A whole header contains every token of the vocabulary, which can take half a second to read; the
-facts for a list stand before them.
+A whole header contains every token of the vocabulary and can take half a second to read; the facts
+that a list needs come before the tokens.
 """
 
 from __future__ import annotations
