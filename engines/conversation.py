@@ -10,8 +10,7 @@ _MOST_ROOM = 1024
 
 
 def answer_room(context: int, max_tokens: int | None) -> int:
-    """Return the tokens to reserve for an answer: `max_tokens`, but at most a quarter of the
-    context.
+    """Return the tokens to reserve for an answer: `max_tokens`, at most a quarter of `context`.
 
     Args:
         context: Tokens of the context.

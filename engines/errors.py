@@ -167,9 +167,7 @@ _NO_MEMORY = re.compile("failed to map segment|Cannot allocate memory|can't star
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error says that the system, Python or a library being loaded ran out of
-    memory.
-    """
+    """Return whether the system, Python or a library that was being loaded ran out of memory."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

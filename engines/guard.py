@@ -1,6 +1,4 @@
-"""Guards of an engine: one turns wrong use into an error, one protects a model from early
-unloading.
-"""
+"""Two guards of an engine: one against wrong use, one against unloading a model in use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files and folders that only their owner can read, whatever the umask; and atomic replacement.
 
-Hearth's files tell about chats, so nobody else on this computer should read them. On Windows file
-modes have no effect, and the system itself closes a user's profile to other accounts.
+Hearth's files reveal chats, so nobody else on this computer should read them. On Windows file modes
+have no effect, and the system itself closes a user's profile to other accounts.
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ from engines.text import held_back
 HIDDEN: Final = "[hidden]"
 _SHORTEST: Final = 4
 _SHORTEST_CERTAIN: Final = 8
-"""The shortest secret, in characters, that is replaced in every text; a shorter one may be a word.
-"""
+"""The fewest characters of a secret that is replaced in every text; a shorter one may be a word."""
 
 _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", "no-key-needed"})
 """Placeholders that people write for servers that want a key but accept any; they are words too."""

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 SEAM = "\ufdd0"
-"""A mark for a cut in a text, so that no token spans the cut. Unicode assigns no character to this
-code point.
+"""A mark for a cut in a text, so that no token spans the cut.
+
+Unicode assigns no character to this code point.
 """
 
 

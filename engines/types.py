@@ -20,9 +20,7 @@ FinishReason = Literal["stop", "length", "cancelled", "tool", "repetition"]
 MtpMode = Literal["auto", "on", "off"]
 MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
-"""The kinds of drafters: prediction layers in the model's own file, a separate drafter file, or
-lookup in the text itself.
-"""
+"""The kinds of drafters: layers in the model's own file, a drafter file, or the text itself."""
 
 Ability = Literal["chat", "thinks", "tools", "embeds", "sees", "hears"]
 """The abilities of a model.
@@ -47,9 +45,7 @@ Thinking = Literal["none", "always", "switch"]
 """Whether a model reasons before it answers: never, always, or on request."""
 
 ModelKind = Literal["chat", "embedding", "rerank"]
-"""What a loaded model produces: answers, vectors of texts, or scores of how well texts answer a
-question.
-"""
+"""What a loaded model produces: answers, vectors of texts, or scores for ranking texts."""
 
 MediaKind = Literal["image", "audio"]
 
@@ -57,9 +53,7 @@ ToolChoice = Literal["auto", "none", "required"]
 """Whether an answer may, must not or has to call tools."""
 
 Overflow = Literal["leave_out", "stop"]
-"""The policy for a conversation that outgrows the context: leave out the oldest turns, or stop with
-an error.
-"""
+"""What to do when a conversation outgrows the context: leave out the oldest turns, or fail."""
 
 
 @dataclass(frozen=True)

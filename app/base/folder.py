@@ -18,8 +18,9 @@ from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import below, close_to_others, make_private_folder, replace_text
 
 _ROOM = 256 * 1024
-"""The number of bytes that are written as a test for free space: more than deleting a chat needs
-meanwhile.
+"""The number of bytes written to test for free space.
+
+It is more than deleting a chat needs meanwhile.
 """
 
 

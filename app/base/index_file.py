@@ -28,8 +28,7 @@ _MERGED: Final = 500
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _USELESS: Final = (*_DAMAGED, sqlite3.SQLITE_ERROR)
-"""Error codes of a file that cannot be opened; another SQLite may have made it in an unknown way.
-"""
+"""Error codes for which a file is replaced; another SQLite may have made it in an unknown way."""
 
 _log = logging.getLogger(__name__)
 

@@ -19,9 +19,7 @@ _OF_THE_SYSTEM: Final = frozenset(
     {"lost+found", "$recycle.bin", "desktop.ini", "thumbs.db"}
     | {".ds_store", ".trashes", ".fseventsd", ".spotlight-v100", ".localized", ".directory"}
 )
-"""Names, in lower case, of files that systems and file managers put into a folder that the user
-left empty.
-"""
+"""Names, in lower case, of files that systems and file managers put into empty folders."""
 
 _FILES: Final = re.compile(
     r"\.hearth-data|window\.lock|chats(\.before-v\d+)?\.db(-wal|-shm|-journal)?"

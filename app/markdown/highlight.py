@@ -11,8 +11,10 @@ Piece = tuple[int, int, Kind]
 
 MAX_CHARACTERS = 30_000
 MAX_LINE = 1_000
-"""The most characters of a line; code with longer lines, or more than MAX_CHARACTERS, stays plain,
-since a lexer's regular expressions may never finish on hostile input.
+"""The most characters of a line.
+
+Code with longer lines, or with more than MAX_CHARACTERS, stays plain, since a lexer's regular
+expressions may never finish on hostile input.
 """
 
 _KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (

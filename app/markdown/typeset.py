@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 
 _MOST_WORK = 10_000
-"""The most work for a formula. The unit is about 0.1 ms on a slow core: a character, doubled for
-each level that it is in.
+"""The most work for a formula.
+
+The unit is about 0.1 ms on a slow core: a character, doubled for each level that it is in.
 """
 _LARGEST = 4_000.0
 """The largest width and height in pixels; a larger formula cannot be read in a chat."""

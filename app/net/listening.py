@@ -22,9 +22,10 @@ _BACKLOG: Final = 128
 CONNECTIONS: Final = 128
 """The most connections at a time."""
 FILES: Final = 1024
-"""The number of files that a server may need open: one for each connection, and those of the
-database, which the thread that answers it opens. macOS allows a program only 256 unless it asks for
-more.
+"""The number of files that a server may need open.
+
+There is one for each connection, and those of the database, which the thread that answers the
+connection opens. macOS allows a program only 256 unless it asks for more.
 """
 
 

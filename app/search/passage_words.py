@@ -47,8 +47,9 @@ _LONGEST: Final = 128
 """The longest word of a question, in characters, that is split into letters and numbers."""
 
 _PART: Final = 4
-"""Letters of a part of a run by which a quote is sought; one of them says as much as this many
-letters of an alphabet.
+"""The letters in a part of a run by which a quote is sought.
+
+One of them says as much as this many letters of an alphabet.
 """
 
 

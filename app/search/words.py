@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from app.search.folding import UNSPACED, fold
 
 SIGNS = r"\x00-/:-`{-\x7f"
-"""All of ASCII that is not part of words, as a class of a regular expression. In folded text, all
-other characters are: any beyond ASCII that is not part of a word has become a space.
+"""All of ASCII that is not part of words, as a class of a regular expression.
+
+In folded text all other characters are part of words: any character beyond ASCII that is not has
+become a space.
 """
 
 _RUN = re.compile(rf"[{UNSPACED}]+|[^{SIGNS}{UNSPACED}]+")

@@ -117,9 +117,11 @@ THINK: Final = ReasoningFormat(
 )
 
 FORMATS: Final = (HARMONY, GEMMA, MISTRAL, GRANITE, GRANITE_WORDS, THINK)
-"""The reasoning formats: of gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3; Granite 3.2;
-and of DeepSeek, GLM, Qwen, SmolLM and most others. Sources: the chat templates and model cards that
-their makers publish.
+"""The reasoning formats, in the order in which they are tried.
+
+They belong to gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3; Granite 3.2; and DeepSeek,
+GLM, Qwen, SmolLM and most others. Sources: the chat templates and model cards that their makers
+publish.
 """
 
 ANY_FORMAT: Final = ReasoningFormat(
@@ -742,8 +744,10 @@ CALLS: Final = (
         vllm="llama3_json",
     ),
 )
-"""The formats of calls, the more specific ones first. Sources: the chat templates and model cards
-that their makers publish, and vLLM's names of its parsers (0.33, vllm/tool_parsers/__init__.py).
+"""The formats of calls, the more specific ones first.
+
+Sources: the chat templates and model cards that their makers publish, and vLLM's names of its
+parsers (0.33, vllm/tool_parsers/__init__.py).
 """
 
 ANY_CALLS: Final = (

@@ -23,7 +23,9 @@ _LEVELS: Final = ("none", "minimal", "low", "medium", "high", "max")
 _USUAL_LEVELS: Final = ("low", "medium", "high")
 
 _NAMES: Final = ("enable_thinking", "thinking")
-"""The names of the switch: Qwen, GLM, Gemma and SmolLM use the first; DeepSeek, Granite the second.
+"""The names of the switch.
+
+Qwen, GLM, Gemma and SmolLM use the first, DeepSeek and Granite the second.
 """
 
 _WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))

@@ -18,7 +18,7 @@ _PYTHON: Final = {"true": True, "false": False, "null": None, "none": None}
 
 
 def is_text(tool: Tool | None, argument: str) -> bool | None:
-    """Return whether a tool's argument is text by its schema; None if it may be or is unknown."""
+    """Return whether a tool's argument is text by its schema; None if that is open or unknown."""
     if tool is None:
         return None
     whole = tool.parameters

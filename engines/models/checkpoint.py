@@ -165,8 +165,10 @@ NOTHING_DRAFTS: Final = (
 
 INDEX: Final = "model.safetensors.index.json"
 IN_FLIGHT: Final = 2 * 2048
-"""Tokens that vLLM processes at a time, in two steps, on cards with less than 70 GB and on a
-processor. Source: vLLM 0.33, `get_batch_defaults` and `max_in_flight_tokens`.
+"""The tokens that vLLM processes at a time, in two steps.
+
+This holds for cards with less than 70 GB and for a processor. Source: vLLM 0.33,
+`get_batch_defaults` and `max_in_flight_tokens`.
 """
 
 _DTYPES: Final[Mapping[str, Precision]] = {

@@ -17,8 +17,7 @@ ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
     "gemma4_assistant": ("gemma4", "gemma4_text"),
     "gemma4_unified_assistant": ("gemma4_unified", "gemma4_unified_text"),
 }
-"""The model types of checkpoints that read the keys and values of their model, and of these models.
-"""
+"""The types of checkpoints that read their model's keys and values, with their model's types."""
 
 CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
 """The suffixes of the names of architectures that write text."""

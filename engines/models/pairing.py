@@ -84,10 +84,11 @@ def require_runnable(drafter: GgufHeader) -> None:
 
 
 def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
-    """Return the best drafter for `target`, or None.
+    """Return the best drafter for `target`, or None if none fits.
 
-    Drafters cut off from a model are preferred to those trained for it later, which read inputs of
-    its layers; then the one quantised like the target; then the one with the most exact weights.
+    Drafters cut off from a model are preferred to those trained for it later, which read the inputs
+    of its layers; then a drafter quantised like the target; then the one with the most bytes of
+    weights.
     """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 

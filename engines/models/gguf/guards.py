@@ -38,8 +38,7 @@ _NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "qwen35moe": _QWEN_NEEDS,
     "step35": {"ffn_up": ("ffn_down",), "ffn_down": ("ffn_up", "ffn_gate")},
 }
-"""Tensors that a layer needs if it has another; llama.cpp loads files without them, then crashes.
-"""
+"""Tensors that a layer with another one needs; llama.cpp loads files without them, then crashes."""
 
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of sliding layers from the file, and rely on it having at least one.

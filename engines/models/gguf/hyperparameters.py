@@ -222,7 +222,7 @@ def _mixed(hparams: Hyperparameters) -> int:
 def _mixed_at_once(hparams: Hyperparameters) -> int:
     """Return half of the values that a recurrent layer holds at once for a token."""
     inner = hparams.number(Names.SSM.INNER_SIZE)
-    # Mamba 1 holds the gate, the convolution, the time step and the scan's result at once.
+    # Mamba 1 holds the gate, the convolution, the time step and the scan's result beside the input.
     return _mixed(hparams) if hparams.number(Names.SSM.GROUP_COUNT) else 5 * inner // 2
 
 

@@ -48,8 +48,10 @@ _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
     "gemma4uv": (3, 70, 1120),
     "kimivl": (1, 8, 1024),
 }
-"""Kinds that keep a picture's shape: patches per token along each side, if the file does not say
-otherwise, and the fewest and the most tokens of a picture.
+"""Kinds that keep a picture's shape.
+
+For each: patches per token along each side, if the file does not say otherwise, and the fewest and
+the most tokens of a picture.
 """
 
 _FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
