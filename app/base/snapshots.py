@@ -129,9 +129,9 @@ class Snapshots:
     def take(self, now: datetime, keep: int, cancel: CancelToken) -> Path | None:
         """Copy the database as it is now; return None, and leave nothing, if that was cancelled.
 
-        The copy is checked, and gets its name only once it is whole and on the disk. Of the daily
-        copies `keep` stay; but none is deleted if the new one has lost more than half of its
-        content, since the user may not have wanted that.
+        The copy is checked, and gets its name only once it is whole and on the disk. The newest
+        `keep` daily copies stay, and so does any older one with more than twice the chats and
+        messages of the new copy, since the user may not have wanted that loss.
 
         Args:
             now: The local time.
