@@ -1,4 +1,4 @@
-"""The choice of the LoRA adapter that an answer is written with, if any. Pure."""
+"""The choice of the LoRA adapter, if any, that an answer is written with; pure functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from engines.types import Adapter, ChatRequest
 
 
 def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
-    """Return the adapter's name, one of those loaded with the model. Raises AdapterUnknown."""
+    """Return the name of the request's adapter, which must be among those loaded with the model.
+
+    Returns:
+        None for the model alone.
+
+    Raises:
+        AdapterUnknown: No adapter of that name is loaded.
+    """
     name = request.adapter
     if name is None or any(it.name == name for it in adapters):
         return name
@@ -23,6 +30,10 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
 
 
 def refuse_adapter(request: ChatRequest, why: str, do: str) -> None:
-    """Refuse the adapter of a request, for engines that have none. Raises AdapterUnknown."""
+    """Refuse a request that names an adapter, for engines that have none.
+
+    Raises:
+        AdapterUnknown: The request names one.
+    """
     if request.adapter is not None:
         raise AdapterUnknown(f"The adapter “{request.adapter}” cannot be used.", why, do)

@@ -1,4 +1,4 @@
-"""The seam between Hearth and whatever runs a model."""
+"""The protocol between Hearth and the programs that run models."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from engines.types import (
 )
 
 Progress = Callable[[float], None]
-"""Called with the part done, 0.0 to 1.0, from the loading thread."""
+"""A callback that the loading thread calls with the fraction done, 0.0 to 1.0."""
 
 
 class Engine(Protocol):
-    """Loads one model at a time and answers with it.
+    """An engine: it loads one model at a time and answers with it.
 
-    An engine is used by one thread at a time; only `CancelToken.cancel`, `measure` and `status`
-    come from others, and as many `chat` as `LoadedModel.answers_at_once` says.
+    Only one thread at a time may use an engine. The exceptions are `CancelToken.cancel`, the
+    methods that say so, and as many concurrent calls of `chat` as `LoadedModel.answers_at_once`
+    says.
 
     Example::
 
@@ -44,89 +45,117 @@ class Engine(Protocol):
     def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the present one.
 
-        Raises EngineError (see `engines.errors`), or Cancelled; then nothing is loaded.
+        Raises:
+            EngineError: The model cannot be loaded (see `engines.errors`); nothing is loaded then.
+            Cancelled: The load was cancelled; nothing is loaded then.
         """
         ...
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
-        """Answer the request: yield PromptReady, then deltas, then exactly one Done.
-
-        An MtpReport comes between them when what it says has changed.
+        """Answer the request.
 
         A cancel ends the answer within 100 ms or one decode step, whichever is longer, with
-        Done("cancelled"). Closing the generator early is a cancel without a Done.
-        Raises EngineError; what was already yielded is valid and the engine stays usable.
+        Done("cancelled"). Closing the generator early cancels it too, but without a Done.
+
+        Yields:
+            PromptReady, then deltas, then exactly one Done. An MtpReport comes between them
+            whenever its content has changed.
+
+        Raises:
+            EngineError: Events already yielded stay valid, and the engine stays usable.
         """
         ...
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count what the request takes of the context; from any thread, also during an answer.
+        """Count the context tokens that the request takes.
 
-        Nothing is evaluated, and the KV cache stays as it is.
-        Raises EngineError if nothing is loaded, or the chat template refuses the messages; and
-        Cancelled where it was waiting.
+        Any thread may call this, also during an answer. Nothing is evaluated, and the KV cache is
+        not changed.
+
+        Raises:
+            EngineError: Nothing is loaded, or the chat template refuses the messages.
+            Cancelled: It was cancelled while waiting.
         """
         ...
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Answer greedily without and with `depth` drafted tokens, and compare the tokens.
 
-        Raises EngineError, MtpUnavailable if nothing can draft for the loaded model.
+        Raises:
+            MtpUnavailable: Nothing can draft for the loaded model.
+            EngineError: The request cannot be answered.
         """
         ...
 
     def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Return the text's tokens, from any thread, also during an answer.
+        """Return the text's tokens.
 
-        special: the markers of the model's vocabulary in it are their tokens, and what the model
-        wants before a text is there. Raises EngineError, Unsupported where it cannot be asked for.
+        Any thread may call this, also during an answer.
+
+        Args:
+            special: Turn markers of the model's vocabulary in the text into their tokens, and add
+                the tokens that the model wants before a text.
+
+        Raises:
+            Unsupported: The engine cannot tokenize for its callers.
+            EngineError: Tokenizing failed.
         """
         ...
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Return the tokens' text, from any thread, also during an answer.
+        """Return the tokens' text.
 
-        Raises EngineError, Unsupported where it cannot be asked for or a token is none of them.
+        Any thread may call this, also during an answer.
+
+        Raises:
+            Unsupported: The engine cannot do it, or a number is not a token of the vocabulary.
+            EngineError: Detokenizing failed.
         """
         ...
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Return the vectors of texts or of their tokens.
+        """Return the embedding vectors of texts, each given as text or as tokens.
 
-        Raises EngineError, Unsupported where the loaded model gives none, MessageTooLong; and
-        Cancelled.
+        Raises:
+            Unsupported: The loaded model produces no vectors.
+            MessageTooLong: A text does not fit the context.
+            EngineError: The engine failed.
+            Cancelled: It was cancelled.
         """
         ...
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Judge how well each document answers the query.
+        """Score how well each document answers the query.
 
-        Raises EngineError, Unsupported where the loaded model cannot, MessageTooLong; and
-        Cancelled.
+        Raises:
+            Unsupported: The loaded model cannot rank texts.
+            MessageTooLong: A text does not fit the context.
+            EngineError: The engine failed.
+            Cancelled: It was cancelled.
         """
         ...
 
     def status(self) -> EngineStatus:
-        """Tell what the engine is doing; from any thread, at any time, and at once.
+        """Return the engine's present state, at once.
 
-        Nothing is started, changed or waited for.
+        Any thread may call this at any time. It starts, changes and waits for nothing.
         """
         ...
 
     def cache_used(self) -> float | None:
-        """Tell the share of the KV cache that is in use, 0 to 1; None where nobody can tell.
+        """Return the share of the KV cache in use, 0 to 1; None if unknown.
 
-        From any thread, at any time; a worker or server may have to be asked.
+        Any thread may call this at any time. It may have to ask a worker or a server.
         """
         ...
 
     def close(self) -> None:
-        """Unload and give the memory back. The engine may load again afterwards."""
+        """Unload the model and free its memory. The engine can load again afterwards."""
         ...
 
 
 def nothing_loaded() -> EngineFailed:
-    """Make the error for an engine that is asked before it has a model."""
+    """Make the error for a request to an engine that has no model loaded."""
     return EngineFailed(
         "There is nothing to answer with.", "No model is loaded.", "Choose a model."
     )

@@ -1,4 +1,4 @@
-"""A token that one thread sets to stop the work of another."""
+"""A token with which one thread stops the work of another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 
 class CancelToken:
-    """A request to stop, set once, by any thread; never reset: make a new one for each work.
+    """A request to stop, which any thread can set once.
+
+    It is never reset: make a new token for each piece of work.
 
     Example::
 
@@ -36,13 +38,14 @@ class CancelToken:
         return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a cancel, but no longer than so many seconds; whether it has come."""
+        """Wait for a cancel, at most this many seconds; return whether it has come."""
         return self._event.wait(max(0.0, seconds))
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call `callback` from the cancelling thread; at once if that has already happened.
+        """Call `callback` in the cancelling thread; at once if the token is cancelled already.
 
-        Returns a function that takes the callback back, for work that ends before a cancel.
+        Returns:
+            A function that unregisters the callback, for work that ends before a cancel.
         """
         with self._lock:
             if not self._event.is_set():

@@ -1,4 +1,4 @@
-"""The connection of one request, which another thread may hang up."""
+"""The connection of one request, which another thread can hang up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from engines.cancel import CancelToken
 
 Trace = Callable[[str, dict[str, Any]], None]
-"""Called with each step of a request: httpcore2's “trace” extension."""
+"""A callback for each step of a request: httpcore2's “trace” extension."""
 
 _BOTH_WAYS: Final = 2
 """`socket.SHUT_RDWR`, the same number on all systems."""
@@ -20,16 +20,17 @@ _EXTENSION: Final = "hearth.connection"
 
 
 class Connection:
-    """Ends a request from another thread, whatever that waits for.
+    """A handle with which another thread ends a request, whatever the request is waiting for.
 
-    A request is sent with its `extensions`; by them the client that is lent knows who has ended
-    it. It serves for several requests, one after the other.
+    Send the request with its `extensions`; through them the client that sends it learns who ended
+    it. One object can serve several requests, one after the other.
 
-    A thread that waits in a read is not woken by closing the socket beneath it; a shutdown does
-    that, and it ends the answer on the server. While a connection opens, this has a second handle
-    of its socket, since TLS takes the first one out of it for the handshake.
+    Closing a socket does not wake a thread that waits in a read; a shutdown does, and it also ends
+    the answer on the server. While a connection opens, this object holds a second handle of its
+    socket, since TLS detaches the first one for the handshake.
 
-    whole: what was asked for has come, though the connection may still be open.
+    Attributes:
+        whole: Whether the whole answer has arrived, even if the connection is still open.
 
     Example::
 
@@ -48,7 +49,7 @@ class Connection:
     @classmethod
     @contextmanager
     def ended_by(cls, cancel: CancelToken) -> Iterator[Connection]:
-        """Make a connection that a cancel hangs up, to the end of the block."""
+        """Make a connection that a cancel hangs up until the end of the block."""
         connection = cls()
         forget = cancel.on_cancel(connection.hang_up)
         try:
@@ -65,7 +66,7 @@ class Connection:
 
     @property
     def extensions(self) -> dict[str, Any]:
-        """The extensions to send a request of httpx2 with."""
+        """The extensions to send with a request of httpx2."""
         return {"trace": self.watch, _EXTENSION: self}
 
     @property
@@ -73,7 +74,7 @@ class Connection:
         return self._hung_up
 
     def hang_up(self) -> None:
-        """End what is under way; what reads fails soon. From any thread, at any time."""
+        """End the request under way; its reads fail soon. Any thread may call this at any time."""
         with self._lock:
             self._hung_up = True
             shut(self._socket)
@@ -83,7 +84,7 @@ class Connection:
 
     @contextmanager
     def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Call `leave` when it is hung up within the block, at once if it has been before."""
+        """Call `leave` if the connection is hung up within the block; at once if it already was."""
         with self._lock:
             self._leavers.add(leave)
             hung_up = self._hung_up
@@ -101,7 +102,7 @@ class Connection:
             self._over = False
 
     def watch(self, event: str, told: dict[str, Any]) -> None:
-        """Take the socket from the steps of a request, once it is opened."""
+        """Take the socket from the trace events of a request, once it is open."""
         if event.endswith(("connect_tcp.complete", "unix_socket.complete")):
             second = told["return_value"].get_extra_info("socket").dup()
             with self._lock:
@@ -113,14 +114,14 @@ class Connection:
                     self._second = second
 
     def hold(self, stream: Any) -> None:
-        """Take the socket of a network stream: a kept connection is opened by no step."""
+        """Take the socket of a network stream; a reused connection has no event for opening it."""
         with self._lock:
             self._take(stream.get_extra_info("socket"))
 
     def let_go(self) -> None:
-        """Note that the request is over: its connection may be somebody else's from now on.
+        """Note that the request is over; its connection can serve other requests from now on.
 
-        One that only opens now, for somebody who has left, is shut at once.
+        A connection that opens only now, after its request ended, is shut at once.
         """
         with self._lock:
             self._take(None)
@@ -136,11 +137,11 @@ class Connection:
 
 
 def shut(opened: Any) -> None:
-    """Shut a socket, both ways; None does nothing.
+    """Shut a socket down in both directions; do nothing for None.
 
-    By the method of the plain socket: that of one with TLS first forgets its cipher, and what is
-    being written would go out as it is.
+    This calls the method of the plain socket: that of a TLS socket first drops its cipher, and
+    data being written would go out unencrypted.
     """
     if opened is not None:
-        with suppress(OSError):  # the other side was faster
+        with suppress(OSError):  # the other side closed it first
             super(type(opened), opened).shutdown(_BOTH_WAYS)

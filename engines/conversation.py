@@ -1,4 +1,4 @@
-"""Decides which turns of a conversation leave so that the rest fits a context: pure."""
+"""The choice of the turns that a conversation leaves out to fit a context; pure functions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ _MOST_ROOM = 1024
 
 
 def answer_room(context: int, max_tokens: int | None) -> int:
-    """Return the tokens to keep free for an answer: what was asked for, at most a quarter."""
+    """Return the tokens to reserve for an answer: `max_tokens`, at most a quarter of `context`.
+
+    Args:
+        context: Tokens of the context.
+        max_tokens: The requested limit; None reserves up to 1024.
+    """
     return min(_MOST_ROOM if max_tokens is None else max_tokens, context // 4)
 
 
 def removable(messages: Sequence[Message]) -> range:
-    """Return the range that may leave: behind the system prompt, before the last question."""
+    """Return the indexes of the messages that can be left out.
+
+    They follow the system prompt and precede the last question.
+    """
     first = next((at for at, m in enumerate(messages) if m.role != "system"), len(messages))
     asked = max((at for at, m in enumerate(messages) if m.role == "user"), default=first)
     return range(first, max(first, asked))
 
 
 def turns(messages: Sequence[Message]) -> Iterator[range]:
-    """Yield what is removable in whole turns, the oldest first: a question with its answers."""
+    """Yield the removable messages turn by turn, a question with its answers, oldest first."""
     old = removable(messages)
     begin = old.start
     for at in old:
@@ -32,15 +40,15 @@ def turns(messages: Sequence[Message]) -> Iterator[range]:
 
 
 def size(message: Message) -> int:
-    """Return the bytes of what a message says, with the tools that it asks for."""
+    """Return the number of bytes of a message's text and its tool calls."""
     calls = sum(len(it.name) + len(it.arguments.encode()) for it in message.calls)
     return len(message.text.encode()) + calls
 
 
 def pinned(messages: Sequence[Message]) -> list[int]:
-    """Return the places of old messages that stay because something in their turn is pinned.
+    """Return the indexes of old messages that stay because their turn contains a pinned message.
 
-    A turn stays whole: a chat template wants user and assistant to take turns, and an answer says
+    A turn stays whole: a chat template wants user and assistant to alternate, and an answer means
     little without its question.
     """
     return [at for turn in turns(messages) if _stays(messages, turn) for at in turn]
@@ -49,14 +57,17 @@ def pinned(messages: Sequence[Message]) -> list[int]:
 def cuts(
     messages: Sequence[Message], lengths: Sequence[int], room: int, context: int
 ) -> list[tuple[int, ...]]:
-    """List ways to leave messages out, by their places; the one that leaves out least first.
+    """List the ways to leave messages out, as their indexes; the one that leaves out least first.
 
-    Whole turns leave, without those that are pinned. They leave in strides of half of what the
-    pins leave of the context, counted from the beginning of the conversation: so while it grows by
-    less than a stride, the cut stays where it is, the prompt goes on beginning with the same
-    tokens, and the KV cache remains of use.
+    Whole turns are left out, except pinned ones. They go in strides of half the context that the
+    pinned turns leave free, counted from the beginning of the conversation. So while the
+    conversation grows by less than a stride, the cut stays in place, the prompt keeps beginning
+    with the same tokens, and the KV cache stays useful.
 
-    lengths: tokens of each message. room: tokens there are for all of them.
+    Args:
+        lengths: Tokens of each message.
+        room: Tokens available for all messages.
+        context: Tokens of the context.
     """
     stride = max(1, (context - sum(lengths[at] for at in pinned(messages))) // 2)
     enough = -(-(sum(lengths) - room) // stride) * stride
@@ -73,7 +84,7 @@ def cuts(
 
 
 def without(messages: Sequence[Message], left: Sequence[int]) -> tuple[Message, ...]:
-    """Return the messages whose places are not among these."""
+    """Return the messages whose indexes are not in `left`."""
     gone = set(left)
     return tuple(message for at, message in enumerate(messages) if at not in gone)
 

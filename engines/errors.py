@@ -1,14 +1,14 @@
-"""The errors that a user can meet, in three parts: what happened, why, what to do now.
+"""The errors that a user can meet, in three parts: what happened, why, and what to do now.
 
 ::
 
-    UserError                    the world's fault, not a bug; `code` is the terminal's contract
+    UserError                    not a bug; `code` is part of the command line's contract
      +-- EngineError             raised by engines
-          +-- ModelNotFound      model_not_found       no file at that place
+          +-- ModelNotFound      model_not_found       no file at that path
           +-- ModelUnreadable    model_unreadable      the system does not let us read it
           +-- NotAModel          model_not_gguf        the file is something else
           +-- ModelDamaged       model_damaged         truncated, or its content contradicts itself
-          +-- MetadataRefused    metadata              what is to be written there makes no sense
+          +-- MetadataRefused    metadata              the metadata to be written makes no sense
           +-- UnknownArchitecture  model_architecture  a model this llama.cpp does not know
           +-- NotAChatModel      model_not_chat        a drafter, projector or embedding model
           +-- NotEnoughMemory    memory                the plan needs more than is free
@@ -24,19 +24,18 @@
           +-- ProjectorRefused   projector             a projector that does not suit the model
           +-- MediaUnsupported   media                 the model takes no pictures, or no sounds
           +-- MediumUnreadable   medium                a picture or a sound is damaged or too large
-          +-- Unsupported        unsupported           the model or its engine has no such thing
+          +-- Unsupported        unsupported           the model or its engine cannot do this
           +-- MtpUnavailable     mtp                   nothing can draft for this model
-          +-- ModelRefused       model_refused         the file ended the process that tried it
-          +-- NotSized           not_sized             the library cannot say what a plan takes
-          +-- ServerUnreachable  server_unreachable    there is no way to a model's server
+          +-- ModelRefused       model_refused         the file crashed the process that tried it
+          +-- NotSized           not_sized             the library cannot size a plan
+          +-- ServerUnreachable  server_unreachable    a model's server cannot be reached
           +-- ServerRefused      server_refused        it wants a key, or another one
           +-- ServerBusy         server_busy           it has too much to do, or is still starting
-          +-- ServerFailed       server_error          it gave up, or answers something else
+          +-- ServerFailed       server_error          it failed, or its answer cannot be understood
           +-- EngineUnavailable  engine_unavailable    the engine cannot run on this computer
-          +-- EngineFailed       engine_failed         the engine gave up in the middle
+          +-- EngineFailed       engine_failed         the engine failed in the middle of its work
 
-`Cancelled` is not an error: it is how a load, a download or an installation ends that the user
-stopped.
+`Cancelled` is not an error: it ends a load, a download or an installation that the user stopped.
 """
 
 from __future__ import annotations
@@ -51,8 +50,9 @@ from engines.redaction import redact_certain
 class Action(NamedTuple):
     """The action of a button beside an error.
 
-    value: tokens for "shorter_context", what is missing for "install", the setting's name for
-    "open_settings", the server's name for "enter_key", the model's id for "get_projector".
+    Attributes:
+        value: Tokens for "shorter_context", the missing part for "install", the setting's name for
+            "open_settings", the server's name for "enter_key", the model's id for "get_projector".
     """
 
     kind: Literal[
@@ -71,16 +71,17 @@ class Action(NamedTuple):
 class UserError(Exception):
     """An error that the user can understand and act on.
 
-    what: one short sentence, what happened.
-    why: one sentence in plain words.
-    do: one sentence, what to do now.
-    terminal: the same for those who type commands; "" where `do` is right for them, too.
+    Attributes:
+        what: One short sentence: what happened.
+        why: One sentence in plain words: why.
+        do: One sentence: what to do now.
+        terminal: The same as `do` for people who type commands; by default it is `do`.
     """
 
     code = "error"
 
     def __init__(self, what: str, why: str, do: str, *, terminal: str = "") -> None:
-        # What a host said may be part of it, and with that a key that it was sent.
+        # A part can quote a server's message, and with it a key that was sent to that server.
         what, why, do = redact_certain(what), redact_certain(why), redact_certain(do)
         self.what = what
         self.why = why
@@ -90,7 +91,11 @@ class UserError(Exception):
 
 
 class EngineError(UserError):
-    """An error of an engine; the conversation is untouched. action: what a button could do."""
+    """An error of an engine; the conversation is unchanged.
+
+    Attributes:
+        action: The action of a button beside the error, if there is one.
+    """
 
     code = "engine"
 
@@ -102,39 +107,55 @@ class EngineError(UserError):
 
 
 class ModelNotFound(EngineError):
+    """There is no file at the model's path."""
+
     code = "model_not_found"
 
 
 class ModelUnreadable(EngineError):
+    """The system does not allow reading the model."""
+
     code = "model_unreadable"
 
 
 class NotAModel(EngineError):
+    """The file is not a model."""
+
     code = "model_not_gguf"
 
 
 class ModelDamaged(EngineError):
+    """The model's file is truncated or contradicts itself."""
+
     code = "model_damaged"
 
 
 class MetadataRefused(EngineError):
+    """The metadata to be written makes no sense."""
+
     code = "metadata"
 
 
 class UnknownArchitecture(EngineError):
+    """This llama.cpp does not know the model's architecture."""
+
     code = "model_architecture"
 
 
 class NotAChatModel(EngineError):
+    """The file is a drafter, a projector or an embedding model."""
+
     code = "model_not_chat"
 
 
 class NotEnoughMemory(EngineError):
+    """The plan needs more memory than is free."""
+
     code = "memory"
 
 
 def out_of_memory() -> NotEnoughMemory:
-    """Make the error for memory that the system does not give."""
+    """Make the error for memory that the system refused."""
     return NotEnoughMemory(
         "Memory ran out.",
         "The system gave Hearth no more of it, or no further thread; your chats are safe.",
@@ -146,7 +167,7 @@ _NO_MEMORY = re.compile("failed to map segment|Cannot allocate memory|can't star
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether the system, Python or a library that was to be loaded lacked memory."""
+    """Return whether the system, Python or a library that was being loaded ran out of memory."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
@@ -156,15 +177,19 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 class ContextTooLarge(EngineError):
+    """The context is longer than the model was trained for."""
+
     code = "context"
 
 
 class TooManyTokens(EngineError):
     """A prompt that does not fit the model's context.
 
-    tokens: Of the prompt; None where they are not known. context: The model's, likewise.
-    kept: How many of those are reserved for the answer. counted: False where the prompt has at
-    least so many tokens.
+    Attributes:
+        tokens: Tokens of the prompt; None if unknown.
+        context: Tokens of the model's context; None if unknown.
+        kept: Tokens of the context that are reserved for the answer.
+        counted: False if the prompt has at least `tokens` tokens.
     """
 
     def __init__(
@@ -188,84 +213,124 @@ class TooManyTokens(EngineError):
 
 
 class MessageTooLong(TooManyTokens):
+    """The last message alone exceeds the context."""
+
     code = "message_too_long"
 
 
 class ContextFull(TooManyTokens):
+    """The conversation as a whole does not fit the context."""
+
     code = "context_full"
 
 
 class TemplateFailed(EngineError):
+    """The chat template cannot be used."""
+
     code = "template"
 
 
 class TemplateRefused(TemplateFailed):
-    pass
+    """The chat template raises an error for these messages."""
 
 
 class GrammarInvalid(EngineError):
+    """The answer's grammar cannot be read."""
+
     code = "grammar"
 
 
 class AdapterUnknown(EngineError):
+    """No LoRA adapter of that name is loaded."""
+
     code = "adapter"
 
 
 class DrafterMismatch(EngineError):
+    """The drafter belongs to another model."""
+
     code = "drafter"
 
 
 class ProjectorRefused(EngineError):
+    """The projector does not suit the model."""
+
     code = "projector"
 
 
 class MediaUnsupported(EngineError):
+    """The model takes no pictures, or no sounds."""
+
     code = "media"
 
 
 class MediumUnreadable(EngineError):
+    """A picture or a sound is damaged or too large."""
+
     code = "medium"
 
 
 class Unsupported(EngineError):
+    """The model or its engine cannot do this."""
+
     code = "unsupported"
 
 
 class MtpUnavailable(EngineError):
+    """Nothing can draft for this model."""
+
     code = "mtp"
 
 
 class ModelRefused(EngineError):
+    """The file crashed the process that tried it."""
+
     code = "model_refused"
 
 
 class NotSized(EngineError):
+    """The library cannot say how much memory a plan takes."""
+
     code = "not_sized"
 
 
 class ServerUnreachable(EngineError):
+    """The model's server cannot be reached."""
+
     code = "server_unreachable"
 
 
 class ServerRefused(EngineError):
+    """The server wants a key, or another one."""
+
     code = "server_refused"
 
 
 class ServerBusy(EngineError):
+    """The server has too much to do or is still starting."""
+
     code = "server_busy"
 
 
 class ServerFailed(EngineError):
+    """The server failed, or its answer cannot be understood."""
+
     code = "server_error"
 
 
 class EngineUnavailable(EngineError):
+    """The engine cannot run on this computer."""
+
     code = "engine_unavailable"
 
 
 class EngineFailed(EngineError):
+    """The engine failed in the middle of its work."""
+
     code = "engine_failed"
 
 
 class Cancelled(Exception):
-    """The user stopped the work. A load leaves nothing loaded; a transfer keeps what has come."""
+    """The user stopped the work. A load leaves nothing loaded; a transfer keeps the data it
+    received.
+    """

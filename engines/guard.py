@@ -1,4 +1,4 @@
-"""Guards of an engine: one turns its wrong use into an error, one keeps what is looked at."""
+"""Two guards of an engine: one against wrong use, one against unloading a model in use."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 
 class UseGuard:
-    """Guards an engine: raises RuntimeError where more callers use it than it can take.
+    """A guard that raises RuntimeError if more callers use an engine than it supports.
 
-    Who may use an engine, and who waits for whom, is decided by those who call it. A mistake of
-    theirs would crash a library or mix two answers up; here it becomes an error. It never waits,
-    and may be used from any thread.
+    The callers decide who may use an engine and who waits. A mistake of theirs would crash a
+    library or mix up two answers; here it becomes an error instead. The guard never waits, and any
+    thread may use it.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class UseGuard:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Enter work that nothing else may happen beside, such as a load."""
+        """Enter work that must run alone, such as a load."""
         with self._lock:
             if self._answers or self._exclusive:
                 raise _busy()
@@ -36,7 +36,11 @@ class UseGuard:
 
     @contextmanager
     def answering(self, most: int) -> Iterator[Callable[[], bool]]:
-        """Enter one of at most `most` answers; yields whether it has been the only one so far."""
+        """Enter one of at most `most` concurrent answers.
+
+        Yields:
+            A function that returns whether this has been the only answer so far.
+        """
         with self._lock:
             if self._exclusive or self._answers >= max(1, most):
                 raise _busy()
@@ -51,7 +55,7 @@ class UseGuard:
 
 
 class LookGuard:
-    """Lets any number look at what is loaded, side by side; what takes it away waits for them."""
+    """A guard that lets any number of readers look at the loaded model; unloading waits for all."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -60,7 +64,7 @@ class LookGuard:
 
     @contextmanager
     def looking(self) -> Iterator[None]:
-        """Look: until the end nothing is taken away."""
+        """Look at the loaded model; nothing is unloaded until the end of the block."""
         with self._changed:
             self._changed.wait_for(lambda: not self._taking)
             self._looking += 1
@@ -73,7 +77,10 @@ class LookGuard:
 
     @contextmanager
     def taking(self) -> Iterator[None]:
-        """Take away what is loaded: nobody looks at it, and who comes meanwhile finds it gone."""
+        """Unload the model within the block, once no reader is left.
+
+        Readers that arrive meanwhile wait for the end of the block, and then find the model gone.
+        """
         with self._changed:
             self._changed.wait_for(lambda: not self._taking)
             self._taking = True

@@ -1,4 +1,4 @@
-"""A small JSON file of findings: to lose it costs finding them again."""
+"""A small JSON file of results that can be found again if the file is lost."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ T = TypeVar("T")
 
 
 class KeptFile:
-    """Pages by their keys, read and written whole. path None: nothing is kept.
+    """A file of pages by key, always read and written as a whole.
 
-    A file that is damaged, or cannot be read or written, is no error for the user: it is logged,
-    and holds nothing. Another process may write it at the same time; then one of the two holds.
+    A file that is damaged or cannot be read or written is not an error for the user: it is logged
+    and counts as empty. If another process writes it at the same time, one of the two versions
+    stays.
+
+    Args:
+        path: None keeps nothing.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
     def read(self) -> dict[str, Any]:
-        """Read the pages; their content is for the caller to check: anybody can edit the file."""
+        """Read the pages. The caller must check their content, since anybody can edit the file."""
         if self._path is None:
             return {}
         try:
@@ -42,7 +46,7 @@ class KeptFile:
         return found
 
     def write(self, pages: Mapping[str, object]) -> None:
-        """Write all pages, or leave what was there before."""
+        """Write all pages, or leave the file unchanged."""
         if self._path is None:
             return
         try:
@@ -54,6 +58,6 @@ class KeptFile:
 
 
 def with_newest(pages: Mapping[str, T], key: str, page: T, most: int) -> dict[str, T]:
-    """Return the pages with this one as the newest; of more than `most` the oldest leave."""
+    """Return the pages with this one added as the newest; drop the oldest beyond `most`."""
     others = {known: kept for known, kept in pages.items() if known != key}
     return dict([*others.items(), (key, page)][-most:])

@@ -1,4 +1,4 @@
-"""Locks between processes, which end with those who hold them."""
+"""Locks between processes; the system releases them when their process ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file for as long as it is open; False when another process holds it."""
+    """Lock an open file for as long as it stays open; return False if another process holds it."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -11,9 +11,9 @@ from engines.private import private
 
 
 class LogFile(RotatingFileHandler):
-    """A rotating log that tells nothing of lines that a full disk has no room for.
+    """A rotating log that ignores lines it cannot write, for example on a full disk.
 
-    At a terminal each of them would come as a traceback, in the middle of an answer.
+    At a terminal, each of them would print a traceback in the middle of an answer.
     """
 
     def _open(self) -> TextIOWrapper:
@@ -24,6 +24,6 @@ class LogFile(RotatingFileHandler):
         """Drop the line; the next one is tried again."""
 
     def close(self) -> None:
-        """Close the file; what is still to be written may be lost, too."""
+        """Close the file, even if the remaining lines cannot be written."""
         with suppress(OSError):
             super().close()

@@ -1,4 +1,4 @@
-"""What the first bytes of a picture or a sound say, before anything decodes it: pure."""
+"""The facts in the first bytes of a picture or a sound, read before anything decodes it; pure."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Final
 from engines.types import MediaKind
 
 MOST_PIXELS: Final = 64_000_000
-"""Pixels that a picture may have: decoded, each takes three bytes."""
+"""The most pixels that a picture may have: each takes three bytes once decoded."""
 
 MOST_SECONDS: Final = 3600
-"""Seconds that a sound may have: decoded, each takes 64 kB."""
+"""The most seconds that a sound may last: each takes 64 kB once decoded."""
 
 LEAST_SECONDS: Final = 0.01
-"""Seconds that a sound has to have: of a single sample llama.cpp would end the process."""
+"""The fewest seconds that a sound must last: llama.cpp would crash on a single sample."""
 
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _GIF: Final = (b"GIF87a", b"GIF89a")
 _JPEG: Final = b"\xff\xd8\xff"
 _ALONE: Final = frozenset((0x01, *range(0xD0, 0xD9)))
-"""Markers of a JPEG that have no length behind them."""
+"""Markers of a JPEG that no length follows."""
 _SIZES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of a JPEG whose segment begins with the picture's size."""
+"""Markers of a JPEG whose segment begins with the size of the picture."""
 
 
 def kind_of(data: bytes) -> MediaKind | None:
-    """Tell what a file is: a PNG, JPEG, BMP or GIF, or a WAV, MP3 or FLAC; None for all else."""
+    """Return the kind of a file: PNG, JPEG, BMP or GIF, or WAV, MP3 or FLAC; None for any other."""
     if data.startswith((_PNG, _JPEG, *_GIF)) or (data.startswith(b"BM") and len(data) > 26):
         return "image"
     if data.startswith((b"ID3", b"fLaC")) or (data.startswith(b"RIFF") and data[8:12] == b"WAVE"):
@@ -37,7 +37,7 @@ def kind_of(data: bytes) -> MediaKind | None:
 
 
 def picture_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height of a PNG, JPEG, BMP or GIF; None where its beginning has none."""
+    """Return width and height in pixels of a PNG, JPEG, BMP or GIF; None if they cannot be read."""
     try:
         size = _size(data)
     except (struct.error, IndexError):
@@ -57,7 +57,7 @@ def _size(data: bytes) -> tuple[int, int] | None:
             width, height = struct.unpack_from("<HH", data, 18)
         else:
             width, height = struct.unpack_from("<ii", data, 18)
-        return width, abs(height)  # upside down where it is negative
+        return width, abs(height)  # negative if the rows run from the top
     return _jpeg_size(data) if data.startswith(_JPEG) else None
 
 
@@ -78,9 +78,9 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def sound_seconds(data: bytes) -> float | None:
-    """Return how long a WAV, FLAC or MP3 lasts; None where it cannot be told, or is not all there.
+    """Return how long a WAV, FLAC or MP3 lasts; None if it is unknown or data is missing.
 
-    A decoder makes room for as much as the file says that it has.
+    A decoder allocates as much memory as the file claims to need.
     """
     try:
         if data.startswith(b"RIFF"):
@@ -120,11 +120,13 @@ _MP3_KBITS: Final = (
     (0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
     (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 )
-"""Kilobits a second: of layers 1, 2 and 3 of MPEG 1, then of layer 1, and 2 and 3, of MPEG 2."""
+"""Kilobits per second: for layers 1, 2 and 3 of MPEG 1, then for layer 1, and layers 2 and 3, of
+MPEG 2.
+"""
 
 
 def _mp3_seconds(data: bytes) -> float | None:
-    """Add up the frames, from header to header."""
+    """Add up the durations of the frames, from header to header."""
     at = 0
     if data.startswith(b"ID3"):
         a, b, c, d = struct.unpack_from(">4B", data, 6)
@@ -132,7 +134,7 @@ def _mp3_seconds(data: bytes) -> float | None:
     seconds = 0.0
     while at + 4 <= len(data):
         if data[at] != 0xFF or data[at + 1] & 0xE0 != 0xE0:
-            at += 1  # between two frames may be anything
+            at += 1  # other data can lie between two frames
             continue
         version, layer = data[at + 1] >> 3 & 3, 4 - (data[at + 1] >> 1 & 3)
         bits, rated, padded = data[at + 2] >> 4, data[at + 2] >> 2 & 3, data[at + 2] >> 1 & 1

@@ -1,26 +1,26 @@
-"""Words that the lines about MTP of several engines have in common: pure."""
+"""Words that the status lines of several engines about MTP share; pure functions."""
 
 from __future__ import annotations
 
 
 def ahead(depth: int) -> str:
-    """Say how many tokens are drafted ahead."""
+    """Return how many tokens are drafted ahead, in words."""
     return "1 token ahead" if depth == 1 else f"{depth} tokens ahead"
 
 
 def times(gain: float) -> str:
-    """Write a gain as people do: “1.4x”."""
+    """Return a speed-up as people write it: “1.4x”."""
     return f"{gain:.2g}x"
 
 
 PAYS = 1.05
-"""Measured gains below this are within what answers differ by."""
+"""The smallest measured gain that counts; answers vary by less than this anyway."""
 
 
 def looked_up(depth: int, drafted: int, accepted: int, gain: float | None) -> str:
-    """Say what the text itself drafts, for a model that has nothing else which could.
+    """Return a line about drafting from the text itself, for a model that has no other drafter.
 
-    It is not called MTP, and not faster before that was measured.
+    It is not called MTP, and not called faster before that has been measured.
     """
     far, held = ahead(depth), f"{round(100 * accepted / drafted)} %"
     if gain is None:

@@ -6,10 +6,12 @@ from engines.errors import ContextFull, EngineError, MessageTooLong
 
 
 def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> ContextFull:
-    """Make the error for a conversation that does not fit as a whole, where nothing may leave.
+    """Make the error for a conversation that does not fit the context when no turn may be left out.
 
-    tokens: of the prompt; at least so many where they were not counted. kept: room for the answer.
-    context: of the loaded model.
+    Args:
+        tokens: Tokens of the prompt; a lower bound if `counted` is False.
+        kept: Tokens reserved for the answer.
+        context: Tokens of the loaded model's context.
     """
     return ContextFull(
         "This chat no longer fits the context.",
@@ -28,10 +30,12 @@ def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> Conte
 
 
 def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) -> EngineError:
-    """Make the error for a last message that does not fit, with what has to stay beside it.
+    """Make the error for a last message that does not fit with the messages that must stay.
 
-    tokens: of the prompt; at least so many where they were not counted. pinned: tokens of the
-    pinned turns among them.
+    Args:
+        tokens: Tokens of the prompt; a lower bound if `counted` is False.
+        pinned: Tokens of the pinned turns among them.
+        context: Tokens of the loaded model's context.
     """
     if pinned and tokens - pinned < context:
         return ContextFull(
@@ -57,9 +61,11 @@ def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) ->
 
 
 def prompt_too_long(tokens: int, context: int, *, counted: bool = True) -> MessageTooLong:
-    """Make the error for a prompt that is to be gone on with as it is, and does not fit.
+    """Make the error for a prompt without a chat template that does not fit.
 
-    tokens: at least so many where they were not counted.
+    Args:
+        tokens: Tokens of the prompt; a lower bound if `counted` is False.
+        context: Tokens of the loaded model's context.
     """
     return MessageTooLong(
         "The prompt is too long for the model.",

@@ -1,7 +1,7 @@
-"""Files and folders for their owner alone, whatever the umask says; and files that change at once.
+"""Files and folders that only their owner can read, whatever the umask; and atomic replacement.
 
-What Hearth keeps tells of chats: nobody else on this computer is to read it. On Windows modes do
-nothing, and what lies in a user's profile is closed to other accounts by the system itself.
+Hearth's files reveal chats, so nobody else on this computer should read them. On Windows file modes
+have no effect, and the system itself closes a user's profile to other accounts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 UNFINISHED: Final = ".part"
-"""The end of a file's name while it is being written by `replacing`."""
+"""The suffix of a file's name while `replacing` writes it."""
 
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 
@@ -24,34 +24,35 @@ _PATIENCE_S: Final = 2.0 if os.name == "nt" else 0.0
 _LOOK_S: Final = 0.05
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-"""The bits of a mode for anyone but the owner. As an umask, they keep it from them."""
+"""The mode bits for everybody but the owner. As a umask, they close new files to others."""
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file, as the `opener` of `open`; one that this creates is its owner's alone.
+    """Open a file, as the `opener` of `open`; a new file is readable by its owner only.
 
-    A pipe that lies in a file's place is not waited for: it reads as empty, and writing fails.
+    A pipe in the file's place is not waited for: it reads as empty, and writing to it fails.
     """
     return os.open(path, flags | _AT_ONCE, 0o600)
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, for its owner alone. Raises OSError."""
+    """Make a folder and its missing parents for its owner only. Raises OSError."""
     if not path.parent.exists():
         make_private_folder(path.parent)
     path.mkdir(mode=0o700, exist_ok=True)
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file for its owner alone, unless there is a file. Raises OSError."""
+    """Make an empty file for its owner only, unless the file exists. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
 
 def replace_file(source: Path, target: Path, patience_s: float = _PATIENCE_S) -> None:
-    """Put a file in another one's place, or just there. Raises OSError.
+    """Move a file to `target`, replacing any file there. Raises OSError.
 
-    Windows refuses that while somebody has one of them open, as a virus scanner has each new file
-    for a moment; elsewhere nobody is waited for.
+    Windows refuses this while a program has one of the files open, as a virus scanner briefly
+    does with each new file, so there this retries for `patience_s` seconds; on other systems it
+    does not wait.
     """
     until = time.monotonic() + patience_s
     while True:
@@ -66,10 +67,10 @@ def replace_file(source: Path, target: Path, patience_s: float = _PATIENCE_S) ->
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write into, which takes its place at the end of the block.
+    """Yield a file beside `path` to write to, which replaces it at the end of the block.
 
-    So either all of it is there, or what was there before; also when several processes write at
-    the same time. It is its owner's alone. Raises OSError.
+    So `path` has either all of the new content or the old one, even if several processes write at
+    the same time. Only the owner can read the file. Raises OSError.
     """
     unfinished = path.with_name(f".{path.name[:200]}.{os.getpid()}{UNFINISHED}")
     try:
@@ -82,7 +83,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a text as `replacing` does; it is on the disk then. Raises OSError."""
+    """Write a text as `replacing` does, and flush it to the disk. Raises OSError."""
     with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -90,12 +91,12 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def unfinished_of(path: Path) -> list[Path]:
-    """List what `replacing` has left beside a file where a process was killed."""
+    """List the files that killed processes left beside `path` in `replacing`."""
     return list(path.parent.glob(f".{glob.escape(path.name[:200])}.*{UNFINISHED}"))
 
 
 def exposed(path: Path) -> bool:
-    """Tell whether somebody else may read a file or folder; links are not followed."""
+    """Return whether other accounts may read a file or folder; links are not followed."""
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode) or os.name == "nt":
         return False
@@ -103,10 +104,10 @@ def exposed(path: Path) -> bool:
 
 
 def close_to_others(path: Path) -> bool:
-    """Make a file or folder private; returns whether nobody else may read it now.
+    """Make a file or folder private; return whether only its owner can read it now.
 
-    Links are left alone, and so are a file with a further name, which may be another program's,
-    and a folder that all accounts share, as that for temporary files.
+    Links are left alone, and so are a file with further hard links, which may belong to another
+    program, and a folder that all accounts share, such as the one for temporary files.
     """
     try:
         found = path.lstat()
@@ -123,9 +124,9 @@ def close_to_others(path: Path) -> bool:
 
 
 def below(folder: Path) -> Iterator[Path]:
-    """Yield everything in a folder and the folders in it, each before its contents.
+    """Yield everything in a folder and its subfolders, each folder before its contents.
 
-    No link is followed. A folder that cannot be listed counts as empty.
+    Links are not followed. A folder that cannot be listed counts as empty.
     """
     try:
         entries = list(os.scandir(folder))

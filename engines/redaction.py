@@ -1,8 +1,8 @@
-"""Replaces the keys and passwords in use wherever a server, a log or an answer repeats them.
+"""The removal of keys and passwords from the texts of servers, logs and answers.
 
-A server can quote a key in an error, a list or an answer. Whoever sends a secret tells it to
-`remember`; whoever takes in a text takes it through `redact`. The register belongs to the
-process, as its environment does: a secret is one wherever its text turns up.
+A server can quote a key in an error, a list or an answer. Code that sends a secret passes it to
+`remember`; code that receives a text passes it through `redact`. The register belongs to the
+whole process, as its environment does: a secret is secret in every text.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from engines.text import held_back
 HIDDEN: Final = "[hidden]"
 _SHORTEST: Final = 4
 _SHORTEST_CERTAIN: Final = 8
-"""Characters of a secret that is one in any text; a shorter one may be a word."""
+"""The fewest characters of a secret that is replaced in every text; a shorter one may be a word."""
 
 _STAND_INS: Final = frozenset({"sk-no-key-required", "lm-studio", "not-needed", "no-key-needed"})
-"""Stand-ins that people write where a server wants some key, whichever: words, too."""
+"""Placeholders that people write for servers that want a key but accept any; they are words too."""
 
 _TOKENS: Final = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"})
-"""Variables that hold a token."""
+"""Environment variables that hold a token."""
 
 _lock = threading.Lock()
 _secrets: dict[str, bool] = {}
@@ -34,7 +34,7 @@ _certain: re.Pattern[str] | None = None
 
 
 def remember(secret: str) -> None:
-    """Replace this secret from now on, in whatever form; one of under 4 characters is not."""
+    """Replace this secret from now on, in every form. Secrets of under 4 characters are ignored."""
     global _said, _certain  # noqa: PLW0603 - the register
     secret = secret.strip()
     with _lock:
@@ -46,7 +46,7 @@ def remember(secret: str) -> None:
 
 
 def remember_environment(environment: Mapping[str, str]) -> None:
-    """Remember the tokens, the keys and the passwords in addresses that variables hold."""
+    """Remember the tokens, keys and address passwords in environment variables."""
     for name, value in environment.items():
         upper = name.upper()
         if upper.startswith("HEARTH_KEY_") or upper in _TOKENS:
@@ -57,7 +57,7 @@ def remember_environment(environment: Mapping[str, str]) -> None:
 
 
 def remember_address(address: str) -> None:
-    """Remember the password in an address, if there is one."""
+    """Remember the password in an address, if it has one."""
     try:
         password = urlsplit(address if "://" in address else f"//{address}").password
     except ValueError:
@@ -68,7 +68,7 @@ def remember_address(address: str) -> None:
 
 
 def forget_secrets() -> None:
-    """Forget every secret, as a new process does; for tests."""
+    """Forget every secret, as in a new process; for tests."""
     global _said, _certain  # noqa: PLW0603 - the register
     with _lock:
         _secrets.clear()
@@ -76,17 +76,17 @@ def forget_secrets() -> None:
 
 
 def redact(text: str) -> str:
-    """Replace every secret in a text that somebody else wrote, such as an error of a server."""
+    """Replace every secret in a text from elsewhere, such as a server's error."""
     return text if _said is None else _said.sub(HIDDEN, text)
 
 
 def redact_certain(text: str) -> str:
-    """Replace the secrets that cannot be ordinary words: for answers and the log."""
+    """Replace the secrets that cannot be ordinary words; for answers and the log."""
     return text if _certain is None else _certain.sub(HIDDEN, text)
 
 
 def redact_value(value: Any) -> Any:
-    """Replace every secret in the texts of a JSON value, which may be nested as deep as is read."""
+    """Replace every secret in the texts of a JSON value, at any depth."""
     if _said is None:
         return value
     if isinstance(value, str):
@@ -99,7 +99,7 @@ def redact_value(value: Any) -> Any:
 
 
 class StreamRedactor:
-    """`redact_certain` for a text in pieces; holds back what may begin a secret."""
+    """`redact_certain` for a text in pieces; it holds back text that can begin a secret."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -113,7 +113,7 @@ class StreamRedactor:
         return text[:shown]
 
     def finish(self) -> str:
-        """Return what was held back, unless so much that the rest of a secret could be guessed."""
+        """Return the text held back; HIDDEN if it is so long that it could give away a secret."""
         rest, self._held = self._held, ""
         return rest if len(rest) < _SHORTEST_CERTAIN else HIDDEN
 
@@ -127,18 +127,18 @@ def _is_certain(secret: str) -> bool:
 
 
 def _pattern(secrets: list[str]) -> re.Pattern[str] | None:
-    """Match the secrets, longest first, so that no part of one is left behind another."""
+    """Return a pattern for the secrets, longest first, so that no part of a longer one remains."""
     ways = [way for it in sorted(secrets, key=len, reverse=True) for way in _ways(it)]
     return re.compile("|".join(ways), re.IGNORECASE) if ways else None
 
 
 def _ways(secret: str) -> list[str]:
-    """List the forms of a secret: as it is, escaped for JSON, address or page, and in Base64."""
+    """List patterns for a secret: as it is, escaped for JSON, URLs or HTML, in hex, in Base64."""
     data = secret.encode()
     ways = ["".join(_character(it) for it in secret), re.escape(data.hex())]
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
-        # The first and last characters hold bits of what stands around it.
+        # The first and last characters also hold bits of the surrounding text.
         inner = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
         if len(inner) >= _SHORTEST_CERTAIN:
             ways.append(re.escape(inner).replace(r"\+", r"[+\-]").replace("/", "[/_]"))
@@ -157,4 +157,4 @@ def _character(it: str) -> str:
 
 
 _NAMED: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-"""The characters that pages escape by name."""
+"""The characters that HTML escapes by name."""

@@ -1,4 +1,4 @@
-"""The list of the engines, and whether they can run on this computer."""
+"""The list of the engines, and whether each can run on this computer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _NO_SERVER: Final = "No server has been added."
 class EngineAvailability:
     """Whether an engine can run on this computer.
 
-    why_not: one sentence, None if it can. about: what there is of it.
+    Attributes:
+        why_not: One sentence; None if it can run.
+        about: Short description of the installation, such as its version.
     """
 
     name: EngineName
@@ -30,10 +32,13 @@ class EngineAvailability:
 
 
 def availability(vllm: Path | None = None, servers: int = 0) -> tuple[EngineAvailability, ...]:
-    """Tell for each engine whether it can run.
+    """Return for each engine whether it can run.
 
-    No library is loaded: whether an installed one loads shows when it is used.
-    vllm: the folder of its environments. servers: how many are known.
+    This loads no library: whether an installed one loads is found out when it is used.
+
+    Args:
+        vllm: The folder of vLLM's environments.
+        servers: Number of configured servers.
     """
     installed = importlib.util.find_spec("llama_cpp") is not None
     return (

@@ -1,4 +1,4 @@
-"""Opening files that a user names or a scan finds: ordinary files only.
+"""Functions that open files which a user names or a scan finds: ordinary files only.
 
 Reading a pipe that lies under a model's name would wait for ever, and so would some devices.
 """
@@ -35,7 +35,7 @@ def _opener(path: str, flags: int) -> int:
     require_regular(Path(path))
     number = os.open(path, flags | _AT_ONCE)
     try:
-        _refuse(path, os.fstat(number))  # another one may lie there now
+        _refuse(path, os.fstat(number))  # the file may have been replaced meanwhile
     except OSError:
         os.close(number)
         raise
@@ -43,20 +43,20 @@ def _opener(path: str, flags: int) -> int:
 
 
 def require_regular(path: Path) -> os.stat_result:
-    """Return the state of an ordinary file; raises as `open_regular` does."""
+    """Return the stat result of an ordinary file; raise as `open_regular` does."""
     found = path.stat()
     _refuse(path, found)
     return found
 
 
 def read_regular(path: Path) -> bytes:
-    """Read an ordinary file; raises as `open_regular` does."""
+    """Read an ordinary file; raise as `open_regular` does."""
     with open_regular(path) as file:
         return file.read()
 
 
 def read_regular_text(path: Path, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Read an ordinary text file; raises as `open_regular` does, and UnicodeDecodeError."""
+    """Read an ordinary text file; raise as `open_regular` does, or UnicodeDecodeError."""
     with open(path, encoding=encoding, errors=errors, opener=_opener) as file:
         return file.read()
 

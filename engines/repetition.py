@@ -1,7 +1,8 @@
-"""Ends answers that turn in circles: the same run of text again and again, word for word.
+"""The detection of answers that loop: the same run of text again and again, word for word.
 
-What only looks alike differs somewhere, such as in a number, and is no circle. In code, tables and
-lists the same line may well stand many times, so there a circle is one that goes on much longer.
+Text that only looks alike differs somewhere, such as in a number, and is not a loop. In code,
+tables and lists the same line can properly be repeated many times, so there only a much longer
+repetition counts as a loop.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta
 NOTE: Final = "The answer was ended, as it repeated itself."
 
 _LONGEST: Final = 2_048
-"""Characters of the longest run that is looked for."""
+"""The longest run of text, in characters, that can count as a loop."""
 _TIMES: Final = 8
 _LEAST: Final = 1_000
-"""Characters that a circle fills at least, some 250 tokens."""
+"""The fewest characters that a loop fills, some 250 tokens."""
 _LEAST_IN_LINES: Final = 8_000
-"""The same in code, tables and lists, and of what has no letter in it, as a drawn line."""
+"""The same for code, tables and lists, and for text without letters, such as a drawn line."""
 _KEPT: Final = max(_TIMES * _LONGEST, _LEAST_IN_LINES)
 _SAMPLE: Final = 32
-"""Characters at the end whose earlier places tell how long a run may be."""
+"""Characters at the end whose earlier positions show how long a run can be."""
 _EVERY: Final = 256
-"""Characters after which it is looked again."""
+"""The number of new characters after which the text is checked again."""
 
 
 class RepetitionWatch:
-    """Watches one text as it grows."""
+    """A check for loops in one growing text."""
 
     def __init__(self) -> None:
         self._tail = ""
@@ -40,7 +41,7 @@ class RepetitionWatch:
         self._new = 0
 
     def take(self, text: str) -> bool:
-        """Take in more of the text; returns whether it turns in circles."""
+        """Add a piece of the text; return whether the text loops."""
         self._tail = (self._tail + text)[-_KEPT:]
         *whole, self._line = (self._line + text).split("\n")
         for line in whole:
@@ -52,7 +53,7 @@ class RepetitionWatch:
         return any(self._circles(period) for period in self._periods())
 
     def _periods(self) -> Iterator[int]:
-        """Yield how long a run could be: back to where the last characters stood before."""
+        """Yield possible lengths of a run, from the earlier places of the last characters."""
         tail = self._tail
         sample, end = tail[-_SAMPLE:], len(tail)
         while (at := tail.rfind(sample, 0, end - 1)) >= 0:
@@ -62,7 +63,7 @@ class RepetitionWatch:
             yield period
 
     def _circles(self, period: int) -> bool:
-        """Return whether each character of a long end is the one so many places before."""
+        """Return whether a long end of the text repeats with this period."""
         tail = self._tail
         run = tail[-period:]
         plain = not self._fenced and any(map(str.isalnum, run)) and not _in_lines(run)
@@ -71,7 +72,7 @@ class RepetitionWatch:
 
 
 def _in_lines(run: str) -> bool:
-    """Return whether a run is made of rows of a table, entries of a list, or indented lines."""
+    """Return whether a run consists of table rows, list items or indented lines."""
     lines = [line for line in run.split("\n") if line.strip()]
     begun = ("|", "- ", "* ", "+ ", "    ", "\t")
     return "\n" in run and all(line.startswith(begun) for line in lines[1:] or lines)
@@ -82,9 +83,9 @@ def without_circles(
     request: ChatRequest,
     cancel: CancelToken,
 ) -> Generator[Event, None, None]:
-    """Answer as an engine's `chat` does, but end an answer that turns in circles.
+    """Answer as an engine's `chat` does, but end an answer that loops.
 
-    Its Done then has the finish reason "repetition", and a note. Raises what `chat` raises.
+    Its Done then has the finish reason "repetition" and a note.
     """
     circles = CancelToken()
     forget = cancel.on_cancel(circles.cancel)

@@ -1,4 +1,4 @@
-"""Turns the bytes and pieces of an answer into text that can be shown: pure."""
+"""The conversion of an answer's bytes and pieces into text that can be shown; pure."""
 
 from __future__ import annotations
 
@@ -9,34 +9,40 @@ from functools import lru_cache
 from typing import Final
 
 SEAM = "\ufdd0"
-"""Where a text is cut, so that no token spans the cut. Unicode keeps this code point free of any
-character."""
+"""A mark for a cut in a text, so that no token spans the cut.
+
+Unicode assigns no character to this code point.
+"""
 
 
 _ORDERS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys, except for tabs and the ends of lines: the control characters of ASCII and
-Latin-1, and those by which a text is shown in another order than it is written."""
+"""Characters that control a terminal, except tabs and line ends.
+
+These are the control characters of ASCII and Latin-1, and those that change the direction in which
+text is shown.
+"""
 
 
 def harmless(text: str) -> str:
-    """Make a text safe for a terminal: U+FFFD stands for each control sequence to it."""
+    """Make a text safe for a terminal: replace each control character with U+FFFD."""
     return _ORDERS.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
 def on_one_line(text: str) -> str:
-    """Make a name or a title safe for a terminal, without line ends and tabs."""
+    """Make a name or a title safe for a terminal, with spaces for line ends and tabs."""
     return harmless(" ".join(text.split("\n")).replace("\t", " "))
 
 
 def json_harmless(text: str) -> str:
-    """Write JSON that says the same, with each control sequence to a terminal spelled out."""
+    """Escape the control characters in JSON text, without changing its meaning."""
     return _ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
 class Utf8Decoder:
-    """Takes bytes, gives whole characters. Bytes that are no UTF-8 become U+FFFD.
+    """A decoder that takes bytes and returns whole characters. Invalid UTF-8 becomes U+FFFD.
 
-    whole: the bytes so far do not end inside a character.
+    Attributes:
+        whole: Whether the bytes so far end at the end of a character.
     """
 
     def __init__(self) -> None:
@@ -51,13 +57,13 @@ class Utf8Decoder:
         return text
 
     def finish(self) -> str:
-        """Return what is left: U+FFFD, if the last character never became whole."""
+        """Return the rest: U+FFFD if the last character is incomplete."""
         self.whole = True
         return self._decoder.decode(b"", True)
 
 
 def held_back(text: str, markers: Sequence[str]) -> int:
-    """Return the length of the longest end of `text` that may begin one of `markers`."""
+    """Return the length of the longest end of `text` that can begin one of `markers`."""
     longest, letters = _beginnings(tuple(markers))
     for at in range(max(0, len(text) + 1 - longest), len(text)):
         if text[at] in letters:
@@ -69,14 +75,17 @@ def held_back(text: str, markers: Sequence[str]) -> int:
 
 @lru_cache(64)
 def _beginnings(markers: tuple[str, ...]) -> tuple[int, frozenset[str]]:
-    """Return the length of the longest marker, and the letters that markers begin with."""
+    """Return the length of the longest marker, and the first letters of all markers."""
     return max(map(len, markers), default=0), frozenset(marker[:1] for marker in markers)
 
 
 class StopStrings:
-    """Ends a text before the first of some strings, however it is cut into pieces.
+    """A filter that ends a text before the first stop string, however the text is cut into pieces.
 
-    Holds back no more than may be the beginning of one of them. hit: the one that was met.
+    It holds back only text that can be the beginning of a stop string.
+
+    Attributes:
+        hit: The stop string that was found; "" if none was.
     """
 
     def __init__(self, stops: Sequence[str]) -> None:
@@ -85,7 +94,7 @@ class StopStrings:
         self.hit = ""
 
     def feed(self, piece: str) -> str:
-        """Take a piece; returns the text that can be shown now, nothing more after a hit."""
+        """Take a piece; return the text that can be shown now, and nothing more after a hit."""
         if self.hit:
             return ""
         if not self._stops:
@@ -93,7 +102,8 @@ class StopStrings:
         text = self._held + piece
         found = [(at + len(stop), at, stop) for stop in self._stops if (at := text.find(stop)) >= 0]
         if found:
-            # The one that was complete first, as if the text had come letter by letter.
+            # Take the stop string that was complete first, as if the text had come letter by
+            # letter.
             _, at, self.hit = min(found)
             self._held = ""
             return text[:at]
@@ -102,11 +112,11 @@ class StopStrings:
         return text[:shown]
 
     def finish(self) -> str:
-        """Return what was held back, when the text ends without a hit."""
+        """Return the text held back, when the text ends without a hit."""
         rest, self._held = self._held, ""
         return rest
 
 
 def amount(count: int) -> str:
-    """Write bytes for people, decimal: 5.2 GB, 18 MB."""
+    """Return a number of bytes in decimal units, for people: 5.2 GB, 18 MB."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:.0f} MB"

@@ -1,6 +1,6 @@
 """The values that go into an engine and the events that come out of it.
 
-Sizes are bytes, lengths are tokens, times are seconds.
+Sizes are in bytes, lengths in tokens and times in seconds.
 """
 
 from __future__ import annotations
@@ -13,54 +13,61 @@ from typing import Any, Literal
 from engines.memory.buffers import Buffers
 
 EngineName = Literal["llamacpp", "vllm", "remote"]
-"""The engines: this process, the worker that Hearth looks after, another server."""
+"""The engines: llama.cpp in this process, Hearth's own vLLM worker, or another server."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "cancelled", "tool", "repetition"]
 MtpMode = Literal["auto", "on", "off"]
 MtpSwitch = Literal["request", "restart", "restart_for_on", "server"]
 MtpKind = Literal["embedded", "drafter", "lookup", "none"]
-"""The kinds of drafters: layers in the model's own file, a drafter's file, the text itself."""
+"""The kinds of drafters: layers in the model's own file, a drafter file, or the text itself."""
 
 Ability = Literal["chat", "thinks", "tools", "embeds", "sees", "hears"]
-"""What a model can do by its chat template: chat at all (a base model has none), think before it
-answers, and call tools; or that it gives no answers, but vectors or ranks of texts. By its
-projector: take pictures and sounds."""
+"""The abilities of a model.
+
+Its chat template decides whether it can chat at all (a base model cannot), think before it
+answers, and call tools. "embeds" is a model that produces vectors or rankings of texts instead of
+answers. Its projector decides whether it takes pictures and sounds.
+"""
 
 MAX_DEPTH = 8
-"""Most tokens that are drafted ahead of the model."""
+"""The largest number of tokens drafted ahead of the model."""
 
 HEAD_BATCH = 128
-"""Most tokens that a head in the model's own file evaluates in one call. On a processor more are no
-faster, and its buffers grow with them."""
+"""The most tokens that a prediction head in the model's own file evaluates in one call.
+
+On a processor a larger batch is no faster, and the head's buffers grow with it.
+"""
 
 KvType = Literal["f16", "q8_0", "q4_0"]
 
 Thinking = Literal["none", "always", "switch"]
-"""Whether a model reasons before it answers: never, always, or as it is asked to."""
+"""Whether a model reasons before it answers: never, always, or on request."""
 
 ModelKind = Literal["chat", "embedding", "rerank"]
-"""What a loaded model gives: answers, vectors of texts, or how well texts answer a question."""
+"""What a loaded model produces: answers, vectors of texts, or scores for ranking texts."""
 
 MediaKind = Literal["image", "audio"]
 
 ToolChoice = Literal["auto", "none", "required"]
-"""Whether an answer may ask for tools, must not, or has to."""
+"""Whether an answer may, must not or has to call tools."""
 
 Overflow = Literal["leave_out", "stop"]
-"""The policy when a conversation outgrows the context: the oldest turns leave, or it is an
-error."""
+"""What to do when a conversation outgrows the context: leave out the oldest turns, or fail."""
 
 
 @dataclass(frozen=True)
 class EngineStatus:
-    """The state of an engine at this moment.
+    """The present state of an engine.
 
-    state: "stopped" where nothing is loaded. words, share: what a load does just now, "" where the
-    engine has no words for it, and how far it is, 0 to 1.
-    log: the last lines that its worker wrote, oldest first; those of the last worker once it has
-    ended. process: the number of the worker's first process; 0 where it has none on this system.
-    elsewhere: it computes outside this system, on a server or in WSL2.
+    Attributes:
+        state: "stopped" if nothing is loaded.
+        words: Description of the current step of a load; "" if the engine has none.
+        share: Progress of the load, 0 to 1.
+        log: The last lines that the worker wrote, oldest first; after it ended, those of the last
+            worker.
+        process: Process id of the worker's first process; 0 if it has none on this system.
+        elsewhere: Whether it computes outside this system, on a server or in WSL2.
     """
 
     state: Literal["stopped", "loading", "ready"] = "stopped"
@@ -73,7 +80,11 @@ class EngineStatus:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """The model asks for a tool. arguments: JSON text as the model wrote it."""
+    """A tool call by the model.
+
+    Attributes:
+        arguments: JSON text as the model wrote it.
+    """
 
     name: str
     arguments: str
@@ -82,11 +93,16 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolCallDelta:
-    """The next piece of a call that is still being written; a ToolCall with all of it follows.
+    """The next piece of a tool call that is still being written.
 
-    Where the answer is cut off in the middle of its arguments, none does: there is nothing to carry
-    out then. index: which call of the answer it is, from 0. name, id: of the call, in every piece.
-    arguments: the next piece of its JSON text; "" in the first.
+    A ToolCall with the whole call follows, unless the answer is cut off in the middle of the
+    arguments: then there is nothing to carry out.
+
+    Attributes:
+        index: Position of the call in the answer, from 0.
+        name: Name of the tool, in every piece.
+        id: Id of the call, in every piece.
+        arguments: The next piece of the JSON text; "" in the first piece.
     """
 
     index: int
@@ -99,8 +115,10 @@ class ToolCallDelta:
 class Medium:
     """A picture or a sound in a message.
 
-    data: a file that llama.cpp reads itself: PNG, JPEG, BMP or GIF; WAV, MP3 or FLAC. sha256: of
-    data, in hexadecimal. at: so many characters of the message's text stand before it.
+    Attributes:
+        data: A file that llama.cpp reads itself: PNG, JPEG, BMP or GIF; WAV, MP3 or FLAC.
+        sha256: SHA-256 of `data`, in hexadecimal.
+        at: Number of characters of the message's text that stand before it.
     """
 
     kind: MediaKind
@@ -113,11 +131,14 @@ class Medium:
 class Message:
     """A message of a conversation.
 
-    pinned: it stays in the prompt when others leave. reasoning: what the model thought before this
-    answer; a chat template decides whether it sees it again. media: its pictures and sounds, in the
-    order of their places in the text.
-    calls: the tools that an assistant's message asked for. tool, call_id: of a message of role
-    "tool", whose text is a tool's result, the tool's name and the id of the call it answers.
+    Attributes:
+        pinned: Whether it stays in the prompt when others are left out.
+        reasoning: The model's reasoning before this answer; the chat template decides whether the
+            model sees it again.
+        calls: The tool calls of an assistant's message.
+        tool: In a message of role "tool", the name of the tool whose result is the text.
+        call_id: In a message of role "tool", the id of the call that it answers.
+        media: Pictures and sounds, in the order of their positions in the text.
     """
 
     role: Role
@@ -132,20 +153,30 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """The settings of the sampler. A temperature of 0 is greedy: always the likeliest token.
+    """The settings of the sampler.
 
-    top_k 0, top_p 1, min_p 0 and repeat_penalty 1 switch their step off.
-    seed None draws a fresh one for each answer; the one used is in `Done.seed`.
-    grammar: GBNF whose rule "root" the whole answer must follow; None leaves it free.
-    schema: JSON schema, as JSON text, that the whole answer must follow; at most one of the two.
-    presence_penalty, frequency_penalty: taken off the logit of a token that is in the answer
-    already, once and for each time; 0 switches them off. logit_bias: added to a token's logit.
-    logprobs: how many of the likeliest tokens to tell for each token of the answer, 0 for the
-    token alone; None tells none.
-    ignore_end: the answer goes on past the tokens that end a turn, until max_tokens, a stop string
-    or one of stop_tokens. min_tokens: nothing ends the answer before so many tokens, not even a
-    stop string. Neither can be combined with a grammar, a schema or tools. stop_tokens: tokens
-    that end the answer; they are no part of it.
+    Attributes:
+        temperature: 0 is greedy: always the likeliest token.
+        top_k: 0 switches this step off.
+        top_p: 1 switches this step off.
+        min_p: 0 switches this step off.
+        repeat_penalty: 1 switches this step off.
+        seed: None draws a new one for each answer; the seed used is in `Done.seed`.
+        grammar: GBNF whose rule "root" the whole answer must follow; None for a free answer.
+        schema: JSON schema, as JSON text, that the whole answer must follow; not together with
+            `grammar`.
+        presence_penalty: Subtracted once from the logit of each token already in the answer; 0 is
+            off.
+        frequency_penalty: Subtracted from a token's logit for each time it is in the answer; 0 is
+            off.
+        logit_bias: Pairs of a token and the value added to its logit.
+        logprobs: Number of likeliest tokens to report with each token of the answer; 0 reports the
+            token alone, None reports nothing.
+        ignore_end: Continue past the tokens that end a turn, until `max_tokens`, a stop string or
+            one of `stop_tokens`. Not together with a grammar, a schema or tools.
+        min_tokens: Nothing ends the answer before this many tokens, not even a stop string. Not
+            together with a grammar, a schema or tools.
+        stop_tokens: Tokens that end the answer, and are not part of it.
     """
 
     temperature: float = 0.7
@@ -173,7 +204,11 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a model may ask for. parameters: a JSON schema of its arguments."""
+    """A tool that a model may call.
+
+    Attributes:
+        parameters: JSON schema of its arguments.
+    """
 
     name: str
     description: str
@@ -184,25 +219,27 @@ class Tool:
 class ChatRequest:
     """A conversation that ends with the message to answer.
 
-    A last message of role "assistant" is a part of an answer that the engine goes on with.
-    max_tokens None means: until the model ends its turn or the context is full.
-    mtp: "auto" drafts where it pays, "on" always, "off" never. depth: tokens to draft ahead, 1 to
-    MAX_DEPTH, where it is not to be chosen by what pays.
-    chat: names the conversation; what the engine computed for it may be kept on disk under this
-    name, so that it can go with its chat. None keeps nothing there.
-    thinking: whether the model shall reason first; None as its chat template has it by itself.
-    effort: how hard it shall reason, one of `LoadedModel.efforts`; None as the template has it.
-    thinking_budget: tokens after which its reasoning is ended; None sets no limit.
-    overflow: what to do where the messages do not fit the context.
-    tools: what the model may ask for; asking ends its answer with the reason "tool".
-    tool_choice: whether it may, must not or has to ask. only_tool: the one that it may ask for,
-    where it has to; "" leaves it all of them. parallel_tools: it may ask for several at once.
-    prompt: text or tokens to go on with as they are, without a chat template; then there are no
-    messages. suffix: text that comes behind the answer to a prompt of text, which fills the gap.
-    echo: the prompt comes before its answer as `PromptEcho`, with the probabilities of its tokens
-    where `Sampling.logprobs` asks for those of the answer's.
-    adapter: the name of one of `LoadPlan.adapters` to answer with; None is the model by itself.
-    guest: another program asks; the prompts of those who ask here are read first.
+    Attributes:
+        messages: If the last one has the role "assistant", the engine continues that answer.
+        max_tokens: None means until the model ends its turn or the context is full.
+        mtp: "auto" drafts when that makes the answer faster, "on" always, "off" never.
+        depth: Tokens to draft ahead, 1 to MAX_DEPTH; None picks the fastest depth.
+        chat: Name of the conversation. The engine may keep computed state on disk under this name,
+            so that it can be deleted with its chat; None keeps nothing on disk.
+        thinking: Whether the model should reason first; None leaves it to the chat template.
+        thinking_budget: Number of tokens after which the reasoning is ended; None for no limit.
+        effort: How hard to reason, one of `LoadedModel.efforts`; None leaves it to the template.
+        overflow: What to do if the messages do not fit the context.
+        tools: The tools that the model may call; a call ends the answer with the reason "tool".
+        tool_choice: Whether the model may, must not or has to call a tool.
+        only_tool: The one tool it may call if it has to call one; "" allows all of them.
+        parallel_tools: Whether one answer may contain several calls.
+        prompt: Text or tokens to continue as they are, without a chat template or messages.
+        suffix: Text that follows the answer to a text prompt; the answer fills the gap.
+        echo: Send the prompt before its answer as `PromptEcho`, with the log probabilities of its
+            tokens if `Sampling.logprobs` asks for those of the answer.
+        adapter: Name of one of `LoadPlan.adapters` to answer with; None for the model alone.
+        guest: Whether another program asks; prompts from this computer's user are read first.
     """
 
     messages: tuple[Message, ...]
@@ -228,15 +265,18 @@ class ChatRequest:
 
     @property
     def judges_prompt(self) -> bool:
-        """Whether the probabilities of the prompt's tokens are asked for."""
+        """Whether the log probabilities of the prompt's tokens are requested."""
         return self.echo and self.sampling.logprobs is not None
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """A LoRA adapter: a folder or file, and the name by which it is asked for.
+    """A LoRA adapter.
 
-    size_bytes: of a file, for the estimate; 0 for a folder.
+    Attributes:
+        name: The name by which requests choose it.
+        path: A folder or a file.
+        size_bytes: Size of a file, for the estimate; 0 for a folder.
     """
 
     name: str
@@ -246,37 +286,46 @@ class Adapter:
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """The plan of a load; made by `engines.memory.planner`, carried out by an engine.
+    """The plan of a load, made by `engines.memory.planner` and carried out by an engine.
 
-    gpu_layers: layers placed on GPUs, -1 for all of them, 0 for none.
-    threads, batch_threads: for one token at a time, and for evaluating a prompt.
-    batch: most tokens evaluated in one call of the library.
-    drafter: the file that drafts tokens for this model, if there is one. projector: the file that
-    turns pictures or sounds into embeddings for this model, if there is one; projector_note: why it
-    is left out, a sentence where one is there.
-    draft_max: most tokens drafted ahead, up to MAX_DEPTH; 0 makes no room for drafting at all.
-    lookup: they come from the text itself, for engines that settle that when they start.
-    kept_bytes: memory for the KV caches of conversations other than the present one.
-    mtp_note: one sentence on what cannot draft for this model and why; empty if all is there.
-    anyway: load it even if it does not seem to fit.
-    repack: weights may be copied into a layout that suits the processor. What is copied cannot
-    leave memory again, as the pages of a mapped file can.
-    devices: the devices that layers go to, as the engine's library calls them, the first gets the
-    first layers; none named is all that can be used.
-    experts_in_ram: of so many layers, from the first, the experts of a mixture stay in the
-    computer's own memory, whatever gpu_layers says.
-    parallel: conversations that are answered at once; with llama.cpp each has a context of its own,
-    as long as `context` says.
-    memory_share: the part of a card's memory that an engine may take, above 0, at most 1; None is
-    what the plan needs. tensor_parallel: cards that share each layer. nodes: computers that share
-    layers.
-    adapters: LoRA adapters that can be asked for by name.
-    offload_bytes: weights of each card that stay in the computer's own memory. batched: most tokens
-    that an engine with a process of its own evaluates in one step, 0 for its own number.
-    prefix_cache: what was read of a prompt is kept for others that begin like it. pictures, sounds:
-    an engine that needs no projector makes room for them.
-    server, served: for a model on another server, its profile's id and the model's name there;
-    `model` is then that name too, and no file.
+    Attributes:
+        model: Path of the model; the model's name if it runs on another server.
+        context: Tokens of the context.
+        threads: Threads for evaluating one token at a time.
+        batch_threads: Threads for evaluating a prompt.
+        gpu_layers: Layers placed on GPUs; -1 for all of them, 0 for none.
+        batch: Most tokens evaluated in one call of the library.
+        drafter: The file that drafts tokens for this model, if there is one.
+        projector: The file that turns pictures or sounds into embeddings for this model, if there
+            is one.
+        projector_note: A sentence why an existing projector is left out.
+        draft_max: Most tokens drafted ahead, up to MAX_DEPTH; 0 reserves no room for drafting.
+        lookup: Draft from the text itself, for engines that settle this when they start.
+        kept_bytes: Memory for the KV caches of conversations other than the present one.
+        mtp_note: One sentence on what cannot draft for this model and why; "" if nothing is
+            missing.
+        anyway: Load the model even if it does not seem to fit.
+        repack: Allow copying weights into a layout that suits the processor. Copied weights cannot
+            leave memory again, unlike the pages of a mapped file.
+        devices: The devices that get layers, by the names of the engine's library; the first device
+            gets the first layers. Empty for all usable devices.
+        experts_in_ram: Number of layers, from the first, whose mixture-of-experts weights stay in
+            the computer's own memory, whatever `gpu_layers` says.
+        parallel: Conversations that are answered at once; in llama.cpp each has a context of its
+            own, of the length `context`.
+        memory_share: Share of a card's memory that an engine may take, above 0 and at most 1; None
+            takes what the plan needs.
+        tensor_parallel: Number of cards that share each layer.
+        nodes: Number of computers that share the layers.
+        adapters: LoRA adapters that requests can choose by name.
+        offload_bytes: Weights of each card that stay in the computer's own memory.
+        batched: Most tokens that an engine with a process of its own evaluates in one step; 0 for
+            the engine's own number.
+        prefix_cache: Keep the evaluated prompt for other prompts that begin the same way.
+        pictures: Make room for pictures, in an engine that needs no projector.
+        sounds: Make room for sounds, in an engine that needs no projector.
+        server: For a model on another server, the id of the server's profile.
+        served: For a model on another server, the model's name there.
     """
 
     model: Path
@@ -314,22 +363,30 @@ class LoadPlan:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """The description of the model that an engine has loaded.
+    """The model that an engine has loaded.
 
-    mtp: what can guess tokens ahead for it. mtp_line: one sentence that says so, or why nothing
-    can, and from the measured costs whether it can pay.
-    buffers: what the library says that it allocated. grown_bytes: what the process grew by, None
-    where that could not be measured. thinking: as the model's chat template has it; thinks:
-    whether it reasons where nothing is asked for. efforts: how hard it can be asked to reason, the
-    least first; none where the template has no such thing. effort: the usual one of them.
-    mtp_switch: what it takes to change MTP: nothing ("request"), a new start of the engine between
-    off and the others ("restart") or between on and the others ("restart_for_on"), or somebody
-    else's doing ("server"). restart_s: how long the last start took, in seconds. notes: what of the
-    plan this engine does otherwise, one sentence each.
-    answers_at_once: how many requests it answers side by side.
-    kind: what it gives. dimensions: the length of its vectors, 0 where it gives none.
-    sees, hears: whether messages may have pictures and sounds; None where a server does not tell.
-    Of a server that does not tell, parameters and size_bytes are 0 and context is 0.
+    For a server that does not report them, `parameters`, `size_bytes` and `context` are 0.
+
+    Attributes:
+        mtp: What can draft tokens for it.
+        mtp_line: One sentence on what drafts or why nothing can, and, from the measured costs,
+            whether drafting can make answers faster.
+        buffers: The allocations that the library reports.
+        grown_bytes: How much the process grew; None if that could not be measured.
+        thinking: Whether it reasons, according to its chat template.
+        thinks: Whether it reasons if the request does not say.
+        efforts: The levels of reasoning effort, lowest first; empty if the template has none.
+        effort: The default effort.
+        mtp_switch: What a change of MTP takes: nothing ("request"), a restart of the engine between
+            off and the other modes ("restart") or between on and the other modes
+            ("restart_for_on"), or a change on somebody else's server ("server").
+        restart_s: Duration of the last start, in seconds.
+        notes: What this engine does differently from the plan, one sentence each.
+        answers_at_once: Number of requests it answers side by side.
+        kind: What it produces.
+        dimensions: Length of its vectors; 0 if it produces none.
+        sees: Whether messages may contain pictures; None if a server does not report it.
+        hears: Whether messages may contain sounds; None if a server does not report it.
     """
 
     name: str
@@ -360,12 +417,16 @@ class LoadedModel:
 
 @dataclass(frozen=True)
 class Measured:
-    """The tokens that a request takes of the context; nothing is evaluated for it.
+    """The context tokens that a request takes, counted without evaluating anything.
 
-    lengths: tokens of each message, with its even share of the chat template's own. total: of the
-    prompt with all of them. kept: room for the answer. context: of the loaded model.
-    left: the messages that would have to leave, by their place. prompt: tokens of what is left
-    without them; no answer is possible where they do not fit the context.
+    Attributes:
+        lengths: Tokens of each message, including an even share of the chat template's own tokens.
+        total: Tokens of the prompt with all messages.
+        kept: Tokens reserved for the answer.
+        context: Tokens of the loaded model's context.
+        left: Indexes of the messages that would have to be left out.
+        prompt: Tokens of the prompt without those; if they do not fit the context, no answer is
+            possible.
     """
 
     lengths: tuple[int, ...]
@@ -378,12 +439,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class PromptReady:
-    """The prompt is rendered; its evaluation starts.
+    """An event: the prompt is rendered and its evaluation starts.
 
-    prompt_tokens counts the whole prompt, cached_tokens those of it that need no evaluation
-    because their keys and values are still in the KV cache.
-    left_out: how many messages did not fit the context and are not in the prompt. left: which ones,
-    by their place in the request.
+    Attributes:
+        prompt_tokens: Tokens of the whole prompt.
+        cached_tokens: Those that need no evaluation because their keys and values are still in the
+            KV cache.
+        left_out: Number of messages that did not fit the context and are not in the prompt.
+        left: Their indexes in the request.
     """
 
     prompt_tokens: int
@@ -394,12 +457,14 @@ class PromptReady:
 
 @dataclass(frozen=True)
 class TokenLogprob:
-    """A token with the natural logarithm of its probability before the sampler changed it.
+    """A token with its log probability (natural logarithm) before the sampler changed it.
 
-    token: its number, -1 where a server does not tell it. logprob: not a number for the first token
-    of a prompt, before which there is nothing.
-    text: what it stands for, with replacement characters where that is half a character; raw: its
-    bytes. likeliest: the likeliest tokens at its place, the first first.
+    Attributes:
+        token: Its number; -1 if a server does not report it.
+        text: Its text, with replacement characters for an incomplete character.
+        raw: Its bytes.
+        logprob: NaN for the first token of a prompt, which nothing precedes.
+        likeliest: The likeliest tokens at its position, most likely first.
     """
 
     token: int
@@ -411,9 +476,11 @@ class TokenLogprob:
 
 @dataclass(frozen=True)
 class PromptEcho:
-    """A prompt that was asked for with its answer; comes once it is read.
+    """An event: a prompt that was requested together with its answer, sent once it has been read.
 
-    logprobs: of its tokens, where they were asked for; the text is what these spell, then.
+    Attributes:
+        text: The prompt; spelled from its tokens if `logprobs` is given.
+        logprobs: Of the prompt's tokens, if requested.
     """
 
     text: str
@@ -422,9 +489,10 @@ class PromptEcho:
 
 @dataclass(frozen=True)
 class TextDelta:
-    """The next piece of the answer: whole characters only.
+    """The next piece of the answer, in whole characters.
 
-    logprobs: of the tokens that ended in it, where they were asked for.
+    Attributes:
+        logprobs: Of the tokens that ended in this piece, if requested.
     """
 
     text: str
@@ -440,15 +508,19 @@ class ReasoningDelta:
 
 @dataclass(frozen=True)
 class WasReasoning:
-    """The text so far was all reasoning, of which the model left out the opening marker."""
+    """An event: all text so far was reasoning; the model left out the opening marker."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one answer. context is the size of the loaded model's context.
+    """The token counts of one answer.
 
-    reasoning_tokens: those of the completion that are the model's reasoning, without markers.
-    guessed: nobody counted the completion; its tokens are a guess by the length of the text.
+    Attributes:
+        completion_tokens: Tokens of the answer with its reasoning.
+        context: Tokens of the loaded model's context.
+        left_out: Number of messages that did not fit the context.
+        reasoning_tokens: Completion tokens that are reasoning, without markers.
+        guessed: Whether the completion was not counted but estimated from the length of the text.
     """
 
     prompt_tokens: int
@@ -462,9 +534,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class Timing:
-    """The times of an answer, as the engine measured them. ttft_s: from request to first token.
+    """The times of an answer, as the engine measured them. A rate is 0 if it was not measured.
 
-    A rate is 0 where it was not measured.
+    Attributes:
+        ttft_s: Seconds from the request to the first token.
+        prefill_tok_s: Prompt tokens evaluated per second.
+        decode_tok_s: Tokens written per second.
     """
 
     load_s: float
@@ -474,7 +549,7 @@ class Timing:
 
 
 def takes_restart(switch: MtpSwitch, before: MtpMode, after: MtpMode) -> bool:
-    """Tell whether an engine has to start again where one mode follows another."""
+    """Return whether the engine has to restart to change from one MTP mode to another."""
     border: Mapping[MtpSwitch, MtpMode] = {"restart": "off", "restart_for_on": "on"}
     apart = border.get(switch)
     return apart is not None and (before == apart) != (after == apart)
@@ -482,11 +557,14 @@ def takes_restart(switch: MtpSwitch, before: MtpMode, after: MtpMode) -> bool:
 
 @dataclass(frozen=True)
 class MtpReport:
-    """The state of multi-token prediction, with its reason; also an event while answering.
+    """The state of multi-token prediction, with its reason; also an event during an answer.
 
-    depth: tokens drafted ahead now, or at the end the usual number. drafted, accepted: tokens.
-    gain: decoding speed over that without MTP, as far as it was measured; None before that.
-    bound: the most that the cost of checking drafts and the acceptance so far allow.
+    Attributes:
+        depth: Tokens drafted ahead now; at the end of an answer, the usual number.
+        drafted: Number of drafted tokens.
+        accepted: Number of accepted tokens.
+        gain: Decoding speed relative to that without MTP; None until measured.
+        bound: The largest gain that the cost of checking drafts and the acceptance so far allow.
     """
 
     mode: MtpMode
@@ -502,13 +580,15 @@ class MtpReport:
 
 @dataclass(frozen=True)
 class MtpCheck:
-    """Whether a greedy answer with MTP has the tokens of the one without.
+    """A comparison of a greedy answer with MTP to one without.
 
-    tokens: compared, up to the first that differs. depth: tokens drafted ahead. accepted: drafted
-    tokens that became part of the answer.
-    gap: where they differ, how far the logits of the two tokens are apart without MTP, in units
-    of the standard deviation of all logits there; a tie is a gap near zero. None if nothing
-    differs.
+    Attributes:
+        identical: Whether both have the same tokens.
+        tokens: Number of tokens compared, up to the first difference.
+        depth: Tokens drafted ahead.
+        accepted: Drafted tokens that became part of the answer.
+        gap: At the first difference, the distance between the logits of the two tokens without MTP,
+            in standard deviations of all logits there; near zero is a tie. None if nothing differs.
     """
 
     identical: bool
@@ -520,10 +600,11 @@ class MtpCheck:
 
 @dataclass(frozen=True)
 class Done:
-    """The last event of every answer that did not raise.
+    """The last event of every answer that did not raise an error.
 
-    notes: what of the request the engine did otherwise, one sentence each. stop: which of the
-    request's stop strings ended it; "" for none, and where a server does not tell.
+    Attributes:
+        notes: What the engine did differently from the request, one sentence each.
+        stop: The stop string that ended the answer; "" if none did or a server does not report it.
     """
 
     finish_reason: FinishReason
@@ -537,7 +618,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of texts, one each, of length 1. tokens: that were read for them."""
+    """The vectors of texts, one for each text, normalised to length 1.
+
+    Attributes:
+        tokens: Number of tokens read for them.
+    """
 
     vectors: tuple[tuple[float, ...], ...]
     tokens: int
@@ -545,9 +630,11 @@ class Vectors:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How well documents answer a question: one score each, higher is better.
+    """Scores of how well documents answer a question.
 
-    tokens: that were read for them.
+    Attributes:
+        scores: One for each document; higher is better.
+        tokens: Number of tokens read for them.
     """
 
     scores: tuple[float, ...]

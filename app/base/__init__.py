@@ -1,1 +1,1 @@
-"""What every subject stands on: errors, the data folder, the database, secrets."""
+"""The basis of every subject: errors, the data folder, the database and secrets."""

@@ -1,4 +1,4 @@
-"""The database file: opening, migrating, transactions; a connection for each thread."""
+"""The database file: opening, migrating and transactions, with one connection per thread."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from app.base.migrations import MIGRATIONS
 from engines.private import make_private_file
 
 MEMORY: Final = Path(":memory:")
-"""The path of a database that no file holds."""
+"""The path of a database that exists only in memory."""
 
 SQLITE_VERSION: Final = sqlite3.sqlite_version
 
 BESIDE: Final = ("-wal", "-shm", "-journal")
-"""Ends of the names of the files that SQLite keeps beside a database."""
+"""The suffixes of the files that SQLite keeps beside a database."""
 
 PUT_BACK: Final = "Restore a copy of it, or move the data folder away to begin without chats."
-"""The advice for a database that is not as it was."""
+"""The advice for a damaged or missing database."""
 
 PUT_BACK_IN_TERMINAL: Final = (
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
@@ -48,10 +48,10 @@ def _beside(path: Path, end: str) -> Path:
 
 
 def require_files(path: Path) -> None:
-    """Refuse a database that is no file, or has something other than a file beside it.
+    """Refuse a database that is not a file, or has something other than a file beside it.
 
-    SQLite would wait for it, or begin anew at the end of a link that leads nowhere. Raises
-    DatabaseDamaged.
+    SQLite would wait for such a thing, or start a new database at the target of a broken link.
+    Raises DatabaseDamaged.
     """
     for place in (path, *(_beside(path, end) for end in BESIDE)):
         if place.is_symlink() and not place.exists():
@@ -68,9 +68,9 @@ def require_files(path: Path) -> None:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a database for us alone; what is deleted in it is written over with zeros.
+    """Open a database for its owner only; overwrite deleted data in it with zeros.
 
-    So SQLite does in some builds by itself, and not in others. Raises AppError.
+    Some builds of SQLite do so by default, others do not. Raises AppError.
     """
     if path != MEMORY:
         require_files(path)
@@ -85,7 +85,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _unwritable(path: Path) -> Path | None:
-    """Find a file of the database, or its folder, that the system does not let us write to."""
+    """Return a file of the database, or its folder, that the system does not let us write to."""
     places = (path, *(_beside(path, end) for end in BESIDE), path.parent)
     return next((it for it in places if it.exists() and not os.access(it, os.W_OK)), None)
 
@@ -105,9 +105,15 @@ class Database:
     Every commit reaches the disk (synchronous=FULL): a question that was sent survives a power
     cut. The owner calls `close`, after all threads that used the database have ended.
 
-    reads_only: why nothing can be written, where that is so; what is there can be read then.
-    Raises on opening: DatabaseNewer, DatabaseDamaged, DatabaseBusy, and DataFolderReadOnly or
-    DiskFull where there is nothing to be read either.
+    Attributes:
+        reads_only: Why nothing can be written; None if writing works. Reading works in any case.
+
+    Raises:
+        DatabaseNewer: A newer Hearth wrote it.
+        DatabaseDamaged: It cannot be read.
+        DatabaseBusy: Another program keeps it locked.
+        DataFolderReadOnly: It cannot be written, and there is nothing to read either.
+        DiskFull: The disk is full, and there is nothing to read either.
     """
 
     def __init__(self, path: Path) -> None:
@@ -131,13 +137,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to read with; rows have names."""
+        """Lend a connection for reading; its rows have names."""
         with self._explained():
             yield self._connection()
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction: everything in the block is saved at its end, or nothing."""
+        """Open a transaction: the block's changes are saved together at its end, or not at all."""
         if self.reads_only is not None:
             raise self.reads_only
         with self._explained():
@@ -168,7 +174,7 @@ class Database:
         return connection
 
     def _close_left(self) -> None:
-        """Close the connections of threads that have ended: a server's come and go."""
+        """Close the connections of threads that have ended; a server's threads come and go."""
         left = [it for it in self._connections if not it[0]()]
         for it in left:
             it[1].close()
@@ -186,13 +192,14 @@ class Database:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        # On macOS a commit is else told to be on the disk while it is in that disk's own memory.
+        # On macOS a commit would otherwise count as saved while it is still in the disk's own
+        # memory.
         connection.execute("PRAGMA fullfsync=ON")
         connection.execute("PRAGMA foreign_keys=ON")
         return connection
 
     def _open_to_read(self, hindered: NothingKept) -> None:
-        """Open what cannot be written to. Raises `hindered` where that cannot be read either."""
+        """Open a database that cannot be written. Raises `hindered` if it cannot be read either."""
         self.close()
         self._local = threading.local()
         if not self._path.is_file():
@@ -200,8 +207,8 @@ class Database:
         uri, wal = self._path.absolute().as_uri(), _beside(self._path, "-wal")
         try:
             whole = not wal.exists() or wal.stat().st_size == 0
-            # Where SQLite finds no place for the lists that it keeps beside a file, it can read the
-            # file alone, which is all there is unless something waits in the file beside it.
+            # If SQLite cannot create the files that it keeps beside a database, it can still read
+            # the database file alone, which is complete unless the log beside it contains changes.
             ways = [f"{uri}?mode=ro", *([f"{uri}?immutable=1"] if whole else [])]
             if not any(self._is_readable(way) for way in ways):
                 self._read_a_copy(wal)
@@ -210,7 +217,7 @@ class Database:
         self.reads_only = hindered
 
     def _is_readable(self, way: str) -> bool:
-        """Whether it can be read like that, by this Hearth; from here on it is."""
+        """Return whether this Hearth can read the database in this way, and if so, use this way."""
         try:
             with closing(sqlite3.connect(way, uri=True, timeout=_BUSY_S)) as db:
                 version = int(db.execute("PRAGMA user_version").fetchone()[0])
@@ -220,7 +227,7 @@ class Database:
         return version == len(MIGRATIONS)
 
     def _read_a_copy(self, wal: Path) -> None:
-        """Read from a temporary copy, brought up to date with what waits in the log at `wal`."""
+        """Read from a temporary copy, updated with the changes in the log at `wal`."""
         folder = Path(self._ends.enter_context(TemporaryDirectory(prefix="hearth-")))
         copy = folder / "chats.db"
         shutil.copyfile(self._path, copy)
@@ -253,7 +260,7 @@ class Database:
             db.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
     def _version_on_disk(self) -> int:
-        """Read the version without opening for writing, so that a newer file is left as it is."""
+        """Read the version without opening for writing, so that a newer file is not changed."""
         if not self._path.exists():
             return 0
         uri = f"{self._path.absolute().as_uri()}?mode=ro"

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from engines.types import EngineName
 
 PROPER_NAMES: Final[dict[EngineName, str]] = {"llamacpp": "llama.cpp", "vllm": "vLLM"}
-"""The names by those in code and settings. Other servers go by their own names."""
+"""The names by engine, as code and settings spell it. Other servers go by their own names."""
 
 
 def proper_name(engine: str) -> str:

@@ -1,4 +1,4 @@
-"""The data folder: the places of the user's files in it."""
+"""The data folder, and the paths of the user's files in it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import below, close_to_others, make_private_folder, replace_text
 
 _ROOM = 256 * 1024
-"""Bytes that are taken and given back to see whether there is room: more than deleting a chat
-takes in the meantime."""
+"""The number of bytes written to test for free space.
+
+It is more than deleting a chat needs meanwhile.
+"""
 
 
 @dataclass(frozen=True)
 class DataFolder:
-    """The paths in one data folder; nothing is created before `prepare`."""
+    """The paths in one data folder, which `prepare` creates."""
 
     root: Path
 
     @staticmethod
     def default() -> DataFolder:
-        """Return the system's place for it, or HEARTH_DATA_DIR unless that is unset or empty."""
+        """Return HEARTH_DATA_DIR if it is set and not empty, else the system's usual folder."""
         chosen = os.environ.get("HEARTH_DATA_DIR", "")
         if chosen.strip():
             return DataFolder(from_home(chosen).absolute())
@@ -44,7 +46,7 @@ class DataFolder:
 
     @property
     def search(self) -> Path:
-        """The search index; it can be made again from the chats."""
+        """The search index, which can be rebuilt from the chats."""
         return self.root / "search.db"
 
     @property
@@ -67,27 +69,27 @@ class DataFolder:
 
     @property
     def packs(self) -> Path:
-        """The folder of packs: parts of llama.cpp for graphics cards that come apart from it."""
+        """The folder of packs: parts of llama.cpp for graphics cards that come separately."""
         return self.root / "engines" / "llamacpp" / "packs"
 
     @property
     def states(self) -> Path:
-        """The folder of KV states, with which chats go on at once."""
+        """The folder of saved KV caches, with which chats continue without delay."""
         return self.root / "states"
 
     @property
     def attachments(self) -> Path:
-        """The folder of copies of attached files."""
+        """The folder of the copies of attached files."""
         return self.root / "attachments"
 
     @property
     def knowledge(self) -> Path:
-        """The folder of the collections' indexes; they can be made again from the files."""
+        """The folder of the collections' indexes, which can be rebuilt from the files."""
         return self.root / "knowledge"
 
     @property
     def headers(self) -> Path:
-        """The folder of headers of models on the Hub that were looked at; nothing of the user's."""
+        """The folder of model headers read from the Hub; it contains no data of the user."""
         return self.root / "headers"
 
     @property
@@ -95,16 +97,19 @@ class DataFolder:
         return self.root / "logs"
 
     def prepare(self) -> None:
-        """Create what is missing, for its owner alone, and check that we may write.
+        """Create missing folders, for their owner only, and check that Hearth can write.
 
-        Raises NotADataFolder, DataFolderReadOnly or DiskFull.
+        Raises:
+            NotADataFolder: The folder belongs to something else.
+            DataFolderReadOnly: The system does not allow writing there.
+            DiskFull: The disk has no free space.
         """
         with explained(self.root):
             self.require_own()
             make_private_folder(self.root)
             mark(self.root)
             for folder in (self.models, self.logs):
-                # What lies in its way is told by who wants something in there.
+                # Whoever uses the folder reports what is in its way.
                 with suppress(FileExistsError):
                     make_private_folder(folder)
             self.close_to_others()
@@ -113,9 +118,11 @@ class DataFolder:
                 probe.flush()
 
     def require_own(self) -> None:
-        """Refuse a folder that holds files of others and none of Hearth's, and change nothing.
+        """Refuse a folder that contains other files and none of Hearth's; change nothing.
 
-        Raises NotADataFolder, or OSError where the folder cannot be listed.
+        Raises:
+            NotADataFolder: It is such a folder.
+            OSError: The folder cannot be listed.
         """
         if not self.root.is_dir() or is_data_folder(self.root):
             return
@@ -130,7 +137,7 @@ class DataFolder:
         )
 
     def make_room(self) -> None:
-        """Remove what can be made again, so that chats can be deleted on a full disk."""
+        """Delete files that can be created again, so that chats can be deleted on a full disk."""
         shutil.rmtree(self.headers, ignore_errors=True)
         shutil.rmtree(self.states, ignore_errors=True)
         for file in self.root.glob(f"{self.search.name}*"):
@@ -138,13 +145,16 @@ class DataFolder:
                 file.unlink()
 
     def close_to_others(self) -> list[Path]:
-        """Take Hearth's files from other accounts; returns those that some may still read.
+        """Close Hearth's files to other accounts; return those that others may still read.
 
-        The folder comes first: who cannot enter it has no way to what lies there. So the files of
-        an engine's environment, tens of thousands that say nothing of anybody, are left as they
-        are. So is everything that is not Hearth's: other files in the folder, and what a link
-        leads to; only the data folder itself may be one.
-        Raises NotADataFolder, or OSError where the folder cannot be listed.
+        The data folder comes first: without access to it, nobody can reach its contents. So the
+        files of an engine's environment, tens of thousands without personal data, are left as they
+        are. Everything that is not Hearth's is left alone too: other files in the folder, and the
+        targets of links; only the data folder itself may be a link.
+
+        Raises:
+            NotADataFolder: The folder belongs to something else.
+            OSError: The folder cannot be listed.
         """
         self.require_own()
         root = self.root.resolve()
@@ -153,27 +163,31 @@ class DataFolder:
         try:
             beside = [Path(it.path) for it in os.scandir(root) if is_own_file(it.name)]
         except OSError:
-            beside = []  # whoever needs what is there says why it cannot be had
+            beside = []  # code that needs these files reports the error
         above = [it for it in (own.engines.parent, own.engines) if not _is_elsewhere(it, root)]
         places = (root, *beside, *above, *inside)
         return [path for path in places if not close_to_others(path)]
 
     def _own(self) -> Iterator[Path]:
-        """Yield Hearth's folders, of which everything in them is."""
+        """Yield the folders whose whole content is Hearth's."""
         folders = (self.logs, self.models, self.snapshots, self.headers, self.states)
         more = (self.attachments, self.knowledge, self.root / "wishes", self.engines / "run")
         yield from (it for it in (*folders, *more) if not _is_elsewhere(it, self.root))
 
 
 def _is_elsewhere(path: Path, root: Path) -> bool:
-    """Tell whether a path below the root is a link, or lies behind one."""
+    """Return whether a path below the root is a link, or is reached through one."""
     return any(it.is_symlink() for it in (path, *path.parents) if root in it.parents)
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """Read a file that anybody may have put there. Raises OSError or ValueError.
+    """Read a file that anybody may have put there.
 
-    What else can have that name, such as a pipe, is not waited for; a larger file is not read.
+    It does not wait for other things under that name, such as a pipe, and reads no larger file.
+
+    Raises:
+        OSError: The file cannot be opened or read.
+        ValueError: It is not a regular file, or larger than `most_bytes`.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
@@ -190,9 +204,11 @@ def read_file(path: Path, most_bytes: int) -> bytes:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that either all of it is there or what was there before; for us alone.
+    """Write a file, for its owner only, so that it has either all of the text or its old content.
 
-    Raises DataFolderReadOnly or DiskFull.
+    Raises:
+        DataFolderReadOnly: The system does not allow writing there.
+        DiskFull: The disk has no free space.
     """
     with explained(path.parent):
         replace_text(path, text)
@@ -200,7 +216,7 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextmanager
 def explained(place: Path) -> Iterator[None]:
-    """Turn the system's errors on writing at `place` into ours."""
+    """Turn the system's errors on writing at `place` into errors for the user."""
     try:
         yield
     except OSError as error:
@@ -224,7 +240,7 @@ def explained(place: Path) -> Iterator[None]:
 
 
 def disk_full(place: Path) -> DiskFull:
-    """Make the error for a disk without room."""
+    """Make the error for a disk without free space."""
     return DiskFull(
         "The disk is full.",
         f"There is no room left to save to {place}; what was saved before is safe.",

@@ -1,4 +1,4 @@
-"""Paths as people write them, with ~ for their own folder."""
+"""Expansion of ~ in paths, as people write it for their home folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def from_home(path: Path | str) -> Path:
-    """Expand ~ in a path; it stays as it is where the system knows no such user."""
+    """Expand ~ in a path; return it unchanged if the system knows no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Ids of whatever the database keeps."""
+"""Ids of everything in the database."""
 
 from __future__ import annotations
 

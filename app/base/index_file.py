@@ -1,7 +1,7 @@
-"""The file of an index: a database that can be made again from what is indexed in it.
+"""The file of an index: a database that can be rebuilt from the data it indexes.
 
-So it needs no copies and no migrations, what is written to it never holds up a chat, and it is
-begun anew where it cannot be read or is of another layout.
+So it needs no copies and no migrations, writing to it never delays a chat, and it is rebuilt if it
+cannot be read or has another layout.
 """
 
 from __future__ import annotations
@@ -20,27 +20,30 @@ from app.base.errors import AppError, SearchBroken
 from app.base.folder import disk_full
 
 FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
-"""Whether this SQLite can take a word out of an index at once, instead of crossing it out."""
+"""Whether this SQLite can remove a word from an index at once, instead of only marking it."""
 
 _MERGED: Final = 500
-"""Pages of a words' index that are written anew in one go."""
+"""The number of pages of a word index that are rewritten in one step."""
 
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _USELESS: Final = (*_DAMAGED, sqlite3.SQLITE_ERROR)
-"""Of a file that is being opened: another SQLite may have made it in a way unknown to this one."""
+"""Error codes for which a file is replaced; another SQLite may have made it in an unknown way."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class IndexKind:
-    """What is in the file of an index.
+    """The content of an index file.
 
-    layout: counts up when the tables, or what goes into them, are made in another way. tables: the
-    orders that make them; words: the names of those of FTS5. failed: what is said where the file
-    cannot be searched. anew: what is said where it was damaged. in_memory: whether the index is
-    kept in memory where there can be no file.
+    Attributes:
+        layout: Version number, increased when the tables or their content are made differently.
+        tables: The SQL statements that create the tables.
+        words: Names of the FTS5 tables.
+        failed: The error text if the file cannot be searched.
+        anew: The error text if the file was damaged.
+        in_memory: Whether the index is kept in memory if no file can be written.
     """
 
     layout: int
@@ -51,7 +54,7 @@ class IndexKind:
     in_memory: bool = False
 
     def make(self, db: sqlite3.Connection) -> None:
-        """Make the tables, empty, in a database without any."""
+        """Create the tables in an empty database."""
         for table in self.tables:
             db.execute(table)
         for table in self.words if FORGETS else ():
@@ -59,10 +62,12 @@ class IndexKind:
 
 
 class IndexFile:
-    """An open index: one connection to read and one to write, each used by one thread at a time.
+    """An open index: one connection for reading and one for writing, each for one thread at a time.
 
-    Raises SearchBroken for what is wrong with the disk, and where the file was damaged: then it is
-    empty. The owner calls `close`.
+    The owner calls `close`.
+
+    Raises:
+        SearchBroken: The disk failed, or the file was damaged; a damaged index is empty afterwards.
     """
 
     def __init__(self, path: Path, kind: IndexKind) -> None:
@@ -80,13 +85,13 @@ class IndexFile:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection to read with; rows have names."""
+        """Lend the connection for reading; its rows have names."""
         with self._reading, self._explained():
             yield self._reader
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction: everything in the block is saved at its end, or nothing."""
+        """Open a transaction: the block's changes are saved together at its end, or not at all."""
         with self._writing, self._explained():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -97,9 +102,10 @@ class IndexFile:
             self._writer.commit()
 
     def merge(self) -> bool:
-        """Write a part of the words' indexes anew, without words that are crossed out in them.
+        """Rewrite a part of the word indexes, without the words that are marked as removed.
 
-        Returns whether there may be more of them; nothing where words are taken out at once.
+        Returns:
+            Whether there may be more to rewrite; False if this SQLite removes words at once.
         """
         if FORGETS:
             return False
@@ -112,12 +118,12 @@ class IndexFile:
                         f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)",  # noqa: S608  our own words
                         (pages,),
                     )
-                # Two changes are those of the orders themselves.
+                # The two statements themselves count as two changes.
                 merged += db.total_changes - before - 2
         return merged > 0
 
     def size_bytes(self) -> int:
-        """Return what the index takes on the disk."""
+        """Return the size of the index on the disk."""
         places = (self._path.with_name(self._path.name + end) for end in ("", *BESIDE))
         return sum(it.stat().st_size for it in places if it.exists())
 
@@ -140,7 +146,7 @@ class IndexFile:
                 db.execute(f"PRAGMA user_version={self._kind.layout}")
 
     def _open_another(self) -> None:
-        """Replace a file that cannot be opened; in memory where there can be none."""
+        """Replace a file that cannot be opened; use memory if no file can be written."""
         try:
             remove_index(self._path)
             self._open()
@@ -152,7 +158,7 @@ class IndexFile:
             self._open()
 
     def _layout(self) -> int:
-        """Return the layout of the file, 0 for a new one. Tries whether its words can be read."""
+        """Return the layout of the file, 0 for a new one; check that its words can be read."""
         if self._path == MEMORY:
             return 0
         with closing(connect(self._path)) as db:
@@ -191,14 +197,14 @@ class IndexFile:
 
 
 def remove_index(path: Path) -> None:
-    """Remove an index with what SQLite keeps beside it; it is made again when it is opened.
+    """Remove an index with the files that SQLite keeps beside it; opening it creates a new one.
 
     Raises OSError.
     """
     for end in ("", *BESIDE):
         place = path.with_name(path.name + end)
         if place.is_dir() and not place.is_symlink():
-            place.rmdir()  # unless something is in it, which is none of ours
+            place.rmdir()  # fails if something is in it, which would not be ours
         elif path != MEMORY:
             place.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""A database in memory alone, for what must never be on a disk."""
+"""A database in memory only, for data that must never be on a disk."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from app.base.db import MEMORY, Database
 
 
 class MemoryDatabase(Database):
-    """A database in memory with the tables of the one on disk; gone with `close` or the process.
+    """A database in memory with the same tables as the one on disk; it is lost on `close` or exit.
 
-    Its one connection serves all threads, one after the other. What is deleted is written over.
+    Its single connection serves all threads, one after the other. Deleted data is overwritten.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class MemoryDatabase(Database):
 
     def _open(self) -> sqlite3.Connection:
         connection = super()._open()
-        # Without this, a large sort would put a part of itself into a file.
+        # Without this, a large sort would write a part of the data to a file.
         connection.execute("PRAGMA temp_store=MEMORY")
         return connection
 

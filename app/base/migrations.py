@@ -1,4 +1,4 @@
-"""The steps from an empty database to today's. Append a function; never change one."""
+"""The steps from an empty database to the present one. Append a function; never change one."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def _models(db: sqlite3.Connection) -> None:
 
 
 def _mtp_of_chat(db: sqlite3.Connection) -> None:
-    """Add the chat's MTP mode; NULL in chats that are older than the switch."""
+    """Add the chat's MTP mode; NULL in chats that are older than this setting."""
     db.execute("ALTER TABLE chats ADD COLUMN mtp TEXT CHECK (mtp IN ('off', 'auto', 'on'))")
 
 
 def _drafters(db: sqlite3.Connection) -> None:
-    """Mark the files that were added as drafters, so that they are known as such when gone, too."""
+    """Mark the files that were added as drafters, so that this is known when they are gone, too."""
     db.execute("ALTER TABLE models ADD COLUMN drafts INTEGER NOT NULL DEFAULT 0")
 
 
 def _known_models(db: sqlite3.Connection) -> None:
-    """Add the models wherever they lie: their ids, names, last use and settings.
+    """Add the models wherever their files are: their ids, names, last use and settings.
 
-    identity: repository, file and hash, or what else tells a file from all others; NULL of models
-    that were added, whose id stands in `models`. value: JSON.
+    identity: repository, file and hash, or other facts that identify a file; NULL for models that
+    were added, whose id is in `models`. value: JSON.
     """
     db.execute(
         """CREATE TABLE known_models (
@@ -93,7 +93,7 @@ def _known_models(db: sqlite3.Connection) -> None:
 
 
 def _connections(db: sqlite3.Connection) -> None:
-    """Add the ledger, as `app.net.values.connections.LoggedConnection` has it."""
+    """Add the ledger of connections, as in `app.net.values.connections.LoggedConnection`."""
     db.execute(
         """CREATE TABLE connections (
             id INTEGER PRIMARY KEY,
@@ -112,7 +112,7 @@ def _connections(db: sqlite3.Connection) -> None:
 
 
 def _loads(db: sqlite3.Connection) -> None:
-    """Add the loads, predicted and real, as `LoadRecord` has them."""
+    """Add the loads with their predicted and real memory, as in `LoadRecord`."""
     db.execute(
         """CREATE TABLE loads (
             id INTEGER PRIMARY KEY,
@@ -134,7 +134,7 @@ def _loads(db: sqlite3.Connection) -> None:
 
 
 def _downloads(db: sqlite3.Connection) -> None:
-    """Add the queue, by position. wanted: JSON. runner: the process at work on it, if any."""
+    """Add the queue of downloads, by position. wanted: JSON. runner: the process at work on it."""
     db.execute(
         """CREATE TABLE downloads (
             id TEXT PRIMARY KEY,
@@ -151,9 +151,9 @@ def _downloads(db: sqlite3.Connection) -> None:
 
 
 def _headers(db: sqlite3.Connection) -> None:
-    """Add the headers of model files as they were last read. header: JSON.
+    """Add the headers of model files, as last read. header: JSON.
 
-    reader: which Hearth read it, as another may see more in a file.
+    reader: the version of Hearth's reader, since another one may see more in a file.
     """
     db.execute(
         """CREATE TABLE headers (
@@ -167,7 +167,7 @@ def _headers(db: sqlite3.Connection) -> None:
 
 
 def _order_of_chats(db: sqlite3.Connection) -> None:
-    """Add folders, and what is kept of each chat. archived, deleted: seconds since 1970."""
+    """Add folders and more columns of chats. archived, deleted: seconds since 1970."""
     db.execute(
         """CREATE TABLE folders (
             id TEXT PRIMARY KEY,
@@ -191,7 +191,7 @@ def _order_of_chats(db: sqlite3.Connection) -> None:
 
 
 def _more_of_messages(db: sqlite3.Connection) -> None:
-    """Add what `StoredMessage` has. deleted: when the user took it out, in seconds since 1970."""
+    """Add columns for `StoredMessage`. deleted: when the user removed it, in seconds since 1970."""
     for column in (
         "reasoning_s REAL NOT NULL DEFAULT 0",
         "rating INTEGER NOT NULL DEFAULT 0",
@@ -203,7 +203,7 @@ def _more_of_messages(db: sqlite3.Connection) -> None:
 
 
 def _summaries(db: sqlite3.Connection) -> None:
-    """Add summaries, which stand in the prompt for all messages up to one; the messages stay."""
+    """Add summaries, which replace all messages up to one in the prompt; the messages stay."""
     db.execute(
         """CREATE TABLE summaries (
             message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
@@ -216,7 +216,7 @@ def _summaries(db: sqlite3.Connection) -> None:
 
 
 def _waiting(db: sqlite3.Connection) -> None:
-    """Add messages that wait for an answer to end. options: JSON."""
+    """Add messages that wait until an answer ends. options: JSON."""
     db.execute(
         """CREATE TABLE waiting (
             id TEXT PRIMARY KEY,
@@ -230,7 +230,7 @@ def _waiting(db: sqlite3.Connection) -> None:
 
 
 def _assistants(db: sqlite3.Connection) -> None:
-    """Add assistants, presets of sampling, and the prompt library. settings: JSON, by name."""
+    """Add assistants, sampling presets and the prompt library. settings: JSON by name."""
     db.execute(
         """CREATE TABLE assistants (
             id TEXT PRIMARY KEY,
@@ -261,19 +261,19 @@ def _assistants(db: sqlite3.Connection) -> None:
 
 
 def _settings_of_chat(db: sqlite3.Connection) -> None:
-    """Add a chat's own settings besides its model: JSON, by name."""
+    """Add a chat's own settings other than its model: JSON by name."""
     db.execute("ALTER TABLE chats ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'")
 
 
 def _what_summaries_cover(db: sqlite3.Connection) -> None:
-    """Add a hash of the texts a summary was made of: it holds only as long as they are the same."""
+    """Add a hash of the texts that a summary was made of; it is invalid once they change."""
     db.execute("ALTER TABLE summaries ADD COLUMN covers TEXT NOT NULL DEFAULT ''")
 
 
 def _children_of_messages(db: sqlite3.Connection) -> None:
-    """Index messages by parent: without it, removing one searches all others for its children.
+    """Index messages by parent; without it, removing one searches all others for its children.
 
-    `waiting.after`: the message that one waits to be sent after.
+    `waiting.after`: the message after which a waiting one is to be sent.
     """
     db.execute("CREATE INDEX messages_of_parent ON messages(parent_id)")
     db.execute("CREATE INDEX messages_deleted ON messages(deleted) WHERE deleted IS NOT NULL")
@@ -282,10 +282,11 @@ def _children_of_messages(db: sqlite3.Connection) -> None:
 
 
 def _places_and_changes(db: sqlite3.Connection) -> None:
-    """Add indexes that keep lists and start quick with a million messages, and the search's log.
+    """Add indexes that keep lists and starts fast with a million messages, and the search's log.
 
-    changes: which rows of chats and messages the search index has to read again. kept: values of
-    the database itself, by name. An answer is logged when it has ended, not while it is written.
+    changes: the rows of chats and messages that the search index has to read again. kept: values of
+    the database itself, by name. An answer is logged when it has ended, not while it is being
+    written.
     """
     db.execute("DROP INDEX chats_by_time")
     here = "deleted IS NULL AND archived IS NULL"
@@ -329,7 +330,7 @@ def _places_and_changes(db: sqlite3.Connection) -> None:
 
 
 def _edits(db: sqlite3.Connection) -> None:
-    """Add edits: texts being written in place of messages, until they are sent or dropped."""
+    """Add edits: texts written in place of messages, until they are sent or dropped."""
     db.execute(
         """CREATE TABLE edits (
             message_id TEXT PRIMARY KEY REFERENCES messages(id) ON DELETE CASCADE,
@@ -339,7 +340,7 @@ def _edits(db: sqlite3.Connection) -> None:
 
 
 def _servers(db: sqlite3.Connection) -> None:
-    """Add the profiles of servers; keys are in the keyring. facts: as last seen, in JSON."""
+    """Add server profiles; their keys are in the keyring. facts: as last seen, in JSON."""
     db.execute(
         """CREATE TABLE servers (
             id TEXT PRIMARY KEY,
@@ -353,9 +354,9 @@ def _servers(db: sqlite3.Connection) -> None:
 
 
 def _days_in_trash(db: sqlite3.Connection) -> None:
-    """Add the dates on which Hearth was open, and how many of them each deleted thing has seen.
+    """Add the dates on which Hearth was open, and the number of them since each deletion.
 
-    A clock that jumps ahead is one date, not the weeks between.
+    So a clock that jumps ahead counts as one date, not as the weeks between.
     """
     db.execute("CREATE TABLE days (day TEXT PRIMARY KEY) STRICT")
     for table in ("chats", "messages"):
@@ -367,14 +368,15 @@ def _days_in_trash(db: sqlite3.Connection) -> None:
 
 
 def _unread(db: sqlite3.Connection) -> None:
-    """Mark the chats with an answer that ended while their user was elsewhere."""
+    """Mark chats with an answer that ended while the user was elsewhere."""
     db.execute("ALTER TABLE chats ADD COLUMN unread INTEGER NOT NULL DEFAULT 0")
 
 
 def _api_clients(db: sqlite3.Connection) -> None:
-    """Add the programs with a key of their own, and what they asked for when, never what.
+    """Add the programs that have a key of their own, and when they used the server, but no content.
 
-    digest: the SHA-256 of the key, which is kept nowhere. models: ids in JSON, all where empty.
+    digest: SHA-256 of the key, which is stored nowhere. models: ids in JSON; an empty list allows
+    all.
     """
     db.execute(
         """CREATE TABLE api_clients (
@@ -409,10 +411,10 @@ def _api_clients(db: sqlite3.Connection) -> None:
 
 
 def _documents(db: sqlite3.Connection) -> None:
-    """Add the text of attached files, by the files' hashes, and which messages have which.
+    """Add the text of attached files, by the files' hashes, and the attachments of messages.
 
-    attachments, sources: JSON lists, "" for none; so a copied message takes its own along.
-    content: compressed JSON.
+    attachments, sources: JSON lists, "" for none; they are copied with a message. content:
+    compressed JSON.
     """
     db.execute(
         """CREATE TABLE documents (
@@ -428,11 +430,11 @@ def _documents(db: sqlite3.Connection) -> None:
 
 
 def _media(db: sqlite3.Connection) -> None:
-    """Add the pictures and sounds of documents, as engines take them.
+    """Add the pictures and sounds of documents, in the form that engines take.
 
-    They lie here rather than in files, so that they go the way of the words: into the trash and
-    out of it, into copies, and nowhere for a chat of which nothing is kept. page: of a scan; 0 is
-    the file itself.
+    They are here rather than in files, so that they share the fate of the text: into the trash and
+    out of it, into copies, and nowhere for a chat that is not kept. page: of a scan; 0 is the file
+    itself.
     """
     db.execute(
         """CREATE TABLE media (
@@ -445,18 +447,19 @@ def _media(db: sqlite3.Connection) -> None:
 
 
 def _files_of_drafts(db: sqlite3.Connection) -> None:
-    """Add the files that stand at the message a chat's user is writing: a JSON list, "" for none.
+    """Add the files attached to the message that the user is writing: a JSON list, "" for none.
 
-    Those of the chat that is not begun yet are in `kept`, beside its draft.
+    Those of a chat that has not begun are in `kept`, beside its draft.
     """
     db.execute("ALTER TABLE chats ADD COLUMN draft_files TEXT NOT NULL DEFAULT ''")
 
 
 def _collections(db: sqlite3.Connection) -> None:
-    """Add collections with the paths that the user added, and which chats and assistants have some.
+    """Add collections with the paths that the user added, and those of chats and assistants.
 
-    path: as the system has it, in bytes. collections: ids in a JSON list; NULL of a chat that has
-    those of its assistant. The index of each is a file of its own, see `CollectionIndex`.
+    path: bytes, as the system has it. collections: ids in a JSON list; NULL for a chat that uses
+    those of its assistant. The index of each collection is a file of its own, see
+    `CollectionIndex`.
     """
     db.execute(
         """CREATE TABLE collections (

@@ -1,4 +1,4 @@
-"""A property whose value is made once, when it is first read, whichever thread reads it."""
+"""A property whose value is computed once, on first use, even if several threads read it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    once = cached_property  # which is how it is to be typed
+    once = cached_property  # type checkers treat it as this
 else:
 
     class once(cached_property):  # noqa: N801 - read as `property` is

@@ -1,4 +1,4 @@
-"""The process at work on an answer or a download, so that another start can tell a crash."""
+"""The identity of the process that works on an answer or a download, for detecting a crash."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 
 @functools.cache
 def this_process() -> str:
-    """Name this process, told apart from a later one with the same number by when it started."""
+    """Return a name for this process that differs from a later one's with the same process id."""
     import psutil
 
     pid = os.getpid()
@@ -16,7 +16,7 @@ def this_process() -> str:
 
 
 def is_alive(name: str | None) -> bool:
-    """Tell whether the process that `this_process` named so still runs."""
+    """Return whether the process that `this_process` gave this name is still running."""
     if not name:
         return False
     import psutil
@@ -25,5 +25,5 @@ def is_alive(name: str | None) -> bool:
     try:
         return f"{psutil.Process(int(pid)).create_time():.2f}" == started
     except (psutil.Error, ValueError):
-        # Of a process that may not be looked at, only the number is ours.
+        # A process that may not be inspected only has the same id; it is not ours.
         return False

@@ -1,4 +1,4 @@
-"""Tells a data folder of Hearth's from a folder of other files, and marks it."""
+"""The recognition of Hearth's data folder among folders of other files, and its mark."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _OF_THE_SYSTEM: Final = frozenset(
     {"lost+found", "$recycle.bin", "desktop.ini", "thumbs.db"}
     | {".ds_store", ".trashes", ".fseventsd", ".spotlight-v100", ".localized", ".directory"}
 )
-"""Names that systems and file managers put into a folder that is empty for its user; in small
-letters."""
+"""Names, in lower case, of files that systems and file managers put into empty folders."""
 
 _FILES: Final = re.compile(
     r"\.hearth-data|window\.lock|chats(\.before-v\d+)?\.db(-wal|-shm|-journal)?"
@@ -29,15 +28,15 @@ _FILES: Final = re.compile(
     r"|(window|speeds|costs|probed|sizes|devices|bandwidth|catalogue|catalogue-sizes)\.json"
     r"|\..+\.\d+\.part"
 )
-"""The names of the files that Hearth writes beside its folders."""
+"""A pattern for the names of the files that Hearth writes beside its folders."""
 
 _EMPTY_AT_FIRST: Final = frozenset(
     {"models", "logs", "snapshots", "headers", "states", "attachments", "knowledge", "wishes"}
 )
-"""Folders of Hearth's whose names other programs use, too."""
+"""Hearth's folders whose names other programs use, too."""
 
 _CHATS: Final = frozenset({"chats", "messages", "messages_of_chat"})
-"""Tables and an index that the database of every version has."""
+"""Tables and an index that the database of every version contains."""
 
 _ENGINES: Final = frozenset({"vllm", "vllm-worker", "llamacpp"})
 _LOGS: Final = ("hearth.log", "native-crash.txt")
@@ -46,22 +45,22 @@ _MOST_SETTINGS: Final = 10_000_000
 
 
 def contents(root: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield the entries of a folder, without those that the system makes. Raises OSError."""
+    """Yield the entries of a folder, without those that the system creates. Raises OSError."""
     with os.scandir(root) as entries:
         yield from (it for it in entries if not _is_of_the_system(it.name))
 
 
 def is_own_file(name: str) -> bool:
-    """Tell whether Hearth writes a file of this name beside its folders."""
+    """Return whether Hearth writes a file of this name beside its folders."""
     return _FILES.fullmatch(name) is not None
 
 
 def is_data_folder(root: Path) -> bool:
-    """Tell whether Hearth has made a folder, or begun to. Raises OSError.
+    """Return whether Hearth created a folder, or began to. Raises OSError.
 
-    Folders of earlier versions have no mark and are known by their files: the chats, copies of
-    them, or a log. Where there are none of these, as after a crash at the first start, the folder
-    may hold nothing but files and empty folders of Hearth's names.
+    Folders of earlier versions have no mark and are recognised by their files: the chats, copies of
+    them, or a log. If there are none of these, as after a crash at the first start, the folder may
+    contain only files and empty folders with Hearth's names.
     """
     if _is_file(root / MARK) or any(_is_file(root / "logs" / name) for name in _LOGS):
         return True
@@ -83,18 +82,18 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_begun(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry may be of a data folder that has no chats yet, or has lost them."""
+    """Return whether an entry can be part of a data folder that has no chats yet, or lost them."""
     path = Path(entry.path)
     if entry.is_dir(follow_symlinks=False):
         if entry.name == "engines":
             return all(it.name in _ENGINES for it in contents(path))
         return entry.name in _EMPTY_AT_FIRST and not any(map(_is_something, below(path)))
     if entry.is_symlink() and entry.name in {"engines", *_EMPTY_AT_FIRST}:
-        return path.is_dir()  # a folder on another disk, which is left as it is
+        return path.is_dir()  # a folder on another disk, which is left unchanged
     if entry.name == "settings.json":
         return _holds_settings(path)
     if entry.name == "chats.db":
-        return not _names_in(path)  # it is damaged, or was only begun
+        return not _names_in(path)  # it is damaged or unfinished
     return is_own_file(entry.name)
 
 
@@ -107,12 +106,12 @@ def _is_of_the_system(name: str) -> bool:
 
 
 def _names_in(path: Path) -> set[str]:
-    """Return the names of the tables and indexes in a database; none where it cannot be read."""
+    """Return the names of the tables and indexes in a database; none if it cannot be read."""
     import sqlite3
 
     if not path.is_file():
         return set()
-    # A database that is opened in another way may get files beside it.
+    # Opened in any other way, a database may get files beside it.
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as db:
         return {str(row[0]) for row in db.execute("SELECT name FROM sqlite_master")}
@@ -120,7 +119,7 @@ def _names_in(path: Path) -> set[str]:
 
 
 def _holds_settings(path: Path) -> bool:
-    """Tell whether a file may hold settings: plain values under plain names, or none."""
+    """Return whether a file can be settings: plain values under plain names, or none."""
     with suppress(OSError, ValueError, RecursionError):
         if not path.is_file() or path.stat().st_size > _MOST_SETTINGS:
             return False

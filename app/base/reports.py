@@ -1,4 +1,4 @@
-"""The log and the crash reports: on this computer only, never sent anywhere."""
+"""The log and the crash reports, which stay on this computer and are never sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEPT_REPORTS = 5
 
 @contextmanager
 def keep_log(folder: DataFolder) -> Iterator[None]:
-    """Log to the data folder, and let a crash of native code leave its stack there."""
+    """Log to the data folder within the block, and write the stack there if native code crashes."""
     handler = _Log(log_file(folder))
     root = logging.getLogger()
     level = root.level
@@ -40,7 +40,7 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
     root.setLevel(logging.INFO)
     try:
         with ExitStack() as ends:
-            # Where nothing can be written, there is no log, and all else goes on.
+            # If nothing can be written, Hearth runs without a log.
             with suppress(OSError):
                 path = folder.logs / "native-crash.txt"
                 crash = ends.enter_context(open(path, "w", encoding="utf-8", opener=private))
@@ -54,7 +54,7 @@ def keep_log(folder: DataFolder) -> Iterator[None]:
 
 
 class _Log(logging.Handler):
-    """The log's handler, which opens the file at the first line; in most runs there is none."""
+    """The log's handler, which opens the file with the first line; most runs log nothing."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -78,18 +78,19 @@ class _Log(logging.Handler):
 
 
 class _Clean(logging.Formatter):
-    """A formatter that keeps keys, and what would steer a terminal, out of the log."""
+    """A formatter that removes keys and terminal control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         return harmless(redact_certain(super().format(record)))
 
 
 def log_file(folder: DataFolder) -> Path:
+    """Return the path of the log."""
     return folder.logs / "hearth.log"
 
 
 def describe(error: BaseException) -> str:
-    """Write a report a person can send: versions and the traceback, nothing of the user's chats."""
+    """Return a report for a person to send: versions and the traceback, nothing about the chats."""
     import platform
 
     lines = [
@@ -102,9 +103,9 @@ def describe(error: BaseException) -> str:
 
 
 def save_report(error: BaseException, folder: DataFolder) -> Path:
-    """Write a report to the logs, of which the newest five are kept, or to the temporary folder.
+    """Write a report to the logs, which keep the newest five, or else to the temporary folder.
 
-    It is for its owner alone, and nobody can have foreseen its name. Raises OSError.
+    Only the owner can read it, and its name cannot be predicted. Raises OSError.
     """
     text = describe(error)
     try:
@@ -127,7 +128,7 @@ def _written(text: str, folder: Path | None) -> Path:
 
 
 def explained(error: Exception, folder: DataFolder) -> UserError:
-    """Explain what ended Hearth and is no error of the world: lack of memory, or a bug of ours.
+    """Turn the error that ended Hearth into a UserError: lack of memory, or a bug of ours.
 
     A report of a bug is saved.
     """

@@ -1,4 +1,4 @@
-"""A secret, which nothing shows by accident, and where one is kept."""
+"""A secret that is never shown by accident, and the place where it is kept."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Place = Literal["keyring", "memory", "environment", "none"]
 
 
 class Secret:
-    """Text such as a token. No repr, log, report or JSON shows it; `reveal` gives it.
+    """A text such as a token. No repr, log, report or JSON shows it; `reveal` returns it.
 
-    Where somebody else says it, it is hidden from then on.
+    From its creation on, it is also hidden in texts from elsewhere.
     """
 
     __slots__ = ("_text",)
@@ -31,7 +31,11 @@ class Secret:
 
 @dataclass(frozen=True)
 class SecretStatus:
-    """The place of a secret, if there is one. warning: what its owner should know."""
+    """The place of a secret, if there is one.
+
+    Attributes:
+        warning: A sentence for its owner, if needed.
+    """
 
     present: bool
     place: Place
@@ -40,9 +44,11 @@ class SecretStatus:
 
 @dataclass(frozen=True)
 class KeptToken:
-    """A token that was kept. account: whose it is; None if it was not tested.
+    """A token that was saved.
 
-    why_untested: a sentence, if it should have been tested and was not.
+    Attributes:
+        account: The token's account; None if it was not tested.
+        why_untested: A sentence, if the token should have been tested but was not.
     """
 
     account: str | None

@@ -1,4 +1,4 @@
-"""Secrets: in the system's keyring, or from the environment; never in a file of Hearth's."""
+"""Secrets in the system's keyring or the environment; never in a file of Hearth's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
 
 SERVICE = "Hearth"
-"""The name under which the keyring shows Hearth's secrets."""
+"""The name under which the keyring lists Hearth's secrets."""
 
 API_TOKEN = "api"  # noqa: S105 - a name
-"""The name of the token that programs show to Hearth's own server."""
+"""The name of the token that other programs send to Hearth's own server."""
 
 ENVIRONMENT = {"hf": "HF_TOKEN", API_TOKEN: "HEARTH_API_TOKEN"}
-"""Variables that win over what is kept; they are read, and never written anywhere."""
+"""The environment variables that take precedence over the keyring; they are only read."""
 
 NO_KEYRING = (
     "This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. "
@@ -31,9 +31,10 @@ OVERRULED = "{variable} is set in the environment and takes precedence over the 
 class Secrets:
     """Secrets by name, such as "hf" or "server/ID".
 
-    A keyring is asked once in a run, since asking may open a dialog.
+    The keyring is asked once per run for each secret, since asking may open a dialog.
 
-    Raises KeyringBroken where there is a keyring that does not answer or stays locked.
+    Raises:
+        KeyringBroken: There is a keyring, but it does not answer or stays locked.
     """
 
     def __init__(self) -> None:
@@ -48,7 +49,7 @@ class Secrets:
         return self._known[name]
 
     def set(self, name: str, value: Secret) -> SecretStatus:
-        """Keep a secret in the keyring, or for this run if there is none; returns where it went."""
+        """Save a secret in the keyring, or for this run if there is none; return its place."""
         if (keyring := _keyring()) is not None:
             try:
                 keyring.set_password(SERVICE, name, value.reveal())
@@ -61,7 +62,7 @@ class Secrets:
         return SecretStatus(True, "keyring", overruled)
 
     def clear(self, name: str) -> SecretStatus:
-        """Forget a secret; what is left is told, such as a variable of the environment."""
+        """Delete a secret; return the status afterwards: a variable of the environment stays."""
         if (keyring := _keyring()) is not None and _ask(keyring, name) is not None:
             try:
                 keyring.delete_password(SERVICE, name)
@@ -85,14 +86,14 @@ def _no_keyring(name: str) -> str:
 
 
 def _given(name: str) -> Secret | None:
-    """Return a secret from the environment; only the names in ENVIRONMENT can be given there."""
+    """Return a secret from the environment; only names in ENVIRONMENT can be given there."""
     variable = ENVIRONMENT.get(name)
     text = os.environ.get(variable, "").strip() if variable else ""
     return Secret(text) if text else None
 
 
 def _keyring() -> KeyringBackend | None:
-    """Return the system's keyring; None where there is only a stand-in that keeps nothing."""
+    """Return the system's keyring; None if there is only a stand-in that saves nothing."""
     import keyring
 
     found = keyring.get_keyring()
@@ -109,7 +110,7 @@ def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
 
 
 def _broken(what: str, name: str, error: Exception) -> KeyringBroken:
-    """Make the error for a failed keyring. Its text is left out: it could quote the secret."""
+    """Make the error for a keyring that failed. Its text is left out: it could quote the secret."""
     variable = ENVIRONMENT.get(name, ENVIRONMENT["hf"])
     return KeyringBroken(
         f"The system’s keyring did not {what}.",

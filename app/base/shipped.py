@@ -1,4 +1,4 @@
-"""The paths of the files that Hearth comes with."""
+"""The paths of the files that come with Hearth."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ CATALOGUE = _RESOURCES / "catalogue.json"
 STARTER = _RESOURCES / "starter" / "starter.gguf"
 STARTER_DRAFTER = _RESOURCES / "starter" / "starter-mtp.gguf"
 STARTER_PAIR = _RESOURCES / "starter" / "safetensors"
-"""The same two as checkpoints, for vLLM."""
+"""The starter and its drafter as checkpoints, for vLLM."""
 
 LOCKS = _RESOURCES / "vllm"
-"""The locks from which environments of vLLM are made."""
+"""The lock files from which vLLM's environments are created."""
 
 GUIDES = _RESOURCES / "docs"
 """The guides, in markdown."""
 
 LICENCES = _RESOURCES / "licences"
-"""What is told of the parts of Hearth, and the texts that these do not bring themselves."""
+"""The list of Hearth's components, and the licence texts that these do not contain themselves."""

@@ -1,4 +1,4 @@
-"""Daily copies of the database, and how one of them is put back."""
+"""Daily copies of the database, and restoring one of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ _BEFORE = "before-restore-%Y-%m-%d-%H%M%S.db"
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of the database. made: in seconds since 1970. size: bytes."""
+    """A copy of the database.
+
+    Attributes:
+        made: When it was made, in seconds since 1970.
+        size: Size in bytes.
+    """
 
     path: Path
     made: float
@@ -32,9 +37,12 @@ class Snapshot:
 
 
 class Snapshots:
-    """The copies of one database, in one folder. For any thread, by one at a time.
+    """The copies of one database, in one folder. Any thread can use it, but only one at a time.
 
-    look_every: steps of SQLite's machine between two looks at whether a copy is still wanted.
+    Args:
+        folder: The folder of the copies.
+        database: The database file.
+        look_every: Steps of SQLite's virtual machine between two checks for a cancel.
     """
 
     def __init__(self, folder: Path, database: Path, look_every: int = 100_000) -> None:
@@ -43,24 +51,29 @@ class Snapshots:
         self._look_every = look_every
 
     def list(self) -> list[Snapshot]:
-        """List the copies, newest first, and those from before an update, beside the database."""
+        """List the copies and those from before updates, beside the database, newest first."""
         before_updates = self._database.parent.glob(f"{self._database.stem}.before-v*.db")
         files = [(file, file.stat()) for file in (*self._folder.glob("*.db"), *before_updates)]
         found = [Snapshot(file, stat.st_mtime, stat.st_size) for file, stat in files]
         return sorted(found, key=lambda snapshot: snapshot.made, reverse=True)
 
     def require_chats(self, index: Path) -> None:
-        """Refuse a database that is empty or gone and was not so before. Raises DatabaseDamaged.
+        """Refuse a database that is empty or missing although it was not before.
 
-        SQLite would begin a new one in its place: the chats would seem to be gone, and the copies
-        of the new one would take the place of theirs. index: of the search, which is only made
-        for a database that is whole.
+        SQLite would create a new one in its place: the chats would seem to be gone, and copies of
+        the new database would replace theirs.
+
+        Args:
+            index: The search index, which is created only for a whole database.
+
+        Raises:
+            DatabaseDamaged: The database is empty or missing.
         """
         path, wal = self._database, self._database.with_name(f"{self._database.name}-wal")
         if not _is_blank(path):
             return
         size = path.stat().st_size if path.exists() else 0
-        # SQLite throws away what waits to be put into a file of nothing.
+        # SQLite discards the changes in the log if the database file is empty.
         waits = not size and wal.is_file() and wal.stat().st_size > 0
         if not waits and self._last_copy() is None:
             if path.exists() and index.is_file() and index.stat().st_size > 0:
@@ -82,7 +95,7 @@ class Snapshots:
         )
 
     def with_copy(self, error: DatabaseDamaged) -> DatabaseDamaged:
-        """Return the error with the name of the last copy that can be put back, if there is one."""
+        """Return the error with the name of the latest copy that can be restored, if any."""
         copy = self._last_copy()
         if copy is None:
             return error
@@ -96,31 +109,43 @@ class Snapshots:
         )
 
     def named(self, name: str) -> Path:
-        """Return the copy of that name; else the file at that path."""
+        """Return the path of the copy with that name; else the file at that path."""
         found = (snapshot.path for snapshot in self.list() if snapshot.path.name == name)
         return next(found, from_home(name))
 
     def _last_copy(self) -> Path | None:
-        """Return the newest copy that is whole and not empty; else the newest that is whole."""
+        """Return the newest whole copy that is not empty; else the newest whole copy."""
         whole = [it.path for it in self.list() if _is_sound(it.path)]
         return next((it for it in whole if _held(it)), whole[0] if whole else None)
 
     def is_due(self, now: datetime) -> bool:
-        """Whether there is no copy of this day yet. now: in local time."""
+        """Return whether there is no copy of this day yet.
+
+        Args:
+            now: The local time.
+        """
         return not (self._folder / now.strftime(_NAME)).exists()
 
     def take(self, now: datetime, keep: int, cancel: CancelToken) -> Path | None:
-        """Copy the database as it is now; None if that was cancelled, then nothing is left of it.
+        """Copy the database as it is now; return None, and leave nothing, if that was cancelled.
 
-        The copy is checked, and has its name only once it is whole and on the disk. Of the daily
-        ones so many are kept, and none goes for one that has lost more than half of what it holds:
-        that may not be what the user wanted.
-        Raises DiskFull, DataFolderReadOnly or SnapshotUnusable.
+        The copy is checked, and gets its name only once it is whole and on the disk. The newest
+        `keep` daily copies stay, and so does any older one with more than twice the chats and
+        messages of the new copy, since the user may not have wanted that loss.
+
+        Args:
+            now: The local time.
+            keep: Number of daily copies to keep.
+
+        Raises:
+            DiskFull: The disk has no free space.
+            DataFolderReadOnly: The system does not allow writing there.
+            SnapshotUnusable: The copy failed.
         """
         taken = self._copy(now.strftime(_NAME), cancel, _is_no_loss)
         if taken is not None:
             held = _held(taken)
-            # One with a later date is of a clock that was wrong, and the first to go.
+            # A copy with a later date was made with a wrong clock, and is deleted first.
             newest_first = sorted(
                 self._folder.glob("chats-*.db"),
                 key=lambda file: (file.name <= taken.name, file.name),
@@ -129,16 +154,19 @@ class Snapshots:
             for old in newest_first[keep:]:
                 if _held(old) <= 2 * held:
                     old.unlink(missing_ok=True)
-            # What a crash in the middle of a copy has left, on whichever day.
+            # Delete what crashes in the middle of a copy have left, on any day.
             for left in self._folder.glob("chats-*.part*"):
                 left.unlink(missing_ok=True)
         return taken
 
     def restore(self, source: Path, now: datetime) -> Path | None:
-        """Put the chats of a copy in place of the present ones; returns where those are.
+        """Replace the present chats with those of a copy; return where the present ones were saved.
 
-        Other windows and terminals see the one or the other, never a mixture. The file may be of
-        an older Hearth. Raises SnapshotUnusable before anything has changed.
+        Other windows and terminals see one or the other, never a mixture. The copy can be from an
+        older Hearth.
+
+        Raises:
+            SnapshotUnusable: The copy cannot be used; nothing has changed.
         """
         with _opened(source) as db:
             _require_sound(db, source)
@@ -149,7 +177,7 @@ class Snapshots:
         return kept
 
     def _set_aside(self, name: str) -> Path | None:
-        """Keep what is in the database; what is damaged as it is, with the files beside it."""
+        """Save the present database; move a damaged one as it is, with the files beside it."""
         if _is_sound(self._database):
             return self._copy(name, CancelToken())
         kept = None
@@ -169,9 +197,11 @@ class Snapshots:
         cancel: CancelToken,
         is_wanted: Callable[[Path, Path], bool] = lambda *_: True,
     ) -> Path | None:
-        """Copy the database; None if cancelled or not wanted.
+        """Copy the database; return None if cancelled or not wanted.
 
-        is_wanted: whether a new copy may take the place of what is there, which stays otherwise.
+        Args:
+            is_wanted: Returns whether a new copy can replace the existing one, which stays
+                otherwise.
         """
         path = self._folder / name
         partial = path.with_suffix(".part")
@@ -186,10 +216,10 @@ class Snapshots:
             with closing(connect(partial)) as copy:
                 copy.set_progress_handler(lambda: cancel.cancelled, self._look_every)
                 _require_sound(copy, partial)
-                # Rows have other numbers in a copy, so no search index goes with it.
+                # Rows have other numbers in a copy, so the search index does not match it.
                 copy.execute("DELETE FROM kept WHERE name = 'history'")
             with explained(self._folder):
-                # SQLite leaves it to its caller to bring such a copy to the disk.
+                # SQLite does not flush such a copy to the disk itself.
                 with partial.open("rb+") as file:
                     os.fsync(file.fileno())
                 if not is_wanted(partial, path):
@@ -208,7 +238,7 @@ class Snapshots:
 
 
 def _is_sound(path: Path) -> bool:
-    """Tell whether a file is a whole database of chats that this Hearth knows."""
+    """Return whether a file is a whole database of chats that this Hearth knows."""
     try:
         with _opened(path) as db:
             _require_sound(db, path)
@@ -218,9 +248,9 @@ def _is_sound(path: Path) -> bool:
 
 
 def _is_blank(path: Path) -> bool:
-    """Tell whether nothing is there, or a file in which no Hearth has begun.
+    """Return whether there is no file, or only one without a database of Hearth's.
 
-    A link is something, and so is what cannot be read: whoever opens it says why.
+    A link is not blank, and neither is a file that cannot be read: opening it reports the error.
     """
     if not path.is_file():
         return not path.exists() and not path.is_symlink()
@@ -234,7 +264,7 @@ def _is_blank(path: Path) -> bool:
 
 
 def _held(path: Path) -> int:
-    """Count a database's chats and messages; 0 where it cannot be read."""
+    """Return the number of a database's chats and messages; 0 if it cannot be read."""
     try:
         with _opened(path) as db:
             counted = "SELECT (SELECT count(*) FROM chats) + (SELECT count(*) FROM messages)"

@@ -1,7 +1,7 @@
-"""Tells which known text a sentence was made from, and what was put into it.
+"""The recognition of the template that a sentence was made from, and of its values.
 
-Engines and services write sentences of their own, in English and with values in them. Whoever shows
-them in another language has the list of their templates, with {0}, {1} where the values stand.
+Engines and services write English sentences with values in them. To show them in another language,
+the caller has the list of their templates, with {0}, {1} in place of the values.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ _PLACE = re.compile(r"\{(\d)\}")
 
 
 class Templates:
-    """Finds the template with values in it that a text was made from; other texts are their own."""
+    """A finder of the template, with values in it, that a sentence was made from."""
 
     def __init__(self, templates: Iterable[str]) -> None:
         self._templates = [text for text in templates if _PLACE.search(text)]
 
     def match(self, sentence: str) -> tuple[str, tuple[str, ...]] | None:
-        """Find the template with the most words of its own that fits, and its values in order."""
+        """Return the matching template with the most words of its own, and its values in order."""
         for template, pattern, places in self._patterns:
             found = pattern.fullmatch(sentence)
             if found:
@@ -35,7 +35,7 @@ class Templates:
 
 
 def _pattern(template: str) -> tuple[re.Pattern[str], list[int]]:
-    """Return a pattern for the texts that a template makes, and the numbers of its groups."""
+    """Return a pattern for the texts made from a template, and the value number of each group."""
     parts = _PLACE.split(template)
     places = [int(part) for part in parts[1::2]]
     if len(set(places)) < len(places):

@@ -1,4 +1,4 @@
-"""The user's tokens: tested before they are kept, sent only to their owners, never shown."""
+"""The user's tokens: tested before they are saved, sent only to their service, never shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _log = logging.getLogger(__name__)
 
 
 class Tokens:
-    """Keeps tokens. who: asks the Hub for the account of a token; raises AppError."""
+    """The tokens of the user.
+
+    Args:
+        who: Asks the Hub for the account of a token; raises AppError.
+    """
 
     def __init__(self, secrets: Secrets, who: Callable[[str], str]) -> None:
         self._secrets = secrets
@@ -25,8 +29,8 @@ class Tokens:
     def for_hub(self) -> str | None:
         """Return the token to send to the Hub.
 
-        Without a keyring that answers, public models still work: it is asked no more until one
-        of the other methods is called, and those say what is wrong with it.
+        If the keyring does not answer, public models still work: it is not asked again until
+        another method is called, and that method raises the error.
         """
         if self._gave_up:
             return None
@@ -38,13 +42,16 @@ class Tokens:
             return None
         if secret is None:
             return None
-        # What a keyring holds was checked before it was kept.
+        # A token in a keyring was checked before it was saved.
         return checked(secret.reveal(), f"{ENVIRONMENT[HUB]} in the environment").reveal()
 
     def keep(self, service: str, text: str, *, test: bool = True) -> KeptToken:
-        """Test a token and keep it; while offline it is kept untested.
+        """Test a token and save it; while Hearth is offline, save it untested.
 
-        Raises NoSuchService, TokenMalformed, KeyringBroken, and what `who` raises.
+        Raises:
+            NoSuchService: There is no such service.
+            TokenMalformed: The text is not a token.
+            KeyringBroken: The keyring failed. Errors of `who` pass through.
         """
         name = self._again(service)
         secret = checked(text)
@@ -57,15 +64,15 @@ class Tokens:
         return KeptToken(account, self._secrets.set(name, secret), why)
 
     def status(self, service: str) -> SecretStatus:
-        """Tell whether a token is kept, and where. Raises NoSuchService, KeyringBroken."""
+        """Return whether a token is saved, and where. Raises NoSuchService, KeyringBroken."""
         return self._secrets.status(self._again(service))
 
     def clear(self, service: str) -> SecretStatus:
-        """Forget a token; returns what is left. Raises NoSuchService, KeyringBroken."""
+        """Delete a token; return the status afterwards. Raises NoSuchService, KeyringBroken."""
         return self._secrets.clear(self._again(service))
 
     def _again(self, service: str) -> str:
-        """Return the name of a service's secret, and let the keyring be asked again."""
+        """Return the name of a service's secret, and allow the keyring to be asked again."""
         if service != HUB:
             raise NoSuchService(
                 f"Hearth stores no token for “{service}”.",
@@ -78,9 +85,12 @@ class Tokens:
 
 
 def checked(text: str, what: str = "That") -> Secret:
-    """Check that a token can stand in a header: visible ASCII. Raises TokenMalformed.
+    """Check that a token can be part of a header: visible ASCII. Raises TokenMalformed.
 
-    A library that is given another one would quote it in its error. what: it is called in ours.
+    A library that gets any other text would quote it in its error.
+
+    Args:
+        what: The token's name in Hearth's error.
     """
     text = text.strip()
     if not text or not all("!" <= character <= "~" for character in text):

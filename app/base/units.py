@@ -1,8 +1,8 @@
-"""Units in which settings and words count."""
+"""Units of settings and texts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MB: Final = 1_000_000
-"""Bytes in a megabyte, as disks and networks count."""
+"""The bytes of a megabyte, as disks and networks count."""

@@ -1,1 +1,1 @@
-"""Markdown: from text to blocks, and to HTML."""
+"""Markdown: parsing text into blocks, and writing them as HTML."""

@@ -1,7 +1,7 @@
-"""The blocks of a markdown text: a flat list, in which each block knows where it stands.
+"""The blocks of a markdown text: a flat list, in which each block knows its place.
 
-Flat, because a text document is flat: a list item is a paragraph with an indent and a marker, so
-a growing list costs one new paragraph and not a new list.
+It is flat because a text document is flat: a list item is a paragraph with an indent and a marker,
+so a growing list costs one new paragraph and not a new list.
 """
 
 from __future__ import annotations
@@ -15,21 +15,26 @@ Align = Literal["left", "center", "right"]
 MathStyle = Literal["", "inline", "display"]
 
 Mark = Literal["", "found", "place_unchecked", "elsewhere", "not_found", "uncited"]
-"""found to not_found: A quote, by its verdict. uncited: A sentence without a quote."""
+"""The marks on a span. "found" to "not_found": a quote, by its verdict. "uncited": a sentence
+without a quote.
+"""
 
 SIGNS: Final = {"found": "✓", "place_unchecked": "○", "elsewhere": "↪", "not_found": "✗"}
-"""The sign behind a checked quote, by its verdict."""
+"""The sign after a checked quote, by its verdict."""
 
 
 @dataclass(frozen=True)
 class Span:
     """A run of text in one style.
 
-    href: an address that a click offers to open. math: the text is a formula in LaTeX, to be set
-    among words or in full height. note: the text is the number of a footnote, which has this name.
-    picture: the path of a file that the text stands for. mark: what is said of it besides its own
-    style, such as that it is a quote that was found. quote: the number of the checked quote that it
-    is of, from 1; ends: with its last word.
+    Attributes:
+        href: Address that a click offers to open.
+        math: Whether the text is a formula in LaTeX, inline or in full height.
+        note: Name of the footnote whose number the text is.
+        picture: Path of the file that the text stands for.
+        mark: A remark on the text, such as that it is a quote that was found.
+        quote: Number, from 1, of the checked quote that it belongs to.
+        ends: Whether that quote ends with it.
     """
 
     text: str
@@ -50,9 +55,12 @@ class Span:
 class BlockPlace:
     """The place of a block in lists, quotations and footnotes.
 
-    indent: how many lists it is in. marker: of the list item that it begins, such as "•" or "2.".
-    quote: how many quotations it is in. tight: it follows the block before without a gap.
-    note: the name of the footnote that it begins.
+    Attributes:
+        indent: Number of lists that it is in.
+        marker: Marker of the list item that it begins, such as "•" or "2.".
+        quote: Number of quotations that it is in.
+        tight: Whether it follows the block before without a gap.
+        note: Name of the footnote that it begins.
     """
 
     indent: int = 0
@@ -64,7 +72,11 @@ class BlockPlace:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph. heading: 1 to 6, or 0 for plain text."""
+    """A paragraph or a heading.
+
+    Attributes:
+        heading: 1 to 6, or 0 for plain text.
+    """
 
     spans: tuple[Span, ...]
     heading: int = 0
@@ -73,7 +85,12 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Code:
-    """A block of code. closed: its end has been written. name: of its file, if the text says it."""
+    """A block of code.
+
+    Attributes:
+        closed: Whether its end has been written.
+        name: Name of its file, if the text says it.
+    """
 
     text: str
     language: str = ""
@@ -84,7 +101,11 @@ class Code:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula in LaTeX on lines of its own. closed: its end has been written."""
+    """A formula in LaTeX on lines of its own.
+
+    Attributes:
+        closed: Whether its end has been written.
+    """
 
     text: str
     closed: bool = True
@@ -93,7 +114,11 @@ class Formula:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. rows: the heading row first; every row has as many cells as `align`."""
+    """A table.
+
+    Attributes:
+        rows: The heading row first; every row has as many cells as `align`.
+    """
 
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
     align: tuple[Align, ...]
@@ -102,7 +127,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line across."""
+    """A horizontal line."""
 
     place: BlockPlace = BlockPlace()
 

@@ -1,8 +1,8 @@
 """Bold and italic in Chinese, Japanese and Korean, which are written without spaces.
 
-CommonMark tells an opening mark from a closing one by the spaces and punctuation around it. So
+CommonMark distinguishes opening from closing marks by the spaces and punctuation around them. So
 the marks stay visible in “**「重要」**です”, which models write all the time. Next to such a script
-a mark is judged by its inner side alone.
+only the inner side of a mark is considered here.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ _SCRIPT = re.compile(
 
 
 def cjk_plugin(markdown: MarkdownIt) -> None:
+    """Add the rule for these scripts to a parser."""
     markdown.inline.ruler.before("emphasis", "cjk_emphasis", _emphasis)
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:
-    """Takes a run of asterisks that has such a script on one of its sides."""
+    """Parse a run of asterisks that has such a script on one of its sides."""
     if silent or state.src[state.pos] != "*":
         return False
     usual = state.scanDelims(state.pos, True)

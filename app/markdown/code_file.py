@@ -1,4 +1,4 @@
-"""Names the file that a block of code is saved as."""
+"""The name of the file that a block of code is saved as."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LOOKS_LIKE_ONE = re.compile(r"[\w-][\w.-]*\.\w{1,8}")
 
 
 def name_in(words: list[str]) -> str:
-    """Find the file's name among the words behind a fence: app.py, title="app.py", py:app.py."""
+    """Return the file name among the words after a fence: app.py, title="app.py", py:app.py."""
     for word in words:
         named = _NAMED.fullmatch(word)
-        # A path may be given; of it only the last part is a name.
+        # If a path is given, only its last part is the name.
         last = re.split(r"[/\\:]", named[1] if named else word)[-1]
         if _LOOKS_LIKE_ONE.fullmatch(last):
             return last
@@ -22,7 +22,7 @@ def name_in(words: list[str]) -> str:
 
 
 def file_name_of(code: Code) -> str:
-    """Return the name that the text gives, or one with the ending of the language."""
+    """Return the name that the text gives, or else one with the language's file extension."""
     return code.name or f"code{_ending(code.language)}"
 
 

@@ -1,4 +1,4 @@
-"""The direction of a paragraph, by its first letter that has one, as Unicode does it."""
+"""The direction of a paragraph, taken from its first letter that has one, as in Unicode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.markdown.blocks import Span
 
 
 def runs_right_to_left(text: str) -> bool | None:
-    """Whether a text runs right to left; None where it has no letter with a direction."""
+    """Return whether a text runs right to left; None if none of its letters has a direction."""
     for character in text:
         kind = bidirectional(character)
         if kind in {"L", "R", "AL"}:
@@ -18,7 +18,7 @@ def runs_right_to_left(text: str) -> bool | None:
 
 
 def is_right_to_left(spans: Iterable[Span]) -> bool:
-    """Whether a block runs right to left; code, formulas and pictures never do."""
+    """Return whether a block runs right to left; code, formulas and pictures are ignored."""
     for span in spans:
         if not (span.code or span.math or span.picture):
             found = runs_right_to_left(span.text)

@@ -1,4 +1,4 @@
-"""Colours code: finds the keywords, strings, comments and so on of each line."""
+"""The colouring of code: the keywords, strings, comments and so on of each line."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Literal
 
 Kind = Literal["keyword", "string", "number", "comment", "name", "operator"]
 Piece = tuple[int, int, Kind]
-"""Start and length in code points, and what the piece is."""
+"""The start and the length of a piece in code points, and its kind."""
 
 MAX_CHARACTERS = 30_000
 MAX_LINE = 1_000
-"""Longer code stays plain: a lexer's regular expressions may take for ever on hostile input."""
+"""The most characters of a line.
+
+Code with longer lines, or with more than MAX_CHARACTERS, stays plain, since a lexer's regular
+expressions may never finish on hostile input.
+"""
 
 _KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
     (("Comment",), "comment"),
@@ -31,7 +35,7 @@ _KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
 def highlight(code: str, language: str) -> Iterator[tuple[Piece, ...]]:
     """Yield the coloured pieces of one line after the other; nothing for an unknown language.
 
-    Lazy, so that long code can be coloured bit by bit.
+    This is lazy, so that long code can be coloured in steps.
     """
     if not language or len(code) > MAX_CHARACTERS or len(max(code.split("\n"), key=len)) > MAX_LINE:
         return

@@ -1,6 +1,6 @@
-"""Writes blocks as HTML in which everything is escaped and nothing is loaded from elsewhere.
+"""The writing of blocks as HTML in which everything is escaped and nothing loads from elsewhere.
 
-The tags are those that both browsers and Qt's text documents know.
+It uses only tags that both browsers and Qt's text documents know.
 """
 
 from __future__ import annotations
@@ -24,20 +24,25 @@ from app.markdown.highlight import Piece, highlight
 from app.markdown.spans import LINE_BREAK, is_openable
 
 DrawFormula = Callable[[str, bool], str]
-"""HTML for a formula in LaTeX, inline or not; "" where it cannot be drawn."""
+"""A function that returns HTML for a formula in LaTeX, inline or not; "" if it cannot be drawn."""
 
 _INDENT = 26
-"""Pixels for each level of lists."""
+"""Pixels per level of lists."""
 _DEEPEST = 8
 
 
 def html_of(blocks: Iterable[Block], draw: DrawFormula, heading: int = 2) -> str:
-    """Write blocks as HTML. heading: the level above the text; its own headings come below it."""
+    """Return blocks as HTML.
+
+    Args:
+        draw: Draws a formula.
+        heading: Level of the heading above the text; the text's own headings are below it.
+    """
     return "\n".join(_quoted(_block(block, draw, heading), block.place) for block in blocks)
 
 
 def plain_formula(latex: str) -> str:
-    """Write a formula as its source, where it is not drawn."""
+    """Return HTML with the source of a formula that is not drawn."""
     return f'<code class="formula">{escape(latex)}</code>'
 
 
@@ -79,7 +84,11 @@ def _quoted(html: str, place: BlockPlace) -> str:
 
 
 def _spans(spans: Sequence[Span], draw: DrawFormula, *, rtl: bool = False) -> str:
-    """rtl: the words run right to left, and code among them does not."""
+    """Return spans as HTML.
+
+    Args:
+        rtl: Whether the words run right to left; code among them does not.
+    """
     return "".join(_span(span, draw, rtl=rtl) for span in spans)
 
 

@@ -1,4 +1,4 @@
-"""Limits that keep hostile markdown affordable, without losing any of its text."""
+"""Limits that bound the cost of hostile markdown, without losing any of its text."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 
 NESTING = 18
-"""Levels of quotations, and half as many lists; what lies deeper is shown as it is written.
+"""The deepest nesting of quotations; lists can nest half as deep. Deeper text is shown as written.
 
-Less than the parser's own limit, which also bounds what brackets in brackets cost.
+This is below the parser's own limit, which also bounds the cost of nested brackets.
 """
 COLUMNS = 30
 CELLS = 1_500
-"""A table with more is shown as it is written: Qt lays a table out as a whole."""
+"""The most cells of a table. A larger one is shown as written: Qt lays a table out as a whole."""
 
 
 def limits_plugin(markdown: MarkdownIt) -> None:
-    """Turn what is nested too deep, which the parser leaves out, into plain paragraphs."""
+    """Turn text that is nested too deep, which the parser would drop, into plain paragraphs."""
     markdown.block.ruler.before("table", "too_deep", _too_deep)
 
 

@@ -1,6 +1,6 @@
-"""Files on this computer that a text names, and which of them an answer may show.
+"""The files on this computer that a text names, and which of them an answer can show.
 
-A model can write any path. Only one that the user has written in the same chat is looked at.
+A model can write any path. Only a path that the user has written in the same chat is opened.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _PICTURE = re.compile(
     re.IGNORECASE,
 )
 _MOST = 6
-"""Pictures shown under one message."""
+"""The most pictures shown under one message."""
 
 
 def local_path(address: str) -> str:
-    """Return the absolute path that an address leads to; "" for any other and other computers."""
+    """Return the absolute path that an address names; "" if relative or on another computer."""
     if address.lower().startswith("file:"):
         parts = urlsplit(address)
         if parts.netloc not in {"", "localhost"}:
@@ -35,17 +35,17 @@ def local_path(address: str) -> str:
 
 
 def is_named(path: str, texts: Iterable[str]) -> bool:
-    """Tell whether one of the texts holds this very path, or its file URL."""
+    """Return whether one of the texts contains exactly this path, or its file URL."""
     wanted = re.compile(rf"(?<![\w.~-]){re.escape(_plain(path))}(?![\w/-]|\.\w)")
     return bool(path) and any(wanted.search(_plain(text)) for text in texts)
 
 
 def pictures_in(text: str) -> tuple[str, ...]:
-    """List the paths of pictures that a text names, in its order, each once."""
+    """Return the paths of the pictures that a text names, in order, each once."""
     found = (local_path(match.group()) for match in _PICTURE.finditer(text))
     return tuple(dict.fromkeys(path for path in found if path))[:_MOST]
 
 
 def _plain(text: str) -> str:
-    """Normalise how a path is written: without a scheme, with slashes, with nothing escaped."""
+    """Normalise the spelling of a path: without a scheme, with slashes, with nothing escaped."""
     return re.sub(r"(?i)file://(?:localhost)?", "", unquote(text)).replace("\\", "/")

@@ -1,8 +1,8 @@
-"""Formulas in markdown: $…$ and \\(…\\) among words, $$…$$ and \\[…\\] in full height.
+r"""Formulas in markdown: $…$ and \(…\) inline, $$…$$ and \[…\] in full height.
 
-So are LaTeX's own environments of formulas, such as \\begin{align}, on lines of their own.
+LaTeX's own formula environments, such as \begin{align}, count on lines of their own.
 
-A dollar is far more often money than maths, so what lies between two of them must look like a
+A dollar sign is far more often money than maths, so the text between two of them must look like a
 formula. All searching is bounded: hostile text costs no more than its length.
 """
 
@@ -16,10 +16,10 @@ from markdown_it.rules_inline import StateInline
 
 _MOST_INLINE = 2_000
 _MOST_LINES = 100
-"""A formula that is longer stays text: it would not fit on any page."""
+"""The most lines of a formula; a longer one stays text, since it would not fit on any page."""
 
 COMPLETE = "complete"
-"""The key in a parser's `env` that says that the text will not grow any more."""
+"""The key in a parser's `env` which says that the text will not grow any more."""
 _BLOCKS = {"$$": "$$", "\\[": "\\]"}
 _ENVIRONMENT = re.compile(r"\\begin(\{(?:align(?:at)?|equation|gather|multline|eqnarray)\*?\})")
 _WORD = re.compile(r"[0-9A-Za-z]")
@@ -38,7 +38,7 @@ def maths_plugin(markdown: MarkdownIt) -> None:
 
 
 def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
-    """Read a formula; it ends before an empty line, or is still open at the end of growing text."""
+    """Parse a formula, which ends before an empty line or is still open in growing text."""
     if state.is_code_block(first):
         return False
     start = state.bMarks[first] + state.tShift[first]
@@ -49,7 +49,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     if close is None:
         return False
     if silent:
-        return True  # whatever it is, it begins a block: text that grows must not change its mind
+        return True  # growing text must not change: this always begins a block
     opening = 0 if environment else 2
     lines = [state.src[start + opening : state.eMarks[first]].rstrip()]
     after = first + 1
@@ -64,7 +64,7 @@ def _block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
         return may_grow and _push(state, first, after, lines, "")
     last, _, behind = lines[-1].partition(close)
     if environment:
-        last += close  # which belongs to the formula
+        last += close  # part of the formula
     return not behind and _push(state, first, after, [*lines[:-1], last], "closed")
 
 
@@ -110,7 +110,7 @@ def _formula(text: str, start: int, end: int) -> tuple[str, int, str] | None:
 
 
 def _closing(text: str, start: int, end: int) -> int:
-    """Find the next dollar that is not escaped, or -1."""
+    """Return the position of the next dollar that is not escaped, or -1."""
     place = text.find("$", start, end)
     while place > 0 and text[place - 1] == "\\":
         place = text.find("$", place + 1, end)
@@ -118,7 +118,7 @@ def _closing(text: str, start: int, end: int) -> int:
 
 
 def _is_formula(inner: str, before: str, after: str) -> bool:
-    """Tell whether what lies between two dollars is maths; not money, a shell's variable, …"""
+    """Return whether the text between two dollars is maths; not money, a shell variable, …"""
     if not inner or inner[0].isspace() or inner[-1].isspace() or "`" in inner:
         return False
     if _WORD.match(before) or (after.isascii() and after.isdigit()):

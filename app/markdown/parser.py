@@ -1,7 +1,7 @@
-"""Parses markdown into blocks: CommonMark, tables, tasks, footnotes, formulas and bare links.
+"""The parser of markdown: CommonMark, tables, tasks, footnotes, formulas and bare links.
 
 Raw HTML stays text, pictures elsewhere become links, and only http, https and mailto addresses
-are links: what a model writes can neither load nor run anything.
+become links: nothing that a model writes can load or run anything.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from app.markdown.walk import Walk
 
 @dataclass(frozen=True)
 class Piece:
-    """The blocks of a text that may go on.
+    """The blocks of a text that may continue.
 
-    before: all but those of the last top-level block, which begins at `line`.
+    Attributes:
+        before: All blocks but those of the last top-level block.
+        last: The blocks of the last top-level block.
+        line: The line at which the last top-level block begins.
     """
 
     before: tuple[Block, ...]
@@ -38,11 +41,11 @@ class Piece:
 
 
 class Parser:
-    """Parses whole texts and pieces of one.
+    """A parser of whole texts and of pieces of a text.
 
-    `env` carries the definitions of links and footnotes between pieces. document: the texts are
-    pages of Hearth's own, in which a paragraph goes on over the ends of lines, and which may link
-    to each other.
+    Args:
+        document: Whether the texts are pages of Hearth's own, in which a paragraph continues over
+            line ends, and which can link to each other.
     """
 
     def __init__(self, *, document: bool = False) -> None:
@@ -56,7 +59,7 @@ class Parser:
             self._markdown.core.ruler.push("document", _as_document)
 
     def parse(self, text: str) -> tuple[Block, ...]:
-        """Parse a whole text; its footnotes stand under a rule at its end."""
+        """Parse a whole text; its footnotes follow under a rule at its end."""
         env = {COMPLETE: True}
         tokens = self._markdown.parse(text, env)
         ranked = list(Walk(text.split("\n"), env).blocks(tokens))
@@ -66,7 +69,11 @@ class Parser:
         return (*blocks, *rule, *(block for _, block in notes))
 
     def parse_piece(self, text: str, env: dict[str, Any]) -> Piece:
-        """Parse a text that may go on; a footnote stands where it is written."""
+        """Parse a text that may continue; its footnotes stay where they are written.
+
+        Args:
+            env: Definitions of links and footnotes, passed from piece to piece.
+        """
         tokens = self._markdown.parse(text, env)
         tops = [index for index, it in enumerate(tokens) if it.level == 0 and it.map]
         last = tops[-1] if tops else 0
@@ -86,7 +93,7 @@ def _as_document(state: StateCore) -> None:
 
 
 class _Markdown(MarkdownIt):
-    """markdown-it's parser, in which pictures, but not links, may name files on this computer."""
+    """markdown-it's parser, in which pictures, but not links, can name files on this computer."""
 
     def validateLink(self, url: str) -> bool:
         return super().validateLink(url) or bool(local_path(url))

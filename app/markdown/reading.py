@@ -1,7 +1,7 @@
-"""Blocks as they are read: their words without markup, and marks laid over them.
+"""Blocks as a person reads them: their words without markup, and marks laid over them.
 
-What is checked of an answer is what its reader sees. Code is no one's words, so it is left out: it
-neither holds a quote nor lies in one.
+An answer is checked as its reader sees it. Code is nobody's words, so it is left out: it neither
+contains a quote nor is part of one.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from app.markdown.blocks import Block, Mark, Paragraph, Span, Table
 from app.markdown.spans import LINE_BREAK
 
 _NO_WORDS: Final = "\ufffc"
-"""Stands for what has no words: a block of code, each sign of a formula."""
+"""A placeholder for content without words: a block of code, or each character of a formula."""
 
 _BETWEEN_BLOCKS: Final = "\n\n"
 _BETWEEN_CELLS: Final = "\t"
 _BETWEEN_ROWS: Final = "\n"
 _QUOTED: Final = "> "
-"""Stands before a block that lies in a quotation."""
+"""The prefix of a block in a quotation."""
 _QUOTATION_MARKS: Final = re.compile(
     "[\"'“”„‟«»\u2018\u2019\u201a\u2039\u203a「」『』《》〈〉﹁﹂﹃﹄｢｣]"
 )
@@ -33,16 +33,22 @@ _ABBREVIATED: Final = re.compile(
 )
 _WORD: Final = re.compile(r"\w+")
 _PLAIN_WORD: Final = re.compile(r"[^\W_]+")
-"""A word without marks of emphasis, among which is the underscore."""
+"""A word without marks of emphasis, such as the underscore."""
 _TRIES: Final = 20
-"""Places in a source that are tried for one sign."""
+"""The most places in a source that are tried for one sign."""
 _LEAST_WORDS: Final = 4
-"""A shorter sentence says nothing that needs a source, as “Yes, it does.”"""
+"""The fewest words of a sentence that may need a source; “Yes, it does.” needs none."""
 
 
 @dataclass(frozen=True)
 class Marked:
-    """A part of a read text that is marked. quote: see `Span`."""
+    """A marked part of a read text.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last character.
+        quote: See `Span`.
+    """
 
     start: int
     end: int
@@ -51,12 +57,12 @@ class Marked:
 
 
 def read_text(blocks: Sequence[Block]) -> str:
-    """Return the words of blocks as they are read."""
+    """Return the words of blocks as a person reads them."""
     return _BETWEEN_BLOCKS.join(map(_text_of, blocks))
 
 
 def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence stands in the read text; headings and tables have none."""
+    """Yield the start and end of each sentence in the read text; headings and tables have none."""
     start = 0
     for block in blocks:
         text = _text_of(block)
@@ -69,7 +75,7 @@ def sentences(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
 
 
 def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...]:
-    """Lay marks over blocks; of two that overlap, the earlier one in the sequence holds."""
+    """Lay marks over blocks; if two overlap, the earlier one in the sequence wins."""
     found: list[Block] = []
     start = 0
     for block in blocks:
@@ -82,7 +88,7 @@ def marked(blocks: Sequence[Block], marks: Sequence[Marked]) -> tuple[Block, ...
 
 @dataclass(frozen=True)
 class Sign:
-    """Text to put behind a part of a read text, which is a quote."""
+    """A text to put after a part of a read text that is a quote."""
 
     start: int
     end: int
@@ -90,9 +96,14 @@ class Sign:
 
 
 def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[Block]]) -> str:
-    """Put signs into the source of a text, each behind its part of what is read of it.
+    """Insert signs into the source of a text, each after its part of the read text.
 
-    A sign is put nowhere else, so one whose part cannot be told in the source is left out.
+    A sign whose place in the source cannot be found is left out.
+
+    Args:
+        source: The markdown.
+        signs: The signs, placed in the read text.
+        parse: Parses the markdown into blocks.
     """
     read, at, more = read_text(parse(source)), 0, 0
     for sign in signs:
@@ -110,7 +121,7 @@ def signed(source: str, signs: Sequence[Sign], parse: Callable[[str], Sequence[B
 
 
 def _in_source(part: str) -> re.Pattern[str]:
-    """Match a part of a read text with any marks, such as those of emphasis, between its words."""
+    """Return a pattern for a part of a read text, allowing marks (of emphasis) between words."""
     between = r"[\W_]+?".join(map(re.escape, _PLAIN_WORD.findall(part)))
     first = "" if _PLAIN_WORD.match(part[0]) else re.escape(part[0]) + r"[\W_]*?"
     last = "" if _PLAIN_WORD.match(part[-1]) else r"[\W_]*?" + re.escape(part[-1])
@@ -128,7 +139,7 @@ def _text_of(block: Block) -> str:
 
 
 def _before(block: Block) -> str:
-    """Return the mark of a block that lies in a quotation."""
+    """Return the prefix of a block in a quotation; "" for any other."""
     return _QUOTED if isinstance(block, Paragraph) and block.place.quote else ""
 
 
@@ -175,7 +186,7 @@ def _with_marks(block: Block, start: int, marks: Sequence[Marked]) -> Block:
 
 
 def _cut(span: Span, start: int, marks: Sequence[Marked]) -> Iterator[Span]:
-    """Divide a span that begins at `start` where marks begin and end."""
+    """Split a span that begins at `start` at the ends of the marks."""
     end = start + len(_words(span))
     here = [it for it in marks if it.start < end and it.end > start]
     if not here or span.math or span.picture:

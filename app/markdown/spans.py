@@ -1,4 +1,4 @@
-"""Turns the inline part of markdown into spans of one style each."""
+"""The conversion of markdown's inline part into spans of one style each."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STYLES = {"strong", "em", "s"}
 
 
 def is_openable(address: str) -> bool:
-    """Whether an address is of a kind that a browser or a mail program opens."""
+    """Return whether a browser or a mail program opens addresses of this kind."""
     return address.lower().startswith(_OPENABLE)
 
 
 def is_elsewhere(address: str) -> bool:
-    """Whether an address names a scheme or a host, and so leaves the page's own folder."""
+    """Return whether an address has a scheme or a host, and so leaves the page's own folder."""
     return bool(_ELSEWHERE.match(address))
 
 
@@ -69,7 +69,7 @@ def _span(token: Token, style: Span) -> Span:
 
 
 def _picture(token: Token, style: Span) -> Span:
-    """Make a span for a picture; nothing is fetched: one elsewhere is a link to it."""
+    """Make a span for a picture. Nothing is fetched: a picture elsewhere becomes a link."""
     address = str(token.attrGet("src") or "")
     words = "".join(child.content for child in token.children or []) or address
     href = address if is_openable(address) else style.href
@@ -86,7 +86,7 @@ def _join(spans: list[Span], span: Span) -> None:
 
 
 def _look(span: Span) -> tuple[object, ...]:
-    """Return everything of a span but its text."""
+    """Return all properties of a span but its text."""
     return (
         span.bold,
         span.italic,

@@ -1,8 +1,8 @@
-"""Splits growing markdown into blocks that are final, and the tail that may still change.
+"""The division of growing markdown into final blocks and a tail that can still change.
 
-Only the text from the last top-level block on is parsed again when more arrives, so that the
-cost of an update does not grow with the length of the answer. Where that block is itself very
-long it is cut, and a fence is read on without the parser: no update costs more than some bound.
+When more text arrives, only the text from the last top-level block on is parsed again, so the cost
+of an update does not grow with the length of the answer. A very long last block is cut, and a
+fenced code block is continued without the parser: so the cost of every update is bounded.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from app.markdown.blocks import Block, Code, Formula
 from app.markdown.parser import Parser
 
 LONGEST_BLOCK = 4_000
-"""Characters of a block after which it is cut where that shows least."""
+"""Characters of a block above which it is cut, at a place where this shows least."""
 _LONGEST_WITH_CODE = 24_000
-"""The limit for a list with code that has not ended: a cut would show."""
+"""The same limit for a list with unfinished code, where a cut would show."""
 _WORTHWHILE = 400
-"""Characters from which on a text without an empty line is looked through for whole blocks."""
+"""Characters of a text without an empty line above which it is searched for complete blocks."""
 _READ_AGAIN = 24_000
-"""Characters; a longer answer is not read again for definitions that come at its end."""
+"""Characters of an answer above which it is not parsed again for definitions at its end."""
 
 _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n")
 _TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n {0,3}[|:-][-| :\t]*\n")
@@ -29,17 +29,22 @@ _TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n {0,3}[|:-][-| :\t]*\n")
 
 @dataclass(frozen=True)
 class Update:
-    """The blocks that an addition changed. settled: new and final. tail: what follows for now."""
+    """The blocks that an addition changed.
+
+    Attributes:
+        settled: New blocks that are final.
+        tail: The blocks after them, which can still change.
+    """
 
     settled: tuple[Block, ...]
     tail: tuple[Block, ...]
 
 
 class StreamSplitter:
-    """Parses a text that grows by pieces of any size.
+    """A parser of a text that grows by pieces of any size.
 
-    The split is judged by whole lines only: a line that has only begun can mean anything
-    (“***” may become a rule or bold text).
+    The split considers whole lines only: an unfinished line can still mean anything (“***” may
+    become a rule or bold text).
     """
 
     def __init__(self, parser: Parser) -> None:
@@ -59,6 +64,7 @@ class StreamSplitter:
         return "".join(self._fed)
 
     def feed(self, text: str) -> Update:
+        """Add a piece of text; return the blocks that it changed."""
         text = clean(text)
         self._fed.append(text)
         self._open += text
@@ -83,7 +89,7 @@ class StreamSplitter:
         return Update(tuple(settled), tail)
 
     def finish(self) -> tuple[Block, ...] | None:
-        """Return all blocks anew if the end of the text may have changed early ones, else None."""
+        """Return all blocks again if the end of the text may have changed early ones, else None."""
         notes = self._tail_env.get("footnotes", {}).get("refs")
         unsure = notes or self._tail_env.get("references") or self._in_formula
         if unsure and len(self.text) <= _READ_AGAIN:
@@ -91,7 +97,7 @@ class StreamSplitter:
         return None
 
     def _has_parts(self) -> bool:
-        """Tell whether looking for a block to settle is worth its while."""
+        """Return whether it is worthwhile to look for blocks to settle."""
         return "\n\n" in self._open or len(self._open) > _WORTHWHILE
 
     def _settle(self) -> tuple[Block, ...]:
@@ -99,7 +105,8 @@ class StreamSplitter:
         env = self._trial()
         piece = self._parser.parse_piece(whole, env)
         if piece.line == 0:
-            # One long list or table: looking again at every line would cost as much as drawing.
+            # This is one long list or table: parsing it again at every line would cost as much as
+            # drawing it.
             self._try_at = len(self._open) * 5 // 4
             return ()
         self._env, self._try_at = env, 0
@@ -108,7 +115,7 @@ class StreamSplitter:
         return piece.before
 
     def _cut(self) -> tuple[Block, ...]:
-        """Settle most of a block that has grown too long; the rest begins a block of its own."""
+        """Settle most of a block that has become too long; the rest begins a new block."""
         head = _TABLE_HEAD.match(self._open)
         place = _place_to_cut(self._open)
         settled = self._parser.parse_piece(self._open[:place], self._env).blocks
@@ -118,7 +125,7 @@ class StreamSplitter:
         return settled
 
     def _begin_fence(self, code: Block) -> None:
-        """Go on without the parser where all that is open is a fence."""
+        """Continue without the parser if the open text is a single fenced code block."""
         opening = _FENCE.match(self._open)
         if opening and isinstance(code, Code):
             begun = replace(code, text="")
@@ -126,7 +133,7 @@ class StreamSplitter:
             _, self._open = self._fence.read(self._open[opening.end() :])
 
     def _trial(self) -> dict[str, Any]:
-        """Copy the definitions for text that may still grow: a link's first one is kept."""
+        """Copy the definitions for text that can still grow: a link's first definition wins."""
         notes = self._env.get("footnotes", {})
         return {
             "references": dict(self._env.get("references", {})),
@@ -138,7 +145,7 @@ class StreamSplitter:
 
 
 class _Fence:
-    """A block of code at the top level, read line by line until its closing marks."""
+    """A fenced code block at the top level, read line by line until its closing fence."""
 
     def __init__(self, code: Code, marks: str, indent: int) -> None:
         self._code = code
@@ -147,7 +154,10 @@ class _Fence:
         self._lines: list[str] = []
 
     def read(self, text: str) -> tuple[Code, str]:
-        """Take the whole lines of a text; what is left is the line that has only begun."""
+        """Take the whole lines of a text; return the code and the rest of the text.
+
+        The rest is an unfinished line, or the text after the closing fence.
+        """
         while "\n" in text:
             line, _, text = text.partition("\n")
             if self._end.match(line):
@@ -156,7 +166,7 @@ class _Fence:
         return replace(self._code, text="\n".join(self._lines)), text
 
     def with_begun(self, code: Code, line: str) -> Code:
-        """Return the code with a line that may still grow, or may become the end."""
+        """Return the code with an unfinished line, which may become the closing fence."""
         if self._end.match(line):
             return replace(code, closed=True)
         lines = [*self._lines, self._indent.sub("", line, count=1)] if line else self._lines
@@ -164,7 +174,7 @@ class _Fence:
 
 
 def _place_to_cut(text: str) -> int:
-    """Find where to cut: before the last line at the margin, else the last line, word or letter."""
+    """Return where to cut: before the last unindented line, else the last line, word or letter."""
     least = len(text) // 2
     for mark in (re.compile(r"\n(?=[^\s])"), re.compile(r"\n"), re.compile(r" ")):
         places = [found.end() for found in mark.finditer(text, least)]

@@ -1,7 +1,7 @@
-"""Sets a formula in LaTeX as a picture (SVG), with ziamath; free of Qt.
+"""The typesetting of a formula in LaTeX as a picture (SVG), with ziamath; free of Qt.
 
-ziamath takes twice as long for each level of brackets. A formula is therefore weighed first, and
-one that could take longer than about a second is not set at all.
+ziamath takes twice as long for each level of brackets. So the work for a formula is estimated
+first, and one that could take longer than about a second is not set at all.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ import re
 from dataclasses import dataclass
 
 _MOST_WORK = 10_000
-"""The unit is about 0.1 ms on a slow core: a character, doubled for each level it is in."""
+"""The most work for a formula.
+
+The unit is about 0.1 ms on a slow core: a character, doubled for each level that it is in.
+"""
 _LARGEST = 4_000.0
-"""Pixels; a formula that is larger cannot be read in a chat."""
+"""The largest width and height in pixels; a larger formula cannot be read in a chat."""
 
 _DEEPER = re.compile(r"\\(?:left|begin)(?![A-Za-z])|(?<!\\)\{")
 _LESS_DEEP = re.compile(r"\\(?:right|end)(?![A-Za-z])|(?<!\\)\}")
@@ -22,12 +25,16 @@ _ENVIRONMENT = re.compile(
     r"\\(begin|end)\{(equation|gather|multline|eqnarray|alignat)\*?\}(?:\{\d\})?"
 )
 _ALIKE = {"multline": "gather", "eqnarray": "align", "alignat": "align"}
-"""Environments that ziamath does not know, and those that look like them."""
+"""Environments that ziamath does not know, and ones that look like them."""
 
 
 @dataclass(frozen=True)
 class SetFormula:
-    """A formula as SVG. Pixels; `descent` is how much of `height` lies under the baseline."""
+    """A formula as SVG. Lengths are in pixels.
+
+    Attributes:
+        descent: The part of `height` below the baseline.
+    """
 
     svg: bytes
     width: float
@@ -36,14 +43,18 @@ class SetFormula:
 
 
 def typeset(latex: str, size: float, colour: str, *, inline: bool) -> SetFormula | None:
-    """Typeset a formula; None where it cannot be, and its source is shown instead."""
+    """Typeset a formula; return None if that fails and its source should be shown instead.
+
+    Args:
+        size: Font size in pixels.
+    """
     latex = _ENVIRONMENT.sub(_alike, _LABELS.sub("", latex)).strip()
     if not latex or work_for(latex) > _MOST_WORK:
         return None
     from ziamath.config import config
     from ziamath.zmath import Latex
 
-    config.svg2 = False  # each glyph where it stands: Qt does not draw SVG's symbols
+    config.svg2 = False  # draws each glyph in place: Qt does not draw SVG's symbols
     try:
         formula = Latex(latex, size=size, color=colour, inline=inline)
         width, height = formula.getsize()
@@ -61,7 +72,7 @@ def _alike(found: re.Match[str]) -> str:
 
 
 def work_for(latex: str) -> int:
-    """Estimate how much work a formula is, see `_MOST_WORK`."""
+    """Estimate the work for a formula, in the unit of `_MOST_WORK`."""
     changes = [(match.start(), 1) for match in _DEEPER.finditer(latex)]
     changes += [(match.start(), -1) for match in _LESS_DEEP.finditer(latex)]
     work, depth, last = 0, 0, 0

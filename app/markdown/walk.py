@@ -1,4 +1,4 @@
-"""Turns the tokens of markdown-it into blocks."""
+"""The conversion of markdown-it's tokens into blocks."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ENDS_OF_NOTHING = {
     "list_item_close",
     "footnote_reference_close",
 }
-"""Tokens at which an item that is empty so far ends, or is to hold a list."""
+"""Tokens at which an item that is still empty ends, or begins a nested list."""
 
 
 @dataclass
 class _Item:
-    """A list item that is being walked through."""
+    """The list item that is being converted."""
 
     marker: str
     begun: bool = False
@@ -45,9 +45,12 @@ class _Item:
 
 @dataclass
 class _List:
-    """A list that is being walked through, or a footnote in its place.
+    """The list that is being converted, or a footnote in place of one.
 
-    note, rank: the name and the place of that footnote.
+    Attributes:
+        number: First number of an ordered list; None for any other.
+        note: Name of the footnote.
+        rank: Position of the footnote.
     """
 
     number: int | None
@@ -59,7 +62,7 @@ class _List:
 
 
 class Walk:
-    """Walks once through the tokens of one text, all at once or in parts between its blocks."""
+    """A single pass through the tokens of a text, at once or in parts between its blocks."""
 
     def __init__(self, lines: list[str], env: dict[str, Any]) -> None:
         self._lines = lines
@@ -68,7 +71,7 @@ class Walk:
         self._quotes = 0
 
     def blocks(self, tokens: Sequence[Token]) -> Iterator[tuple[int, Block]]:
-        """Yield blocks with ranks: 0 in the text, from 1 on in footnotes as first mentioned."""
+        """Yield blocks with ranks: 0 in the text, from 1 in footnotes in order of mention."""
         left = iter(tokens)
         for token in left:
             for block in self._blocks_of(token, left):
@@ -123,7 +126,7 @@ class Walk:
         current.items += 1
 
     def _begin_note(self, label: str) -> None:
-        """Begin a footnote; one that nothing refers to, or not yet, shows its own label."""
+        """Begin a footnote; one without a reference so far shows its own label."""
         number = self._numbers.get(f":{label}", -1) + 1
         marker = f"{number}." if number else f"[{label}]"
         rank = number or len(self._numbers) + 1
@@ -160,7 +163,7 @@ class Walk:
         )
 
     def _is_closed(self, fence: Token) -> bool:
-        """Tell whether a fence ends with its own line of at least as many marks."""
+        """Return whether a fence ends with a line of its own with at least as many marks."""
         first, end = fence.map or [0, 0]
         last = self._lines[end - 1].strip("> \t") if end - 1 > first else ""
         return len(last) >= len(fence.markup) and set(last) == {fence.markup[0]}
@@ -186,7 +189,7 @@ class Walk:
 
 
 def _parts(block: Block) -> tuple[Block, ...]:
-    """Put an empty paragraph before a block that cannot carry its marker itself."""
+    """Return a block, with an empty paragraph before it if it cannot carry its marker itself."""
     if isinstance(block, Paragraph) or not block.place.marker:
         return (block,)
     bare = replace(block.place, marker="", note="")

@@ -1,4 +1,4 @@
-"""The one gate through which Hearth connects to anything: it checks, notes and counts."""
+"""The gate, through which all of Hearth's connections go: it checks, records and counts them."""
 
 from app.net.endpoint import endpoint
 from app.net.explained import explained

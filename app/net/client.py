@@ -1,4 +1,4 @@
-"""The client behind the gate; httpx2 is loaded with this module, so import it when it is needed."""
+"""The client behind the gate; this module loads httpx2, so import it only when needed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from engines.redaction import remember_address
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
 _WITHIN_S = 120.0
-"""How long a request may take in all, however its bytes trickle, unless it says otherwise."""
+"""The most seconds for a whole request, however slowly its bytes come, unless it says otherwise."""
 
 _KEPT = 20
 PORTS = {"http": 80, "https": 443}
@@ -40,11 +40,11 @@ _ENDED: tuple[Purpose, ...] = (
     "ask a server",
     "list a server's models",
 )
-"""Purposes that a person may end at any time: they have connections of their own."""
+"""Purposes that a person may cancel at any time: each of their requests has its own connection."""
 
 
 class GatedClient(httpx2.Client):
-    """A client that keeps no cookies, and that only its owner can end."""
+    """A client that keeps no cookies, and that only its owner can close."""
 
     def __init__(
         self, record: Callable[[LoggedConnection], None], offline: Callable[[], bool]
@@ -56,21 +56,23 @@ class GatedClient(httpx2.Client):
         """Do nothing: huggingface_hub closes its session whenever a host cannot be reached."""
 
     def hang_up(self) -> None:
-        """End what is under way, in whatever thread; later requests work as before."""
+        """End the requests under way in all threads; later requests work as before."""
         self._gated.hang_up()
 
     def end(self) -> None:
+        """Hang up, and close the client for good."""
         self.hang_up()
         super().close()
 
 
 def plain_client(transport: httpx2.BaseTransport, *, follow_redirects: bool) -> httpx2.Client:
-    """Make a client that keeps no cookies and reads nothing of the environment."""
+    """Make a client that keeps no cookies and reads nothing from the environment."""
     return httpx2.Client(transport=transport, follow_redirects=follow_redirects, **_plain())
 
 
 def _plain() -> dict[str, Any]:
-    # It logs whole addresses, and those of files can hold signatures; the ledger has the hosts.
+    # httpx2 logs whole addresses, which can contain signatures of files; the ledger records the
+    # hosts.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     none = http.cookiejar.DefaultCookiePolicy(allowed_domains=[])
     return {
@@ -82,11 +84,16 @@ def _plain() -> dict[str, Any]:
 
 
 class GatedTransport(httpx2.BaseTransport):
-    """Sends each request, each hop of a redirect too, by the rules of the gate.
+    """A transport that sends each request, and each hop of a redirect, by the rules of the gate.
 
-    The system's proxies are asked for each request, since a laptop moves between networks; a
-    custom transport turns off what httpx2 itself does about them. tls: what certificates it
-    trusts and shows. pool: where its connections are hung up, if not by itself.
+    The system's proxies are looked up for each request, since a laptop moves between networks. A
+    custom transport turns off httpx2's own handling of proxies.
+
+    Args:
+        record: Keeps a connection in the ledger.
+        offline: Returns whether Hearth is offline.
+        tls: The certificates that are trusted and shown.
+        pool: The pool that hangs up its connections; by default one of its own.
     """
 
     def __init__(
@@ -129,7 +136,7 @@ class GatedTransport(httpx2.BaseTransport):
             entry.end("refused")
             raise
         except UnicodeError as error:
-            # Of the look-up: no host can have this name.
+            # The look-up of the host raises this: no host can have such a name.
             entry.end("failed")
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
             raise httpx2.UnsupportedProtocol(f"“{address}” is not a valid address") from error
@@ -166,7 +173,7 @@ class GatedTransport(httpx2.BaseTransport):
         deadline: Deadline,
         connection: Connection,
     ) -> httpx2.Response:
-        """Return the response once it begins; its owner, a `hang_up` or a deadline may leave it."""
+        """Return the response once it begins, or stop waiting on a hang-up or at the deadline."""
         watchers = (self._pool.watching(), deadline.connection.watch, connection.watch)
 
         def watch(event: str, told: dict[str, Any]) -> None:
@@ -194,14 +201,18 @@ class GatedTransport(httpx2.BaseTransport):
         if proxy is None:
             return route.handle_request(_sent(request, request.url, entry))
         remember_address(proxy)
-        # Not the whole address: it can hold a name and a password.
+        # Not the whole address, since it can contain a name and a password.
         entry.proxy = httpx2.URL(proxy).netloc.decode("ascii")
         return _through_proxy(route, _sent(request, request.url, entry))
 
     def _stay_within_reach(self, host: str, *, begun: bool = False) -> None:
-        """Refuse another host while offline, before its look-up. begun: it was asked already.
+        """Refuse any other computer while Hearth is offline, before its name is looked up.
 
-        Raises Offline.
+        Args:
+            begun: Whether the request was already sent.
+
+        Raises:
+            Offline: Hearth is offline.
         """
         if not is_loopback(host) and self._offline():
             raise Offline(
@@ -215,8 +226,9 @@ class GatedTransport(httpx2.BaseTransport):
     def _route(self, proxy: str | None, keep: bool) -> httpx2.HTTPTransport:
         """Return the transport for a proxy, or for none.
 
-        keep: whether connections serve for later requests; one that is opened for a request can be
-        hung up from another thread.
+        Args:
+            keep: Whether its connections are reused by later requests; a connection opened for a
+                single request can be hung up from another thread.
         """
         with self._lock:
             if (proxy, keep) not in self._routes:
@@ -228,7 +240,7 @@ class GatedTransport(httpx2.BaseTransport):
 
 
 def _deadline(request: httpx2.Request) -> Deadline:
-    """Return the request's deadline, the same for all hops of a redirect."""
+    """Return the request's deadline, which is the same for all hops of a redirect."""
     within_s: float | None = request.extensions.get("within_s", _WITHIN_S)
     if within_s is None:
         return Deadline(None)
@@ -248,7 +260,7 @@ def _to_localhost(
 
 
 def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> httpx2.Response:
-    """Send through a proxy; a failure on the way to it is the proxy's error, not the host's."""
+    """Send through a proxy; a failure to reach it is reported as the proxy's, not the host's."""
     try:
         response = route.handle_request(request)
     except httpx2.ConnectError as error:
@@ -262,7 +274,7 @@ def _through_proxy(route: httpx2.HTTPTransport, request: httpx2.Request) -> http
 
 
 def _sent(request: httpx2.Request, url: httpx2.URL, entry: LedgerEntry) -> httpx2.Request:
-    """Return the request as it goes out: to this address, with its bytes counted."""
+    """Return a request to this address whose body's bytes are counted."""
     return httpx2.Request(
         request.method,
         url,

@@ -1,4 +1,4 @@
-"""The open connections, so that all of them can be hung up at once."""
+"""The open connections, all of which can be hung up at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _OPENED = ("connect_tcp.complete", "start_tls.complete")
 
 
 class ConnectionPool:
-    """Knows the open connections; it closes none: who reads from one that is hung up does that."""
+    """A register of open connections.
+
+    It closes none: the reader of a connection that was hung up closes it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,7 +27,7 @@ class ConnectionPool:
         self._times = 0
 
     def watching(self) -> Trace:
-        """Return the trace that tells of a request's connections, from before it is sent."""
+        """Return the trace function, to be made before sending, that registers connections."""
         times = self._times
 
         def watch(event: str, told: dict[str, Any]) -> None:
@@ -39,7 +42,7 @@ class ConnectionPool:
 
     @contextmanager
     def left_by(self, leave: Callable[[], None]) -> Iterator[None]:
-        """Call `leave` when all are hung up within the block."""
+        """Call `leave` if all connections are hung up within the block."""
         with self._lock:
             self._waiting.add(leave)
         try:
@@ -49,7 +52,7 @@ class ConnectionPool:
                 self._waiting.discard(leave)
 
     def hang_up(self) -> None:
-        """Wake whoever waits for a connection, a response or its bytes, with an error."""
+        """End every wait for a connection, a response or its bytes, with an error."""
         with self._lock:
             self._times += 1
             for opened in list(self._sockets):

@@ -1,4 +1,4 @@
-"""The Hub's address: its own, or that of the mirror which the environment names."""
+"""The Hub's address: its own, or that of the mirror that the environment names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HUB = "https://huggingface.co"
 def endpoint() -> str:
     """Return the Hub's address without a slash at its end, read anew at each call.
 
-    huggingface_hub reads HF_ENDPOINT once, when it is imported; so give it this one.
+    huggingface_hub reads HF_ENDPOINT only once, on import; so pass this address to it.
     Raises AddressInvalid.
     """
     address = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/")
@@ -29,7 +29,7 @@ def endpoint() -> str:
 
 
 def is_http(address: str) -> bool:
-    """Tell whether this is an address with a host and, if one is given, a possible port."""
+    """Return whether this is an http or https address with a host and no impossible port."""
     try:
         parts = urlsplit(address)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

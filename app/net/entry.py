@@ -1,4 +1,4 @@
-"""A line of the ledger in the making, while its request is under way."""
+"""A ledger entry for a request that is still under way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 class LedgerEntry:
-    """Counts one request; `end` writes it down, once."""
+    """A counter for one request; `end` writes it to the ledger, once."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class LedgerEntry:
         self._afterwards: Callable[[], None] = lambda: None
 
     def on_end(self, afterwards: Callable[[], None]) -> None:
-        """Call this when the request is over, whatever became of it."""
+        """Call this function when the request is over, whatever its result."""
         self._afterwards = afterwards
 
     def end(self, result: str) -> None:
-        """Write the line; a ledger that fails is told in the log, as the connection was made."""
+        """Write the entry. If the ledger fails, log that, since the connection was made anyway."""
         if self._ended:
             return
         self._ended = True

@@ -19,7 +19,7 @@ _TRY_AGAIN = "Check the connection to the internet, then try again."
 def explained(error: Exception, host: str) -> AppError:
     """Turn an error of httpx2 from a request to this host into one of ours.
 
-    Our own errors are returned as they are; anything else is a bug and raised again.
+    Our own errors are returned unchanged; any other error is a bug and is raised again.
     """
     import httpx2
 
@@ -43,7 +43,7 @@ def explained(error: Exception, host: str) -> AppError:
 
 
 def is_certificate(error: BaseException) -> bool:
-    """Tell whether a certificate that could not be verified is behind an error."""
+    """Return whether an error was caused by a certificate that could not be verified."""
     import ssl
 
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
@@ -121,7 +121,7 @@ def _proxy(error: Exception, host: str) -> ProxyRefused:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what is behind it, from the latest to the first."""
+    """Yield the error and its causes, from the latest to the first."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

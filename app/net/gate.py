@@ -1,4 +1,4 @@
-"""The gate: the one client, why it may connect, and huggingface_hub made to use it."""
+"""The gate: the one client, the purposes of its connections, and its use by huggingface_hub."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 class Gate:
-    """The way of every connection of Hearth; may be used from any thread.
+    """The way that all of Hearth's connections take. Any thread can use it.
 
-    record: keeps a connection in the ledger, whatever became of it.
-    offline: whether only this computer may be reached; asked before each connection and while
-    an answer still comes.
+    Libraries are loaded on first use, not when the gate is made.
 
-    Libraries are loaded at the first use, not when the gate is made.
+    Args:
+        record: Keeps a connection in the ledger, whatever its result.
+        offline: Returns whether only this computer may be reached; called before each connection
+            and while an answer is coming in.
     """
 
     def __init__(
@@ -39,10 +40,10 @@ class Gate:
 
     @contextmanager
     def for_purpose(self, purpose: Purpose) -> Iterator[None]:
-        """Requests of this thread in the block are made for this purpose; without one they fail.
+        """Give this thread's requests in the block this purpose; requests without one fail.
 
-        In one block an Authorization header goes to one scheme, host and port only: those of
-        the first request that carries it, however a server redirects.
+        Within a block an Authorization header is sent to one scheme, host and port only: those of
+        the first request that carries it, wherever a server redirects.
         """
         if purpose not in PURPOSES:
             raise ValueError(f"not a purpose: {purpose}")
@@ -52,15 +53,18 @@ class Gate:
 
     @property
     def client(self) -> httpx2.Client:
-        """The one client; raises Offline, and httpx2's errors, which `explained` puts in words."""
+        """The one client; it raises Offline, and httpx2's errors, which `explained` translates."""
         return self._opened()
 
     def lend(self, purpose: Purpose, address: str, trust: Trust | None = None) -> httpx2.Client:
-        """Make a client for the server at an address, by the same rules; who asked closes it.
+        """Make a client for the server at an address, by the same rules; the caller closes it.
 
-        All its requests have this purpose; no redirect is followed, and an Authorization header
-        goes nowhere else. Raises AddressInvalid, and CertificateRefused for a file that cannot
-        be used.
+        All its requests have this purpose. It follows no redirects, and sends an Authorization
+        header to no other server.
+
+        Raises:
+            AddressInvalid: The address is not valid.
+            CertificateRefused: A certificate file cannot be used.
         """
         from app.net.hosts import is_loopback
         from app.net.server_client import home_of, lent_client
@@ -83,7 +87,7 @@ class Gate:
             tls_context(trust)
 
     def hang_up(self) -> None:
-        """End all requests under way, which fail; later ones are made as before."""
+        """End all requests under way with an error; later requests work as before."""
         with self._lock:
             if self._client is not None:
                 self._client.hang_up()
@@ -91,16 +95,16 @@ class Gate:
                 pool.hang_up()
 
     def leave_outside(self) -> None:
-        """End what other computers still answer, however silent, as Hearth goes offline.
+        """End the requests to other computers, even silent ones, because Hearth goes offline.
 
-        A download looks for itself, at each piece that comes.
+        Downloads check for themselves, with each piece that arrives.
         """
         with self._lock:
             if outside := self._pools.get(True):
                 outside.hang_up()
 
     def close(self) -> None:
-        """End all connections; later requests fail, but for those of a client that was lent."""
+        """End all connections; later requests fail, except those of lent clients."""
         with self._lock:
             self._closed = True
             for pool in self._pools.values():
@@ -109,7 +113,7 @@ class Gate:
                 self._client.end()
 
     def _lent_pool(self, *, outside: bool) -> ConnectionPool:
-        """Return the pool of all lent clients, to other computers or within this one."""
+        """Return the pool of all clients lent for other computers, or for this one."""
         from app.net.connection_pool import ConnectionPool
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""Tells which proxy leads to a host; asks no name server."""
+"""The choice of the proxy for a host; it asks no name server."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["LOCALHOST", "is_loopback", "proxy_for"]
 
 
 def proxy_for(scheme: str, host: str) -> str | None:
-    """Return the system's proxy for a host, if it has one; this computer needs none.
+    """Return the system's proxy for a host, or None; this computer needs none.
 
-    The environment's variables count first, then what Windows and macOS have in their settings.
-    Raises ProxyRefused for a proxy that Hearth cannot speak to.
+    Environment variables take precedence over the settings of Windows and macOS. Raises
+    ProxyRefused for a kind of proxy that Hearth does not support.
     """
     if is_loopback(host):
         return None

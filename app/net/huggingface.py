@@ -1,4 +1,4 @@
-"""huggingface_hub on the gate's client, without anything it would send or read by itself."""
+"""The setup of huggingface_hub to use the gate's client, and to send or read nothing on its own."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def lend(client: httpx2.Client) -> None:
     """Make every request of huggingface_hub in this process go through this client.
 
-    Off are its telemetry, its look-up of agent harnesses, its Xet transfers (which have
-    connections of their own), tokens that it finds by itself, its progress bars and its warnings.
+    This turns off its telemetry, its detection of agent programs, its Xet transfers (which use
+    connections of their own), tokens that it finds itself, its progress bars and its warnings.
     """
     import huggingface_hub
     from huggingface_hub import constants

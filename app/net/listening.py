@@ -1,4 +1,4 @@
-"""The sockets that other programs connect to: making one, its TLS, and its patience with them."""
+"""The sockets that other programs connect to: opening them, their TLS and their timeouts."""
 
 from __future__ import annotations
 
@@ -20,16 +20,21 @@ from app.net.values.serving import LOOPBACK, Address
 
 _BACKLOG: Final = 128
 CONNECTIONS: Final = 128
-"""Connections at a time."""
+"""The most connections at a time."""
 FILES: Final = 1024
-"""Files that a server may have open: for each connection itself and those of the database, which
-the thread that answers it opens. macOS lets a program have 256 unless it asks for more."""
+"""The number of files that a server may need open.
+
+There is one for each connection, and those of the database, which the thread that answers the
+connection opens. macOS allows a program only 256 unless it asks for more.
+"""
 
 
 def listen(address: Address) -> socket.socket:
     """Return a socket that listens at an address of this computer; its owner closes it.
 
-    Raises AddressInvalid, and AddressNotFree where another program has it or the system refuses.
+    Raises:
+        AddressInvalid: It is not an IP address.
+        AddressNotFree: Another program uses it, or the system refuses it.
     """
     host = LOOPBACK if address.host.lower() == "localhost" else address.host
     try:
@@ -40,13 +45,13 @@ def listen(address: Address) -> socket.socket:
             "A server listens at a number, not at a name.",
             "Write an IP address, such as 127.0.0.1.",
         ) from error
-    # With its protocol named, or asyncio would leave Nagle's algorithm on, and a reply in two parts
+    # Name the protocol, or else asyncio would leave Nagle's algorithm on, and a reply in two parts
     # would wait 40 ms for the other side's acknowledgement.
     family = socket.AF_INET6 if is_6 else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform == "win32":
-            # There the other option would let two programs have one port.
+            # On Windows the other option would let two programs share a port.
             made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -62,7 +67,7 @@ def listen(address: Address) -> socket.socket:
 
 
 def allow_files() -> None:
-    """Ask the system for as many open files as a server needs, where it allows fewer."""
+    """Ask the system for as many open files as a server needs, if it allows fewer."""
     if sys.platform == "win32":
         return
     import resource
@@ -75,11 +80,12 @@ def allow_files() -> None:
 
 
 def port_of(listening: socket.socket) -> int:
+    """Return the port at which a socket listens."""
     return int(listening.getsockname()[1])
 
 
 def addresses_here() -> tuple[str, ...]:
-    """List the IPv4 addresses at which other computers may reach this one."""
+    """Return the IPv4 addresses at which other computers can reach this one."""
     import psutil
 
     up = {name for name, stats in psutil.net_if_stats().items() if stats.isup}
@@ -94,11 +100,11 @@ def addresses_here() -> tuple[str, ...]:
 
 
 def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
-    """Make the TLS of a server from files in PEM form. Raises CertificateRefused."""
+    """Make a server's TLS context from PEM files. Raises CertificateRefused."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # Without a password of its own, OpenSSL would ask for one in the terminal.
+        # Without this password, OpenSSL would ask for one in the terminal.
         context.load_cert_chain(str(certificate), str(key), password=lambda: "")
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
@@ -133,16 +139,16 @@ def _not_free(address: Address, error: Exception) -> AddressNotFree:
 
 
 class PatientProtocol(H11Protocol):
-    """One connection of uvicorn's, which ends when its other side keeps it waiting too long.
+    """A connection of uvicorn's that ends when the client keeps it waiting too long.
 
-    uvicorn itself limits only the idle time between two requests. Here the head of a request has
-    `HEAD_S` seconds to arrive, from the connection's beginning or from the head's first byte, and
-    what was sent has `STALL_S` seconds to be taken. Where there are too many connections, the one
-    that has asked for nothing longest makes room for a new one.
+    uvicorn itself limits only the idle time between two requests. Here the head of a request must
+    arrive within `HEAD_S` seconds, from the start of the connection or from the first byte of the
+    head, and sent data must be received within `STALL_S` seconds. If there are too many
+    connections, the one that has been idle longest makes room for a new one.
 
-    A client that ends its own side behind a request still gets the answer. One that has gone looks
+    A client that closes its side after a request still gets the answer. A client that is gone looks
     the same until something is sent to it: after `ASK_S` seconds that is a “100 Continue”, which
-    clients pass over. Sent to one that has gone, the next after `AGAIN_S` seconds fails.
+    clients ignore. If the client is gone, the next one, after `AGAIN_S` seconds, fails.
     """
 
     HEAD_S: float = 10.0
@@ -156,8 +162,8 @@ class PatientProtocol(H11Protocol):
         self._silent_since = self.loop.time()
         self._asking: asyncio.TimerHandle | None = None
         super().connection_made(transport)
-        # Told as soon as anything is not taken at once, and again when all of it is. With a limit
-        # of 0, asyncio's TLS would wait for less than nothing.
+        # Be notified as soon as some data cannot be sent at once, and again when all of it is sent.
+        # With a limit of 0, asyncio's TLS would wait for less than nothing.
         transport.set_write_buffer_limits(high=1, low=0)
         self._make_room()
 
@@ -169,7 +175,7 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks whether it stays open
-        """Keep the connection where a whole request is being answered; TLS cannot do that."""
+        """Keep the connection while a whole request is being answered; TLS cannot do that."""
         stays = self._is_answered and not self.cycle.more_body and self.scheme == "http"
         if stays:
             self._asking = self.loop.call_later(self.ASK_S, self._ask_if_there, self.AGAIN_S)
@@ -197,11 +203,11 @@ class PatientProtocol(H11Protocol):
         self._stalled.cancel()
 
     def _ask_if_there(self, again_s: float) -> None:
-        """Send what shows whether a client that has ended its side is still there."""
+        """Send something that shows whether a client that closed its side is still there."""
         cycle = self.cycle
         if self.transport.is_closing() or cycle.response_complete:
             return
-        # Once its answer streams, that shows it. HTTP/1.0 knows no such thing.
+        # Once its answer streams, sending shows it. HTTP/1.0 has no “100 Continue”.
         if not cycle.response_started and cycle.scope["http_version"] == "1.1":
             asked = h11.InformationalResponse(status_code=100, headers=[], reason=b"Continue")
             self.transport.write(self.conn.send(asked) or b"")
@@ -209,17 +215,17 @@ class PatientProtocol(H11Protocol):
 
     @property
     def _is_answered(self) -> bool:
-        """Whether a request has come that is not answered yet."""
-        # None before the first request, whatever its type says.
+        """Whether a request has arrived whose answer is not complete."""
+        # None before the first request, although its type does not say so.
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is not None and not cycle.response_complete
 
     def _make_room(self) -> None:
-        """Where there are too many connections, end the one that has asked for nothing longest.
+        """If there are too many connections, end the one that has been idle longest.
 
-        Where all of them are being answered, that is this new one.
+        If all others are answering requests, end this new one.
         """
-        # One that was ended is among them until the event loop comes to it.
+        # An ended connection stays in the set until the event loop handles it.
         held = [it for it in self.connections if isinstance(it, PatientProtocol)]
         held = [it for it in held if not it.transport.is_closing()]
         if len(held) > CONNECTIONS:

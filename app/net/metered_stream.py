@@ -1,4 +1,4 @@
-"""The bodies of requests and responses, counted as they pass; loaded with the client."""
+"""The bodies of requests and responses, counted as they pass; this module loads httpx2."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from engines.connection import Connection
 
 _REDIRECTS = range(300, 400)
 _MOST_OF_REDIRECT = 1 << 16
-"""Bytes of a body that nobody reads, for which a connection is kept."""
+"""The most bytes of a redirect's body that are read so that its connection can be reused."""
 
 _LOOK_S = 0.5
-"""How often a body that still comes looks whether Hearth is offline, in seconds."""
+"""The seconds between two checks, while a body arrives, of whether Hearth is offline."""
 
 
 class Sent(httpx2.SyncByteStream):
-    """The body of a request, counted."""
+    """The body of a request, whose bytes are counted."""
 
     def __init__(self, request: httpx2.Request, entry: LedgerEntry) -> None:
         self._body = cast(httpx2.SyncByteStream, request.stream)
@@ -38,12 +38,13 @@ class Sent(httpx2.SyncByteStream):
 
 
 class Received(httpx2.SyncByteStream):
-    """The body of a response, counted; it ends soon after Hearth goes offline, or at its deadline.
+    """The body of a response, whose bytes are counted.
 
-    That of a redirect is empty: only where it leads counts.
+    It ends soon after Hearth goes offline, or at its deadline. The body of a redirect is empty:
+    only its target matters.
 
-    connection: tells whether whoever asked has ended it, and whether they have all that they asked
-    for.
+    Args:
+        connection: Knows whether the caller has hung up, and whether the whole answer has arrived.
     """
 
     def __init__(
@@ -88,19 +89,19 @@ class Received(httpx2.SyncByteStream):
                 self._deadline.require(error)
             raise
         if self._length < 0 and not self._connection.whole and not self._connection.hung_up:
-            # Where the end of the connection is the end of the body, a hang-up looks like it.
+            # If the end of the connection marks the end of the body, a hang-up looks the same.
             self._stay_within_reach(entry.host)
             self._require_in_time()
         self._result = self._status
 
     def _require_in_time(self) -> None:
-        """Refuse a body that ends at the deadline: it may not be whole. Raises ReadTimeout."""
+        """Refuse a body that ends at the deadline: it may be incomplete. Raises ReadTimeout."""
         if self._deadline.passed:
             self._result = "failed"
         self._deadline.require()
 
     def _look_up(self) -> None:
-        """Check now and then, as it means reading a file, whether Hearth went offline."""
+        """Check from time to time, since it means reading a file, whether Hearth is offline."""
         if time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _LOOK_S
             self._stay_within_reach(self._entry.host)

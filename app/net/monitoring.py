@@ -1,4 +1,4 @@
-"""Sends traces to a collector of OpenTelemetry, and reads the metrics of a running Hearth."""
+"""The sending of traces to an OpenTelemetry collector, and reading a running Hearth's metrics."""
 
 from __future__ import annotations
 
@@ -19,18 +19,28 @@ _WITHIN_S: Final = 10.0
 
 
 def traces_address(endpoint: str) -> str:
-    """Return the address that traces go to. endpoint: of the collector, with or without path."""
+    """Return the address that traces are sent to.
+
+    Args:
+        endpoint: Address of the collector, with or without its path.
+    """
     address = endpoint.strip().rstrip("/")
     return address if address.endswith(_PATH) else f"{address}{_PATH}"
 
 
 def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
-    """Post traces to the collector at an endpoint, by OTLP over HTTP. body: OTLP as JSON.
+    """Post traces to a collector, by OTLP over HTTP.
 
     The protocol: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 
-    Raises AppError: AddressInvalid, CollectorRefused where it does not take them, and what a
-    connection may end with.
+    Args:
+        endpoint: Address of the collector, with or without its path.
+        body: OTLP as JSON.
+
+    Raises:
+        AddressInvalid: The address is not valid.
+        CollectorRefused: The collector refuses the traces.
+        AppError: The connection failed.
     """
     import httpx2
 
@@ -56,8 +66,11 @@ def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
 def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
     """Read the metrics of the Hearth whose server is at an address.
 
-    Raises AppError: AddressInvalid, MetricsRefused where the token is not its own, NoConnection
-    where nobody listens.
+    Raises:
+        AddressInvalid: The address is not valid.
+        MetricsRefused: The server refuses, for example because of a wrong token.
+        NoConnection: No server listens there.
+        AppError: The connection failed.
     """
     import httpx2
 

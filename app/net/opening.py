@@ -1,4 +1,4 @@
-"""A request on its way: whoever waits for it may leave at once, and it has to end in time."""
+"""A request on its way: its caller can stop waiting at once, and it must end in time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Opening:
     """A request on a thread of its own until its response begins.
 
-    Nothing wakes a look-up of a host, and nothing on every system a connection that is being
-    opened. So `leave` ends the waiting alone; the thread closes what it is still given.
+    Nothing can interrupt a host look-up, and not every system can interrupt a connection being
+    opened. So `leave` ends only the waiting; the thread closes any response that comes later.
     """
 
     def __init__(self, send: Callable[[], httpx2.Response]) -> None:
@@ -28,7 +28,7 @@ class Opening:
         self._error: BaseException | None = None
 
     def response(self) -> httpx2.Response:
-        """Wait for the response. Raises what `send` raises, or ConnectError where it was left."""
+        """Wait for the response. Raises the error of `send`, or ConnectError after `leave`."""
         import httpx2
 
         threading.Thread(target=self._carry_out, name="hearth-request", daemon=True).start()
@@ -45,15 +45,15 @@ class Opening:
             try:
                 raise self._error
             finally:
-                self._error = None  # it holds this call, which holds it
+                self._error = None  # breaks the reference cycle between the error and this call
         raise httpx2.ConnectError("left")
 
     def leave(self) -> None:
-        """Stop waiting, from any thread, at any time; a response that has begun is not touched."""
+        """Stop waiting; a response that has begun is not touched. Any thread may call this."""
         self._known.set()
 
     def _taken(self) -> httpx2.Response | None:
-        """Take the response, if it has begun; otherwise nobody waits for it from now on."""
+        """Return the response if it has begun; if not, the caller no longer waits for it."""
         with self._lock:
             self._left = self._response is None
             return self._response
@@ -74,11 +74,16 @@ class Opening:
 
 
 class Deadline:
-    """Hangs up on a request that takes longer in all, whatever it waits for.
+    """A timer that hangs up on a request that takes too long as a whole.
 
-    A limit on each read does not end a server that sends a byte now and then.
-    within_s: seconds from now; None for a request that takes what it takes.
-    connection: what is hung up; it is shown what the request opens and uses.
+    A limit on each read would not end a server that sends a byte now and then.
+
+    Args:
+        within_s: Seconds from now; None for no limit.
+
+    Attributes:
+        passed: Whether the deadline has passed.
+        connection: The connection to hang up; it is told what the request opens and uses.
     """
 
     def __init__(self, within_s: float | None) -> None:
@@ -95,7 +100,11 @@ class Deadline:
         self.connection.let_go()
 
     def require(self, error: Exception | None = None) -> None:
-        """Raise ReadTimeout if the deadline has passed. error: what came of that."""
+        """Raise ReadTimeout if the deadline has passed.
+
+        Args:
+            error: The error that the hang-up caused.
+        """
         import httpx2
 
         if self.passed:

@@ -1,4 +1,4 @@
-"""The purpose of a request, and the one origin that its Authorization may go to."""
+"""The purpose of a request, and the one origin that its Authorization header can be sent to."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Origin = tuple[str, str, int | None]
 class Scope:
     """A block of `Gate.for_purpose`.
 
-    home: where the first Authorization header of the block went.
+    Attributes:
+        home: The origin of the block's first request with an Authorization header.
     """
 
     purpose: Purpose
     home: Origin | None = None
 
     def may_authorize(self, origin: Origin) -> bool:
-        """Tell whether an Authorization header may go there; the first origin is remembered."""
+        """Return whether an Authorization header may go to this origin; remember the first one."""
         if self.home is None:
             self.home = origin
         return self.home == origin
@@ -35,6 +36,7 @@ _scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 @contextmanager
 def within(scope: Scope) -> Iterator[None]:
+    """Make this the scope of the thread's requests in the block."""
     token = _scope.set(scope)
     try:
         yield

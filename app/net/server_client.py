@@ -1,4 +1,4 @@
-"""Clients for one server alone, which engines are lent; loaded when needed."""
+"""Clients for a single server, lent to engines; this module loads httpx2."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from app.net.values.connections import LoggedConnection, Purpose
 
 
 def socket_client(path: Path) -> httpx2.Client:
-    """Make a client for http://localhost/… at a socket; who asked closes it.
+    """Make a client for http://localhost/… at a Unix socket; the caller closes it.
 
-    No proxy is asked and nothing is written into the ledger: nothing leaves this computer. Each
+    It uses no proxy and writes nothing to the ledger, since nothing leaves this computer. Each
     request has a connection of its own, so that it can be hung up.
     """
     own = httpx2.Limits(max_keepalive_connections=0)
-    # Nothing is encrypted there, and to read the system's certificates takes longer than the rest.
+    # Nothing is encrypted there, and reading the system's certificates takes longer than all the
+    # rest.
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return plain_client(
         httpx2.HTTPTransport(verify=nobody, uds=str(path), limits=own, trust_env=False),
@@ -40,10 +41,13 @@ def lent_client(
     tls: ssl.SSLContext,
     pool: ConnectionPool | None = None,
 ) -> httpx2.Client:
-    """Make a client whose requests have this purpose and go by the rules of the gate.
+    """Make a client whose requests have this purpose and follow the rules of the gate.
 
-    An Authorization header goes to the address's scheme, host and port only, and no redirect is
-    followed. Whoever asked for the client closes it. pool: where its connections are hung up.
+    It sends an Authorization header only to the address's scheme, host and port, and follows no
+    redirects. The caller closes it.
+
+    Args:
+        pool: The pool that hangs up its connections.
     """
     home = home_of(address)
     gated = GatedTransport(record, offline, tls, pool)
@@ -51,7 +55,7 @@ def lent_client(
 
 
 def home_of(address: str) -> Origin:
-    """Return the origin a key for an address may go to. Raises AddressInvalid for none."""
+    """Return the origin that a key for an address can be sent to. Raises AddressInvalid."""
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
@@ -69,7 +73,7 @@ def worker_client(
     where: Path | str,
     key: str,
 ) -> httpx2.Client:
-    """Make a client for a worker here: at its socket, or at its address with its key."""
+    """Make a client for a worker on this computer, at its socket or at its address with its key."""
     if isinstance(where, Path):
         client = socket_client(where)
     else:
@@ -80,9 +84,9 @@ def worker_client(
 
 
 class _OnPurpose(httpx2.BaseTransport):
-    """A transport that sets the purpose, of which who is lent a client knows nothing.
+    """A transport that sets the purpose, which the borrower of a client does not know.
 
-    What asks a server without sending anything lists its models.
+    A GET request to a server has the purpose of listing its models.
     """
 
     def __init__(self, gated: GatedTransport, scope: Scope) -> None:

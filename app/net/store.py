@@ -1,4 +1,4 @@
-"""The ledger: every connection that left this computer, or was kept from leaving it."""
+"""The ledger: every connection that left this computer, or that was refused while offline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.base.db import Database
 from app.net.values.connections import LoggedConnection
 
 KEPT = 20_000
-"""How many of the last connections are kept."""
+"""The number of latest connections that are kept."""
 
 
 class Ledger:
@@ -18,6 +18,7 @@ class Ledger:
         self._database = database
 
     def add(self, connection: LoggedConnection) -> None:
+        """Add a connection, and drop the oldest ones beyond KEPT."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO connections (started, seconds, host, port, purpose, method, sent, "
@@ -31,7 +32,7 @@ class Ledger:
             )
 
     def connections(self, limit: int) -> list[LoggedConnection]:
-        """Return the last connections, the newest first."""
+        """Return the latest connections, newest first."""
         with self._database.read() as db:
             rows = db.execute(
                 "SELECT started, seconds, host, port, purpose, method, sent, received, result, "
@@ -41,6 +42,6 @@ class Ledger:
         return [LoggedConnection(**dict(row)) for row in rows]
 
     def clear(self) -> int:
-        """Delete all connections; returns how many there were."""
+        """Delete all connections; return their number."""
         with self._database.write() as db:
             return db.execute("DELETE FROM connections").rowcount

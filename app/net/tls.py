@@ -14,7 +14,7 @@ from app.net.values.connections import Trust
 def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
     """Make a TLS context with the system's certificates and those that a profile adds.
 
-    The system's store is found by truststore on Windows and macOS, or is that of SSL_CERT_FILE.
+    truststore finds the system's store on Windows and macOS; SSL_CERT_FILE can name another one.
     Raises CertificateRefused for a file that cannot be used.
     """
     try:
@@ -34,7 +34,7 @@ def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
             raise _unusable(trust.ca, "the certificate of an authority", error) from error
     if trust.certificate is not None:
         try:
-            # Without a password of its own, OpenSSL would ask for one in the terminal.
+            # Without this password, OpenSSL would ask for one in the terminal.
             context.load_cert_chain(str(trust.certificate), password=lambda: "")
         except (OSError, ValueError) as error:
             raise _unusable(

@@ -1,7 +1,8 @@
-"""Words that say nothing of what a text is about, in the languages in which they are many.
+"""Words that say nothing about the subject of a text, in the languages that have many such words.
 
-A word that says something in English or German is not among them, as "die" or "door" of Dutch and
-"son" of French: where it is common, it is in so many passages that it counts for nothing anyway.
+The list leaves out words that mean something in English or German, such as Dutch "die" and "door"
+or French "son": in a language in which one is common, it is in so many passages that it counts for
+nothing anyway.
 """
 
 from __future__ import annotations
@@ -89,4 +90,4 @@ COMMON: Final = frozenset(
     )
     for word in fold(words).split()
 )
-"""All of them, folded. Of scripts that are cut into pairs, these are pairs and single letters."""
+"""All of these words, folded. For scripts that are cut into pairs: pairs and single letters."""

@@ -1,4 +1,4 @@
-"""Text in the form in which a search compares it: no case, accents or signs no keyboard has."""
+"""Folding of text for comparison: no case, no accents, and no signs that keyboards lack."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ UNSPACED = (
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
     "\u0e01-\u0e2e\u0e30-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3"
 )
-"""Letters of scripts that set no space between words, as a class of a regular expression: Han,
-kana, Thai, Lao, Burmese, Khmer, with the marks of the last four."""
+"""Letters of scripts without spaces between words, as a class of a regular expression: Han, kana,
+Thai, Lao, Burmese and Khmer, with the marks of the last four.
+"""
 
 _WORD = re.compile(r"\w")
 _WHOLE = {"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "\u0131": "i", "æ": "ae", "œ": "oe", "þ": "th"}
-"""Letters that Unicode does not take apart, and what people type for them."""
+"""Letters that Unicode does not decompose, and what people type for them."""
 
 _ACCENTS = (("\u0300", "\u036f"), ("\u064b", "\u065f"), ("\u0591", "\u05c7"))
-"""Marks that writers leave out: of Latin, Greek and Cyrillic, of Arabic, of Hebrew."""
+"""Ranges of marks that writers leave out: of Latin, Greek and Cyrillic, of Arabic, of Hebrew."""
 
 _VOWELS = ("\u0900", "\u1cff")
-"""The scripts of South and South-East Asia, whose marks are vowels that a word cannot spare."""
+"""The range of the scripts of South and South-East Asia, whose marks are indispensable vowels."""
 
 
 class _Folding(dict[int, str]):
-    """The translation of each character, filled as characters are met."""
+    """The translation of each character, filled on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _fold(chr(code))
@@ -36,12 +37,12 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Fold a text: lower case, no accents, a space for each sign beyond ASCII."""
+    """Return a text in lower case, without accents, with a space for each sign beyond ASCII."""
     return text.translate(_FOLDING)
 
 
 def fold_each(text: str) -> tuple[str, list[int]]:
-    """Fold a text, and return for each character the place in `text` it comes from."""
+    """Fold a text; return it with the index in `text` that each of its characters comes from."""
     places: list[int] = []
     for place, character in enumerate(text):
         places += [place] * len(_FOLDING[ord(character)])

@@ -1,7 +1,7 @@
-"""The words by which passages of documents are found, and the words of a question for them.
+"""The words by which passages of documents are found, and a question's words to find them.
 
-A passage is found by some of a question's words, the rarest first; `words.py` reads a query of
-which all words must be found. Both cut scripts without spaces into the same pairs of letters.
+A passage is found by some of a question's words, the rarest first; in contrast, `words.py` parses a
+query whose words must all be found. Both cut scripts without spaces into the same pairs of letters.
 """
 
 from __future__ import annotations
@@ -24,40 +24,46 @@ _HAN: Final = re.compile(
     "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 _ALPHABETIC: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-"""Thai, Lao, Burmese and Khmer: they have few letters, so that a pair alone tells little."""
+"""Thai, Lao, Burmese and Khmer: they have few letters, so a pair alone says little."""
 
 _PAIRED: Final = f"{UNSPACED}{_HANGUL}"
 _PAIRS: Final = re.compile(rf"[{_PAIRED}]+")
 _WORD: Final = re.compile(rf"[^{SIGNS}]+")
 _ASKED: Final = re.compile(rf"(?P<pairs>[{_PAIRED}]+)|(?:_|[^{SIGNS}{_PAIRED}])+")
-"""The runs of a question: names with underscores stay whole."""
+"""A pattern for the runs of a question; names with underscores stay whole."""
 
 _BROKEN: Final = re.compile(rf"(?<=[{_PAIRED}])[ \t]*\r?\n[ \t]*(?=[{_PAIRED}])")
-"""The end of a line within a run: such lines end anywhere in a word."""
+"""A pattern for a line end within a run: in these scripts a line can end anywhere in a word."""
 
 _CODE: Final = re.compile(r"\b([A-Z]{1,2})([-\s]\d+)")
-"""A code that begins as a common word does: A-4, DO-178."""
+"""A pattern for a code that begins like a common word: A-4, DO-178."""
 
 _PIECE: Final = re.compile(r"\d+|\D+")
 _CLOSE: Final = re.compile(r"[-\s./_\u2010-\u2015]?")
-"""Signs that may stand within a code or not: QX-77, QX 77, QX77."""
+"""A pattern for signs that can be inside a code or left out: QX-77, QX 77, QX77."""
 
 _MOST_PIECES: Final = 4
 _LONGEST: Final = 128
-"""Characters of a word of a question that is looked for as a whole."""
+"""The longest word of a question, in characters, that is split into letters and numbers."""
 
 _PART: Final = 4
-"""Letters of a run by which a quote is sought; a letter tells as much as so many of an alphabet."""
+"""The letters in a part of a run by which a quote is sought.
+
+One of them says as much as this many letters of an alphabet.
+"""
 
 
 @dataclass(frozen=True)
 class AskedWord:
     """A word of a question.
 
-    forms: the ways in which it may be written, each as words that follow each other. paired: it is
-    a pair of letters of a script without spaces, or one such letter. begins: the form is the
-    beginning of a word. names: it looks like a code or a name. within: the pairs that a letter is
-    part of; where one of them is found, the letter alone is not sought.
+    Attributes:
+        forms: The ways to write it, each as words that follow each other.
+        paired: Whether it is a pair of letters of a script without spaces, or one such letter.
+        begins: Whether the form is the beginning of a word.
+        names: Whether it looks like a code or a name.
+        within: The pairs that contain a single letter; if one of them is found, the letter alone is
+            not sought.
     """
 
     forms: tuple[tuple[str, ...], ...]
@@ -68,9 +74,9 @@ class AskedWord:
 
     @property
     def common(self) -> bool:
-        """Whether it says nothing of what the question is about.
+        """Whether it says nothing about the subject of the question.
 
-        Two letters of Chinese that are both common words, such as 我的, say nothing.
+        A pair of Chinese letters that are both common words, such as 我的, says nothing either.
         """
         first = self.forms[0][0]
         if len(self.forms[0]) > 1:
@@ -81,7 +87,7 @@ class AskedWord:
 
 
 def words_in(text: str) -> list[str]:
-    """Return all words of a passage in their order; runs without spaces are cut into pairs."""
+    """Return all words of a passage in order; runs without spaces are cut into pairs."""
     folded = fold(_composed(_CODE.sub(_with_code, text)))
     if folded.isascii() or not _PAIRS.search(folded):
         return _WORD.findall(folded)
@@ -90,14 +96,14 @@ def words_in(text: str) -> list[str]:
 
 
 def telling_words_in(text: str) -> list[str]:
-    """Return the words of a passage that say something: the others would fill an index."""
+    """Return the words of a passage that say something; the others would only fill an index."""
     return [word for word in words_in(text) if word not in COMMON]
 
 
 def quoted_words(quote: str) -> list[str]:
-    """Return what a passage with a quote has, the rarest first: longest words, parts of runs.
+    """Return the words that a passage with a quote contains, the rarest first.
 
-    A part of a run is written as its pairs, which follow each other.
+    These are words, longest first, and parts of runs, written as pairs that follow each other.
     """
     folded = fold(_composed(quote))
     found: dict[str, int] = {}
@@ -114,7 +120,7 @@ def quoted_words(quote: str) -> list[str]:
 
 
 def asked_words(question: str) -> list[AskedWord]:
-    """Return the words of a question, each once; those that say nothing only if all are such."""
+    """Return the words of a question, each once; common ones only if all are common."""
     words = list(dict.fromkeys(_asked(_composed(question))))
     return [it for it in words if not it.common] or words
 
@@ -122,14 +128,14 @@ def asked_words(question: str) -> list[AskedWord]:
 def _composed(text: str) -> str:
     """Return a text whose letters have the form in which they are compared.
 
-    Half a width, or accents and syllables in parts, as in the names of files, are only another way
-    of writing.
+    Half-width letters, and accents and syllables in parts, as in file names, are only other ways of
+    writing.
     """
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _with_code(found: re.Match[str]) -> str:
-    """Add a code in one word where its beginning would be left out as a common word."""
+    """Append a code as one word if its beginning would be dropped as a common word."""
     letters, number = found[1], found[2][1:]
     return f"{found[0]} {letters}{number}" if letters.lower() in COMMON else found[0]
 
@@ -150,7 +156,7 @@ def _asked(question: str) -> Iterator[AskedWord]:
 
 
 def _is_name(word: str) -> bool:
-    """Tell whether a word looks like a name: 4711, E42, MwSt, DISK_FULL, DiskFull, but not Disk."""
+    """Return whether a word looks like a name: 4711, E42, MwSt, DISK_FULL, DiskFull; not Disk."""
     return any(it.isdigit() or it == "_" for it in word) or word[1:] != word[1:].lower()
 
 
@@ -159,7 +165,7 @@ def _forms(word: str) -> Iterator[tuple[str, ...]]:
     parts = [it for it in word[:_LONGEST].split("_") if it]
     yield tuple(parts)
     if len(word) > _LONGEST:
-        return  # data, such as base64, and no code
+        return  # data, such as base64, rather than a code
     pieces = [_PIECE.findall(part) for part in parts]
     borders = [len(it) - 1 for it in pieces]
     if not 0 < sum(borders) < _MOST_PIECES:
@@ -180,9 +186,9 @@ def _forms(word: str) -> Iterator[tuple[str, ...]]:
 
 
 def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str, ...]]]:
-    """Return, by where a run begins, the codes that it makes with its neighbours.
+    """Return the codes that runs form with their neighbours, by where a run begins.
 
-    In QX-77 and QX 77 both parts may stand as QX77; together they tell more than apart.
+    Both parts of QX-77 or QX 77 can also be written QX77; together they say more than apart.
     """
     codes: dict[int, list[tuple[str, ...]]] = {}
     chain: list[re.Match[str]] = []
@@ -203,14 +209,14 @@ def _joined(folded: str, runs: list[re.Match[str]]) -> dict[int, list[tuple[str,
 
 
 def _makes_a_code(folded: str, before: re.Match[str], run: re.Match[str]) -> bool:
-    """Tell whether two runs, of which one ends in a letter and one begins with a number, adjoin."""
+    """Return whether two runs adjoin, with a letter on one side and a number on the other."""
     between = folded[before.end() : run.start()]
     kinds = {before[0][-1].isdigit(), run[0][0].isdigit()}
     return bool(_CLOSE.fullmatch(between)) and len(kinds) == 2
 
 
 def _asked_pairs(run: str) -> Iterator[AskedWord]:
-    """Yield the pairs of a run, and its letters of Chinese, each of which may be a word."""
+    """Yield the pairs of a run, and its Chinese letters, each of which can be a word."""
     pairs = in_pairs(run).split()
     if len(pairs) == 1:
         yield AskedWord((tuple(pairs),), paired=True, begins=True)

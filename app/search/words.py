@@ -1,10 +1,10 @@
-"""Turns a text into the words it is found by, and what a user types into a query.
+"""The words by which a text is found, and the query for what a user types.
 
-The index holds words as `app.chats.search.store.search` cuts them: runs of ASCII letters and digits
-and runs of anything beyond ASCII.
+The index contains words as `app.chats.search.store.search` splits them: runs of ASCII letters and
+digits, and runs of anything beyond ASCII.
 
-Scripts without spaces are cut into overlapping pairs of letters, so that any two letters that
-stand together are found.
+Scripts without spaces are cut into overlapping pairs of letters, so that any two adjacent letters
+are found.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from app.search.folding import UNSPACED, fold
 
 SIGNS = r"\x00-/:-`{-\x7f"
-"""All of ASCII that belongs to no word. In folded text the rest does: what lies beyond ASCII and is
-no part of a word has become a space."""
+"""All of ASCII that is not part of words, as a class of a regular expression.
+
+In folded text all other characters are part of words: any character beyond ASCII that is not has
+become a space.
+"""
 
 _RUN = re.compile(rf"[{UNSPACED}]+|[^{SIGNS}{UNSPACED}]+")
 _UNSPACED = re.compile(rf"[{UNSPACED}]+")
@@ -28,14 +31,16 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
 _MOST_TERMS = 12
 _LONGEST = 64
 _LONGEST_NAME = 128
-"""Longer ones are data, such as base64; their parts are of no use."""
+"""The longest name, in characters; longer ones are data, such as base64, with useless parts."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """Words that follow each other. open: the last one may go on, as while it is typed.
+    """Words that follow each other.
 
-    unspaced: they are pairs of letters of a script without spaces, or one letter of it.
+    Attributes:
+        open: Whether the last word can continue, as while it is being typed.
+        unspaced: Whether they are pairs of letters of a script without spaces, or one such letter.
     """
 
     words: tuple[str, ...]
@@ -44,10 +49,10 @@ class Term:
 
 
 def words_of(text: str) -> tuple[str, str]:
-    """Return what the index takes in for a text: its words, and the parts of the names in it.
+    """Return the words of a text for the index, and the parts of the names in it.
 
-    `getUserName` is found by its beginning and that of each part, and as get_user_name; that one
-    as getusername, too.
+    `getUserName` is found by its beginning and by that of each part, and as get_user_name; the
+    latter also as getusername.
     """
     folded = fold(text)
     if not folded.isascii():
@@ -59,9 +64,9 @@ def words_of(text: str) -> tuple[str, str]:
 
 
 def parse(typed: str) -> tuple[Term, ...]:
-    """Read the terms of a query, all of which must be found; none where nothing can be searched.
+    """Parse a query into terms, all of which must be found; () if nothing can be searched for.
 
-    Words in quotes follow each other. Whatever else is typed is taken as words, never as syntax.
+    Words in quotes must follow each other. Everything else is taken as words, never as syntax.
     """
     terms: list[Term] = []
     for part in _QUOTED.finditer(typed.translate(_QUOTES)):
@@ -72,12 +77,12 @@ def parse(typed: str) -> tuple[Term, ...]:
 
 
 def match_of(terms: tuple[Term, ...]) -> str:
-    """Write the terms as a query of SQLite's FTS5; they hold letters and digits only."""
+    """Return the terms as a query of SQLite's FTS5; they contain letters and digits only."""
     return " AND ".join(f'"{" ".join(term.words)}"{" *" if term.open else ""}' for term in terms)
 
 
 def _terms(folded: str, *, may_go_on: bool) -> list[Term]:
-    """Split folded text into terms: each run of an unspaced script, and the words between two."""
+    """Split folded text into terms: each run of an unspaced script, and the words in between."""
     terms: list[Term] = []
     words: list[str] = []
     runs = list(_RUN.finditer(folded))
@@ -90,7 +95,7 @@ def _terms(folded: str, *, may_go_on: bool) -> list[Term]:
         else:
             words.append(run[0][:_LONGEST])
     if words:
-        # One letter begins too many words to be of use.
+        # A single letter begins too many words to be useful.
         typing = may_go_on and runs[-1].end() == len(folded) and len(words[-1]) > 1
         terms.append(Term(tuple(words), typing))
     return terms
@@ -102,12 +107,12 @@ def _unspaced(run: str) -> Term:
 
 
 def in_pairs(run: str) -> str:
-    """Cut a run into overlapping pairs; the last letter stands alone, so each begins a word."""
+    """Cut a run into overlapping pairs and the last letter, so that every letter begins a word."""
     return " ".join(run[place : place + 2] for place in range(len(run)))
 
 
 def _parts(name: str) -> str:
-    """Return a name's parts, and what the parts from each on make when written as one word."""
+    """Return a name's parts, and the words that the parts from each one on form together."""
     parts = [fold(part) for part in _HUMP.split(name) if part]
     whole = ["".join(parts[first:]) for first in range(0 if "_" in name else 1, len(parts) - 1)]
     return " ".join((*parts, *whole))

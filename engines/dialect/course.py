@@ -1,8 +1,8 @@
-"""Decides which tokens of an answer are written without asking the model: pure.
+"""The choice of an answer's tokens that are forced instead of sampled; pure.
 
-A reasoning budget ends the reasoning after so many tokens with the marker that ends it. An answer
-that follows a grammar has its reasoning before it, where the grammar does not hold. An answer that
-has to ask for a tool begins, behind its reasoning, with what begins calls.
+A reasoning budget ends the reasoning after that many tokens with the marker that closes it. If an
+answer must follow a grammar, its reasoning comes first, and the grammar does not apply to it. If an
+answer has to call a tool, it begins, after its reasoning, with the marker that begins calls.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from engines.dialect.splitter import Delta, Splitter
 
 
 class Course:
-    """Follows an answer token by token, and knows which token is forced.
+    """A follower of an answer, token by token, which knows the next forced token.
 
-    splitter: one of its own. first: tokens that begin the answer. closing: those that end the
-    reasoning. budget: most tokens of reasoning, None for no limit. opening: tokens that begin the
-    answer behind the reasoning; None leaves its beginning to the model.
+    Args:
+        splitter: A splitter for this answer alone.
+        first: Tokens that begin the answer.
+        closing: Tokens that end the reasoning.
+        budget: Most tokens of reasoning; None for no limit.
+        opening: Tokens that begin the answer after the reasoning; None leaves its beginning to the
+            model.
     """
 
     def __init__(
@@ -45,16 +49,16 @@ class Course:
 
     @property
     def answering(self) -> bool:
-        """Whether the next token is part of the answer, for which a grammar holds."""
+        """Whether the next token is part of the answer, to which a grammar applies."""
         return not self._forced and not self._splitter.reasoning
 
     @property
     def opened(self) -> bool:
-        """Whether the answer has begun, with its opening."""
+        """Whether the answer has begun, including its opening."""
         return self.answering and self._opening is None
 
     def saw(self, text: str) -> list[Delta]:
-        """Take note of the next token's text, as splitters take it; returns what it is."""
+        """Take the next token's text, as splitters do; return the deltas that it completes."""
         within = self._splitter.reasoning
         deltas = self._splitter.feed(text)
         if self._forced:

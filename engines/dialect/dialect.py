@@ -1,4 +1,4 @@
-"""A model family's way of writing a conversation, with everything found out about its template."""
+"""A model family's way of writing conversations, including everything learnt about its template."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from engines.types import Ability, Message, ReasoningDelta, TextDelta, Tool, Too
 
 
 class Guard:
-    """Escapes, in text that a person wrote, what a model or its template would take for its own.
+    """An escaper for spellings in a person's text that mean something to the model or template.
 
-    Those are the texts that stand for a control token; marks that a template looks for, such as
-    those of reasoning; and words that switch reasoning where they are only a part of a longer one.
+    These are spellings of control tokens; marks that a template looks for, such as those of
+    reasoning; and words that switch reasoning, but only where they are part of a longer word.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Guard:
         self._marks = re.compile("|".join(parts)) if parts else None
 
     def protect(self, text: str) -> str:
-        """Put a SEAM into every such spelling in `text`, whose words stay the same."""
+        """Put a SEAM into every such spelling in `text`; the visible words stay the same."""
         text = text.replace(SEAM, "\N{REPLACEMENT CHARACTER}")
         if not self._first.isdisjoint(text):
             whole = text
@@ -55,7 +55,7 @@ class Guard:
         return self._marks.sub(lambda found: _cut(found[0]), text) if self._marks else text
 
     def protect_all(self, value: Any) -> Any:
-        """Protect every text in a value of JSON."""
+        """Protect every text in a JSON value."""
         if isinstance(value, str):
             return self.protect(value)
         if isinstance(value, list | tuple):
@@ -65,6 +65,7 @@ class Guard:
         return value
 
     def begins(self, text: str, at: int) -> bool:
+        """Return whether a control token's spelling begins at this position."""
         return any(text[at : at + length] in texts for length, texts in self._by_length.items())
 
 
@@ -74,20 +75,22 @@ CHATML: Final = (
     "{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""The template for a model file without one; llama.cpp falls back to the same form."""
+"""The template for model files without one; llama.cpp falls back to the same form."""
 
 _PROBE: Final = "7f3c91"
 _THOUGHT: Final = "a40d6e"
 _JOINT: Final = re.compile(r"(?<=[^\w\s])(?=\w)|(?<=\w)(?=\W)")
-"""Where a mark is cut: at the ends of its words, so that they stay whole tokens."""
+"""The places where a mark is cut: the ends of its words, so that the words stay whole tokens."""
 
 
 @dataclass(frozen=True)
 class RenderedPrompt:
-    """A rendered conversation, with a SEAM wherever its tokens must not join.
+    """A rendered conversation, with a SEAM wherever tokens must not join.
 
-    begins: where the answer to it begins. expected: the model is about to reason.
-    fades: characters at its end that the next turn's prompt will not have.
+    Attributes:
+        begins: Where its answer begins.
+        expected: Whether the model is about to reason.
+        fades: Number of characters at its end that the next turn's prompt will not contain.
     """
 
     text: str
@@ -97,19 +100,26 @@ class RenderedPrompt:
 
 
 class Dialect:
-    """Writes conversations as one model wants them. Close it at the end.
+    """A writer of conversations in the form that one model expects. Close it at the end.
 
-    Raises TemplateFailed, and EngineUnavailable where no process starts for the template.
+    Args:
+        template: Jinja source from the model file; None falls back to ChatML.
+        bos: Text of the token that begins a text.
+        eos: Text of the token that ends a text.
+        control: Texts of the vocabulary's control tokens.
+        added: Texts of the further tokens that the vocabulary matches as a whole.
+        trusted: Whether the template came with Hearth and is rendered in this process; any other is
+            rendered in a process of its own, within limits.
 
-    template: Jinja source from the model file; None falls back to ChatML.
-    trusted: the template came with Hearth, and is rendered in this process; any other in one of
-    its own, within limits.
-    bos, eos: texts of the tokens that begin and end a text.
-    control, added: texts of the vocabulary's control tokens, and of the further ones it matches
-    as a whole.
-    format: how it writes reasoning, None if it does not. switch: how that can be chosen.
-    markers: texts of the tokens that tell reasoning, answer and calls from each other.
-    calls: the format in which its model asks for tools; Hermes' where the template knows none.
+    Attributes:
+        format: How the model writes reasoning; None if it does not.
+        switch: How the reasoning can be switched.
+        markers: Texts of the tokens that separate reasoning, answer and calls.
+        calls: The format in which the model calls tools; that of Hermes if the template knows none.
+
+    Raises:
+        TemplateFailed: The template cannot be used.
+        EngineUnavailable: No process for the template can be started.
     """
 
     def __init__(
@@ -124,7 +134,7 @@ class Dialect:
     ) -> None:
         source = CHATML if template is None else template
         vocabulary = frozenset(control) | frozenset(added)
-        # Added tokens are mostly runs of spaces or HTML tags; some are markers, like <think>.
+        # Most added tokens are runs of spaces or HTML tags; some are markers, like <think>.
         markers = {text for text in added if text in source or (text[0] == "<" and "|" in text)}
         self.format, speaks = format_of(source, vocabulary)
         self._guard = Guard({*control, *markers}, *marks_of(source, self.format))
@@ -152,7 +162,7 @@ class Dialect:
             raise
 
     def close(self) -> None:
-        """End the template's process; a rendering that is under way fails."""
+        """End the template's process; a rendering under way fails."""
         self._template.close()
 
     def render(
@@ -165,7 +175,14 @@ class Dialect:
     ) -> RenderedPrompt:
         """Render the prompt for an answer, or for the rest of a last message by the assistant.
 
-        Raises TemplateFailed, Cancelled.
+        Args:
+            thinking: Whether the model should reason; None leaves it to the template.
+            effort: How hard it should reason; None leaves it to the template.
+            tools: The tools that the model may call.
+
+        Raises:
+            TemplateFailed: The template fails or refuses the messages.
+            Cancelled: It was cancelled.
         """
         told = [self._with_own_reasoning(message) for message in messages]
         turns = _joined([self._protected(message) for message in told])
@@ -190,15 +207,21 @@ class Dialect:
         )
 
     def splitter(self, prompt: RenderedPrompt, calls: CallReader | None = None) -> Splitter:
-        """Make the splitter for a prompt's answer. Markers that are tokens come with a SEAM.
+        """Make the splitter for a prompt's answer. In its input a SEAM precedes each marker token.
 
-        calls: what will read the answer's calls; of the channels of harmony, the splitter does.
+        Args:
+            calls: The reader of the answer's calls; in harmony's channels, the splitter reads them.
         """
         log = calls.log if calls is not None else None
         return open_splitter(self._marked, prompt.begins, expected=prompt.expected, calls=log)
 
     def call_reader(self, tools: Sequence[Tool], ids: str = "call_") -> CallReader:
-        """Make the reader of the calls in an answer to a prompt that offered these tools."""
+        """Make the reader of the calls in an answer to a prompt that offered these tools.
+
+        Args:
+            tools: The tools that the prompt offered.
+            ids: Prefix of generated call ids.
+        """
         if not self._knows_calls:
             return CallReader((HERMES,), tools, ids=ids)
         begins = set(self.calls.begins)
@@ -207,22 +230,22 @@ class Dialect:
 
     @property
     def call_begins(self) -> tuple[str, ...]:
-        """The texts at which calls begin, with a SEAM before each marker that is a token."""
+        """The texts that begin calls, with a SEAM before each marker that is a token."""
         return self.calls.begins_of(self._vocabulary if self._knows_calls else frozenset())
 
     @property
     def call_token(self) -> str | None:
-        """The token that begins every call, None where it is more than one or text."""
+        """The token that begins every call; None if they begin with several tokens or with text."""
         begins = self.calls.begins
         single = len(begins) == 1 and begins[0] in self.calls.tokens and not self.calls.bare
         return begins[0] if single and begins[0] in self._vocabulary else None
 
     def begins_with_marker(self, text: str) -> bool:
-        """Tell whether `text` is empty or begins with a token that stands for itself."""
+        """Return whether `text` is empty or begins with a token that is never part of another."""
         return not text or self._guard.begins(text, 0)
 
     def _with_own_reasoning(self, message: Message) -> Message:
-        """Take an earlier answer's reasoning out of its text, where a client sends it with that."""
+        """Move an earlier answer's reasoning out of its text, if a client sent both together."""
         form, text = self.format, message.text
         if form is None or form.channels or message.role != "assistant" or message.reasoning:
             return message
@@ -248,7 +271,7 @@ class Dialect:
         )
 
     def _protected_call(self, call: ToolCall) -> ToolCall:
-        """Protect a call; arguments that need it not stay as the model wrote them."""
+        """Protect a call; arguments that need no protection stay as the model wrote them."""
         protect = self._guard.protect
         told = arguments_of(call)
         arguments = call.arguments
@@ -268,7 +291,7 @@ class Dialect:
         ]
 
     def _tool_turns(self, cancel: CancelToken | None) -> ToolTurns:
-        """Find out once how the template takes tools."""
+        """Return how the template takes tools, found out on the first call."""
 
         def render(turns: Sequence[Message], way: ToolTurns, tools: Sequence[Tool]) -> str | None:
             try:
@@ -296,7 +319,7 @@ class Dialect:
             start = opening if inside else opening + form.begin
             return RenderedPrompt(f"{start}{begun.reasoning}{form.end}{begun.text}", "answer")
         if inside or form.channels:
-            # What is there of the answer came behind its reasoning.
+            # The existing part of the answer followed its reasoning.
             end = form.end.removeprefix("<|end|><|start|>assistant") if form.channels else form.end
             return RenderedPrompt(f"{opening}{end}{begun.text}", "answer")
         return RenderedPrompt(opening + begun.text, "answer" if begun.text else "start", expected)
@@ -308,14 +331,14 @@ class Dialect:
         tools: Sequence[Tool],
         cancel: CancelToken | None,
     ) -> str:
-        """Render a prompt; where the template does not take these tools, words tell of them."""
+        """Render a prompt; describe tools that the template does not take in the system prompt."""
         if not tools:
             return self._run(turns, values, (), cancel)
         if self._tool_turns(cancel).offers:
             try:
                 return self._run(turns, values, tools, cancel)
             except TemplateRefused:
-                pass  # such as one that insists on a description of each argument
+                pass  # for example, it insists on a description of each argument
         told = _with_word(list(turns), instructions(self._safe(tools), self.calls))
         if not self.system_role:
             told = _without_system_role(told)
@@ -335,12 +358,12 @@ class Dialect:
         return self._template.run(messages, {**self._special, **values}, told, cancel)
 
     def _message(self, turn: Message, way: ToolTurns) -> dict[str, object]:
-        """Turn a message into what templates take; reasoning goes under all their names for it."""
+        """Convert a message for the template, with reasoning under every name in use for it."""
         message: dict[str, object] = {"role": turn.role}
         if turn.role == "tool":
             return message | {"content": turn.text, "name": turn.tool, "tool_call_id": turn.call_id}
         if turn.calls:
-            message["tool_plan"] = turn.text  # Command has this place for what comes before calls
+            message["tool_plan"] = turn.text  # Command expects the text before calls here
             message["tool_calls"] = [
                 {
                     "id": call.id,
@@ -361,7 +384,7 @@ class Dialect:
         return message
 
     def _probed(self) -> tuple[bool, bool]:
-        """Probe with None for no tools, as Hugging Face does; some templates want a list."""
+        """Probe with None for no tools, as Hugging Face does, or with a list if it is refused."""
         try:
             return self._probe()
         except TemplateRefused:
@@ -371,7 +394,8 @@ class Dialect:
     def _probe(self) -> tuple[bool, bool]:
         """Find out whether the template wants typed content, and whether it knows a system role.
 
-        Both show in what becomes of a text: templates raise, or leave it out in silence.
+        Either shows in whether a text appears in the prompt: templates raise an error, or leave the
+        text out silently.
         """
         question = Message("user", _PROBE)
         for self._typed_content in (False, True):
@@ -389,7 +413,7 @@ class Dialect:
             return False
 
     def _begun_by_user(self, turns: list[Message], cancel: CancelToken | None) -> list[Message]:
-        """Drop an assistant's greeting where the template wants the user to begin."""
+        """Drop an assistant's greeting if the template wants the user to begin."""
         at = 1 if turns and turns[0].role == "system" else 0
         if len(turns) <= at or turns[at].role != "assistant":
             return turns
@@ -399,7 +423,7 @@ class Dialect:
         return before + turns[at + 1 :]
 
     def _try(self, values: Values, system: str) -> str | None:
-        """Render a short prompt, to find out what the template does with these values."""
+        """Render a short prompt with these values; return None if the template refuses."""
         turns = [Message("user", f"{_PROBE}?")]
         if system:
             turns.insert(0, Message("system", system))
@@ -411,7 +435,7 @@ class Dialect:
             return None
 
     def _takes_parts_of_thought(self) -> bool:
-        """Tell whether the template shows past reasoning only as a typed part of the content."""
+        """Return whether the template shows past reasoning only as a typed part of the content."""
         turns = (
             Message("user", "?"),
             Message("assistant", "!", reasoning=_THOUGHT),
@@ -428,7 +452,7 @@ class Dialect:
     def _fades(
         self, values: Values, word: str, cancel: CancelToken | None, *, thinking: bool
     ) -> int:
-        """Count how much of a prompt's end the template drops once the answer is in the past."""
+        """Count the characters at a prompt's end that the template drops in the next turn."""
         key = f"{sorted(values.items())} {word} {thinking}"
         if key not in self._fading:
             turns = [Message("system", word)] * bool(word) + [Message("user", _PROBE)]
@@ -449,18 +473,18 @@ class Dialect:
 
 
 def _any_of(texts: Collection[str]) -> str:
-    """Write a pattern that matches any of these texts, the longest first."""
+    """Return a pattern that matches any of these texts, the longest first."""
     return f"(?:{'|'.join(map(re.escape, sorted(texts, key=len, reverse=True)))})"
 
 
 def _cut(mark: str) -> str:
-    """Put a SEAM at each joint of a mark, or behind its first character."""
+    """Put a SEAM at each word boundary of a mark, or after its first character."""
     cut = _JOINT.sub(SEAM, mark)
     return cut if SEAM in cut else mark[0] + SEAM + mark[1:]
 
 
 def _joined(turns: Sequence[Message]) -> list[Message]:
-    """Join neighbours of one role: many templates insist on taking turns."""
+    """Join neighbouring messages of the same role: many templates insist that roles alternate."""
     joined: list[Message] = []
     for turn in turns:
         if joined and joined[-1].role == turn.role != "tool":
@@ -472,19 +496,19 @@ def _joined(turns: Sequence[Message]) -> list[Message]:
 
 
 def _without_system_role(turns: Sequence[Message]) -> list[Message]:
-    """Move the system prompt into the first message, for templates that know no such role."""
+    """Turn system prompts into user messages, for templates that know no system role."""
     return _joined([Message("user", t.text) if t.role == "system" else t for t in turns])
 
 
 def _with_word(turns: Sequence[Message], word: str) -> list[Message]:
-    """Append a word for the template to the system prompt."""
+    """Append a word or an instruction to the system prompt."""
     if turns and turns[0].role == "system":
         return [replace(turns[0], text=f"{turns[0].text}\n\n{word}"), *turns[1:]]
     return [Message("system", word), *turns]
 
 
 def abilities(template: str | None) -> tuple[Ability, ...]:
-    """Tell what a model can do, from its template alone, which is not run."""
+    """Return what a model can do, from its template alone, which is not run."""
     if not template:
         return ()
     thinks = format_of(template, ())[1]

@@ -1,4 +1,4 @@
-"""The markers that models write around their reasoning and their calls: one entry a format."""
+"""The markers that models write around their reasoning and their calls, one entry per format."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from engines.text import SEAM
 
 @dataclass(frozen=True)
 class ReasoningFormat:
-    """The markers by which an answer tells reasoning from answer.
+    """The markers that separate an answer from its reasoning.
 
-    opens, closes: what stands before and behind the reasoning, the usual spelling first.
-    lead, gap: what a model writes behind them before the text begins.
-    wraps: what stands around the answer; a model may leave it out.
-    tokens: the single tokens in these markers. prose: markers are words that anyone may write, so
-    only a template says that they mean something.
-    channels: messages in channels, as the harmony format of gpt-oss has them.
-    marked: of `tokens`, those that the vocabulary has; each comes with a SEAM before it, so that
-    the same letters in other tokens are text.
+    Attributes:
+        opens: The markers before the reasoning, the usual spelling first.
+        closes: The markers after the reasoning, the usual spelling first.
+        lead: Text that a model writes after an opening marker before the reasoning begins.
+        gap: Text that a model writes after a closing marker before the answer begins.
+        wraps: The markers around the answer; a model may leave them out.
+        tokens: The single tokens in these markers.
+        prose: Whether the markers are words that anyone may write, so that they count only if the
+            template mentions them.
+        channels: Whether messages are in channels, as in the harmony format of gpt-oss.
+        marked: Those of `tokens` that the vocabulary has; each comes with a SEAM before it, so that
+            the same letters in other tokens are text.
     """
 
     opens: tuple[str, ...]
@@ -35,7 +39,7 @@ class ReasoningFormat:
     marked: frozenset[str] = frozenset()
 
     def opened(self, text: str) -> bool:
-        """Whether a prompt ends behind an opening marker."""
+        """Return whether a prompt ends with an opening marker."""
         return text.rstrip().endswith(self.opens)
 
     @property
@@ -45,7 +49,7 @@ class ReasoningFormat:
 
     @property
     def begin(self) -> str:
-        """The text that begins the reasoning where a model is not left to do it."""
+        """The text that begins the reasoning when the model does not begin it itself."""
         return self.opens[0] + self.lead
 
     @property
@@ -67,7 +71,7 @@ class ReasoningFormat:
         )
 
     def known_by(self, source: str) -> bool:
-        """Tell whether a template mentions these markers."""
+        """Return whether a template mentions these markers."""
         needed = [*self.closes[:1], *(self.wraps or ())]
         if self.channels:
             needed = ["<|channel|>", "<|message|>"]
@@ -75,7 +79,7 @@ class ReasoningFormat:
 
 
 def mark(text: str, marked: frozenset[str]) -> str:
-    """Return a marker, with a SEAM before it where it is a token of the vocabulary."""
+    """Return a marker, with a SEAM before it if it is a token of the vocabulary."""
     return SEAM + text if text in marked else text
 
 
@@ -113,19 +117,24 @@ THINK: Final = ReasoningFormat(
 )
 
 FORMATS: Final = (HARMONY, GEMMA, MISTRAL, GRANITE, GRANITE_WORDS, THINK)
-"""gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3, and 3.2; DeepSeek, GLM, Qwen, SmolLM and
-most others. Sources: the chat templates and model cards that their makers publish."""
+"""The reasoning formats, in the order in which they are tried.
+
+They belong to gpt-oss; Gemma 4; Magistral and Ministral; Granite 3.3; Granite 3.2; and DeepSeek,
+GLM, Qwen, SmolLM and most others. Sources: the chat templates and model cards that their makers
+publish.
+"""
 
 ANY_FORMAT: Final = ReasoningFormat(
     ("<think>", "[THINK]", "<|channel>thought"), ("</think>", "[/THINK]", "<channel|>")
 )
-"""The format for a server that leaves the reasoning in the text: its model's is not known."""
+"""The format for a server that leaves the reasoning in the text: its model's is unknown."""
 
 
 def format_of(source: str, vocabulary: Iterable[str]) -> tuple[ReasoningFormat | None, bool]:
     """Find the format that a template mentions, or else one whose markers are tokens.
 
-    The second value says whether it is the template that speaks of it.
+    Returns:
+        The format, and whether the template itself mentions it.
     """
     said = next((it for it in FORMATS if it.known_by(source)), None)
     if said is not None:
@@ -140,16 +149,17 @@ _LOOKED_FOR: Final = re.compile(
     r"""(?:'([^'\n]{1,64})'|"([^"\n]{1,64})")"""
     r"""|(?:'([^'\n]{1,64})'|"([^"\n]{1,64})")\s{1,9}(?:not\s{1,9})?in\b"""
 )
-"""The texts that a template looks for in messages, as Jinja writes that."""
+"""A pattern for the texts that a template looks for in messages, in Jinja's syntax."""
 _MARK: Final = re.compile(r"[<\[◁].*\w.*[>\]▷]")
 _SWITCH_WORD: Final = re.compile(r"/\w+")
 
 
 def marks_of(source: str, format_: ReasoningFormat | None) -> tuple[frozenset[str], frozenset[str]]:
-    """Find the texts that mean something to a template, and so must not come from a person.
+    """Find the texts that have a meaning to a template, and so must not come from a person.
 
-    Returns: Marks, such as </think>, at which it cuts a message; and words that switch reasoning,
-    such as /no_think, which a person may write on purpose, but only by themselves.
+    Returns:
+        Marks, such as </think>, at which it cuts a message; and words that switch reasoning, such
+        as /no_think, which a person may write on purpose, but only as separate words.
     """
     found = {text for groups in _LOOKED_FOR.findall(source) for text in groups if text}
     marks = {text for text in found if _MARK.fullmatch(text)}
@@ -162,30 +172,46 @@ def marks_of(source: str, format_: ReasoningFormat | None) -> tuple[frozenset[st
 Style = Literal["object", "named", "tagged", "python", "braces", "channel"]
 """The forms in which models write a call.
 
-object: JSON with the name and the arguments in it. named: the name, then JSON. tagged: the name,
-then each argument between markers. python: as Python writes it. braces: Gemma's own. channel: a
-message of the harmony format, see `harmony`.
+object: JSON with the name and the arguments in it.
+named: the name, then JSON.
+tagged: the name, then each argument between markers.
+python: Python syntax.
+braces: Gemma's own form.
+channel: a message of the harmony format, see `harmony`.
 """
 
 
 @dataclass(frozen=True)
 class CallFormat:
-    """The markers by which an answer tells calls of tools from text.
+    """The markers that separate tool calls from text in an answer.
 
-    signs: what a template of this format mentions, all of it.
-    begins: what stands before calls, the usual spelling first; where that is `opens`, one call.
-    bare: calls may also begin with nothing, as the first of an answer.
-    opens, closes: what stands around each call. names: between its name and what follows.
-    ends: what stands behind the calls. plural: several may stand between `begins` and `ends`.
-    id_before, id_after: what parts an id before or behind the name from it. numbered: the name is
-    written functions.NAME:NUMBER, and that is the id.
-    key, key_end, value, value_end: around an argument's name and value; a {key} is its name.
-    typed: what parts an argument's name from the kind of its value. padded: a value has lines of
-    its own.
-    quote: what stands around text. name_key, arguments: what JSON calls them; id_key an id before
-    them. listed: JSON has a list of calls.
-    says: the name under which text stands where a call could. tokens: the single tokens in these
-    markers. vllm: the parser of vLLM's that reads this format.
+    Attributes:
+        signs: The texts that identify this format; its templates mention all of them.
+        begins: The markers before calls, the usual spelling first. If one equals `opens`, it begins
+            a single call.
+        opens: The marker before each call.
+        names: The marker between a call's name and its arguments.
+        closes: The marker after each call.
+        ends: The marker after all calls.
+        bare: Calls can also begin without a marker, if they begin the answer.
+        plural: Several calls can stand between `begins` and `ends`.
+        id_before: The separator between an id and the name after it.
+        id_after: The separator between the name and an id after it.
+        numbered: The name is written as functions.NAME:NUMBER, and that is the id.
+        key: The marker before an argument's name.
+        key_end: The marker after an argument's name.
+        value: The marker before an argument's value.
+        value_end: The marker after an argument's value; {key} stands for its name.
+        typed: The separator between an argument's name and the type of its value.
+        padded: A value stands on lines of its own.
+        quote: The marker around a text value.
+        name_key: The JSON key of the name.
+        arguments: The JSON key of the arguments; "" if the name itself is the key.
+        id_key: The JSON key of an id before the name.
+        listed: The JSON is a list of calls.
+        says: The name under which the model writes text in place of a call.
+        tokens: The single tokens in these markers.
+        vllm: The name of the vLLM parser that reads this format.
     """
 
     name: str
@@ -217,7 +243,7 @@ class CallFormat:
     vllm: str = ""
 
     def known_by(self, source: str) -> bool:
-        """Tell whether a template mentions these markers."""
+        """Return whether a template mentions these markers."""
         return all(text in source for text in self.signs)
 
     def begins_of(self, vocabulary: frozenset[str]) -> tuple[str, ...]:
@@ -718,16 +744,19 @@ CALLS: Final = (
         vllm="llama3_json",
     ),
 )
-"""The formats of calls, the more telling first. Sources: the chat templates and model cards that
-their makers publish, and vLLM's names of its parsers (0.33, vllm/tool_parsers/__init__.py)."""
+"""The formats of calls, the more specific ones first.
+
+Sources: the chat templates and model cards that their makers publish, and vLLM's names of its
+parsers (0.33, vllm/tool_parsers/__init__.py).
+"""
 
 ANY_CALLS: Final = (
     HERMES, QWEN_XML, GLM,
     *(it for it in CALLS if it.name in {"mistral_named", "mistral", "kimi", "minimax_m2"}),
 )  # fmt: skip
-"""The formats for a server that leaves calls in the text: its model's is not known."""
+"""The formats for a server that leaves calls in the text: its model's is unknown."""
 
 
 def call_format_of(source: str) -> CallFormat | None:
-    """Find the format in which a template's model writes calls; None where it has none."""
+    """Find the format in which a template's model writes calls; None if it knows no calls."""
     return next((it for it in CALLS if it.known_by(source)), None)

@@ -1,7 +1,10 @@
-"""The harmony format of gpt-oss: an answer is several messages, each in a channel.
+"""The harmony format of gpt-oss, in which an answer is several messages, each in a channel.
 
 <|channel|>analysis<|message|>reasoning<|end|><|start|>assistant<|channel|>final<|message|>answer
-A call of a tool is a message to that: <|channel|>commentary to=functions.NAME …<|message|>{…}
+
+A tool call is a message addressed to the tool:
+<|channel|>commentary to=functions.NAME …<|message|>{…}
+
 Source: OpenAI's description of the harmony response format.
 """
 
@@ -22,10 +25,14 @@ _TO: Final = re.compile(r"\bto=(?:functions\.)?([\w.-]+)")
 
 
 class ChannelSplitter:
-    """Splits messages by channel: the final one is the answer, everything else is reasoning.
+    """A splitter by channel: the final channel is the answer, every other one is reasoning.
 
-    A model that begins without a channel answers at once. marked: the markers that are tokens.
-    calls: tells of messages to tools; None leaves them among the reasoning.
+    If a model begins without a channel, its text is the answer.
+
+    Args:
+        marked: The markers that are tokens of the vocabulary.
+        begins: Where the answer begins.
+        calls: Gets the messages to tools; None leaves them in the reasoning.
     """
 
     def __init__(
@@ -60,7 +67,7 @@ class ChannelSplitter:
     def finish(self) -> list[Delta]:
         deltas: list[Delta] = []
         held, self._held = self._held, ""
-        # Where a message may begin, this is the beginning of its marker, which was cut off.
+        # At the start of a message this is the beginning of a marker that was cut off.
         marker = "<" if self._name else "<|"
         begun = self._fresh and held.lstrip().replace(SEAM, "").startswith(marker)
         if not self._in_header and not begun:
@@ -69,7 +76,7 @@ class ChannelSplitter:
 
     def _step(self, deltas: list[Delta]) -> bool:
         if self._in_header:
-            # A header to a tool may be led by a grammar, which knows letters and no tokens.
+            # A grammar may have forced this header, and grammars know letters but not tokens.
             message = self._message if self._calls is None else "<|message|>"
             header, found, rest = self._held.partition(message)
             if found:

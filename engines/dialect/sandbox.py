@@ -1,6 +1,7 @@
-"""Compiles a chat template for a sandbox, with what templates expect to find there.
+"""The compilation of a chat template for a sandbox, with the functions that templates expect there.
 
-Apart from `template`, because Jinja takes time and memory that only a rendered template is worth.
+It is separate from `template`, because importing Jinja takes time and memory, which is needed only
+when a template is rendered.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 
 class _GenerationTag(Extension):
-    """{% generation %} marks the model's own words for training; here it changes nothing."""
+    """The tag {% generation %}, which marks text for training; here it has no effect."""
 
     tags = {"generation"}  # noqa: RUF012  jinja2 declares it so
 
@@ -31,14 +32,14 @@ OLD_VALUES: Final[Mapping[str, Callable[[Sequence[Mapping[str, Any]]], str]]] = 
     "functions": lambda tools: json.dumps(
         [tool["function"] for tool in tools], indent=4, ensure_ascii=False
     ),
-    # The day alone: with the time, no prompt would begin like the one before it.
+    # Only the date: with the time, no prompt would begin like the one before it.
     "datetime": lambda _tools: _now("%Y-%m-%d"),
 }
-"""What templates from before `tools` take under names of their own, such as firefunction v2's."""
+"""The variables that templates from before `tools` expect, such as that of firefunction v2."""
 
 
 def old_values_of(source: str) -> frozenset[str]:
-    """Return which of the OLD_VALUES a template takes, and cannot do without."""
+    """Return the OLD_VALUES that a template cannot be rendered without."""
     if not all(name in source for name in OLD_VALUES):
         return frozenset()
     undeclared = meta.find_undeclared_variables(_environment().parse(source))
@@ -46,7 +47,7 @@ def old_values_of(source: str) -> frozenset[str]:
 
 
 def compile_template(source: str) -> jinja2.Template:
-    """Compile a chat template as Hugging Face does. Raises what Jinja and Python's compiler do."""
+    """Compile a chat template as Hugging Face does. Raises Jinja's and Python's errors."""
     return _environment().from_string(source)
 
 
@@ -61,7 +62,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 def _to_json(value: object, **options: Any) -> str:
-    """Write JSON without escaping for HTML, as Jinja's own filter would."""
+    """Return JSON without the HTML escapes of Jinja's own filter."""
     return json.dumps(value, **{"ensure_ascii": False, **options})
 
 

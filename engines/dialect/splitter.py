@@ -1,4 +1,4 @@
-"""Splits a model's reasoning from its answer while both stream, however the text is cut."""
+"""The separation of a model's reasoning from its answer while they stream, however it is cut."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from engines.text import SEAM, held_back
 from engines.types import ReasoningDelta, TextDelta, ToolCall, ToolCallDelta, WasReasoning
 
 Begins = Literal["start", "reasoning", "answer"]
-"""The place where an answer begins: at its very start, within its reasoning, or behind that."""
+"""The place where an answer begins: at its very start, within its reasoning, or after that."""
 
 Delta = TextDelta | ReasoningDelta | WasReasoning | ToolCallDelta | ToolCall
 
 _MOST_BLANKS = 4096
-"""Characters before which an opening marker is looked for; behind more blanks there is none."""
+"""The most blank characters before an opening marker; after more, none is looked for."""
 
 
 class Splitter(Protocol):
-    """Takes text, gives reasoning and answer; the beginning of a marker waits for its rest.
+    """A splitter of text into reasoning and answer; it holds back incomplete markers.
 
-    The answer keeps its SEAMs, for what reads calls in it.
+    The answer keeps its SEAMs, for the reader of the calls in it.
     """
 
     @property
@@ -33,7 +33,7 @@ class Splitter(Protocol):
     def feed(self, text: str) -> list[Delta]: ...
 
     def finish(self) -> list[Delta]:
-        """Return what was held back, now that nothing follows."""
+        """Return the text held back, when no more follows."""
         ...
 
 
@@ -46,8 +46,11 @@ def open_splitter(
 ) -> Splitter:
     """Make the splitter of one answer.
 
-    expected: the model will reason, even without the marker. calls: tells of calls where they come
-    in channels; None leaves them unread.
+    Args:
+        format_: The reasoning format; None if the model does not reason.
+        begins: Where the answer begins.
+        expected: Whether the model will reason, even without the opening marker.
+        calls: Gets the calls that come in channels; None leaves them unread.
     """
     if format_ is None:
         return _Whole()
@@ -57,7 +60,7 @@ def open_splitter(
 
 
 class _Whole:
-    """The splitter for a model that does not reason: all of it is the answer."""
+    """The splitter for a model that does not reason: all text is the answer."""
 
     reasoning = False
 
@@ -71,9 +74,9 @@ class _Whole:
 class PairSplitter:
     """The splitter for reasoning between two markers, before the answer.
 
-    Markers count only before the answer has begun: later they are text about markers. There is
-    one exception, for models that leave out the opening marker: where reasoning is `expected`, a
-    first closing marker at the beginning of a line turns all before it into reasoning.
+    Markers count only before the answer has begun; after that, they are ordinary text. There is one
+    exception, for models that leave out the opening marker: if reasoning is `expected`, a first
+    closing marker at the beginning of a line turns all text before it into reasoning.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class PairSplitter:
         return deltas
 
     def _step(self, deltas: list[Delta]) -> bool:
-        """Handle the text up to the next marker; False when there is none yet."""
+        """Handle the text up to the next marker; return False if there is none yet."""
         if self._state == "start":
             return self._start()
         if self._state == "reasoning":
@@ -118,7 +121,7 @@ class PairSplitter:
         return self._answer(deltas)
 
     def _start(self) -> bool:
-        """Find the marker that the text begins with; False while that is open."""
+        """Find the marker that the text begins with; return False if more text is needed."""
         begun = self._held.lstrip()
         openings = dict.fromkeys(self._format.opens, "reasoning")
         if self._format.wraps:
@@ -152,7 +155,7 @@ class PairSplitter:
             return self._look_for_end(deltas)
         keep = 0
         if self._wrapped and self._format.wraps:
-            # The closing tag counts only as the very last.
+            # The closing tag counts only at the very end.
             closing = self._format.wraps[1]
             ended = self._held.rstrip()
             blanks = len(self._held) - len(ended)
@@ -164,7 +167,7 @@ class PairSplitter:
         return False
 
     def _look_for_end(self, deltas: list[Delta]) -> bool:
-        """Find out whether this is reasoning without an opening marker, line by line."""
+        """Find out, line by line, whether this is reasoning without an opening marker."""
         markers = (*self._format.closes, *self._format.opens)
         found = [(at, it) for it in markers if (at := self._held.find(it)) >= 0]
         if not found:
@@ -182,7 +185,7 @@ class PairSplitter:
         return True
 
     def _emit_but(self, deltas: list[Delta], keep: int) -> None:
-        """Pass on all but the last `keep` characters."""
+        """Emit all but the last `keep` characters."""
         shown = len(self._held) - keep
         text, self._held = self._held[:shown], self._held[shown:]
         self._emit(deltas, text)
@@ -195,7 +198,7 @@ class PairSplitter:
             self._trim = not text
         if text:
             if self._omitted:
-                # Only whether the line is blank so far is asked of it, however long it is.
+                # One character is enough to know that the line is not blank, however long it is.
                 self._line = (self._line + text.replace(SEAM, "")).rpartition("\n")[2].strip()[:1]
             delta = ReasoningDelta if self._state == "reasoning" else TextDelta
             deltas.append(delta(text))

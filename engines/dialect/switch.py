@@ -1,4 +1,4 @@
-"""Finds out how a chat template switches reasoning on and off, by rendering it both ways."""
+"""The detection of how a chat template switches reasoning on and off, by rendering it both ways."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Final
 from engines.types import Thinking
 
 Values = Mapping[str, object]
-"""Variables of a template, by their names."""
+"""The variables of a template, by name."""
 
 Render = Callable[[Values, str], str | None]
-"""The prompt for a short question with these variables and this system prompt, "" for none; None
-where the template refuses."""
+"""A function that renders a short question with these variables and this system prompt.
+
+The system prompt "" means none. The result is None if the template refuses.
+"""
 
 EFFORT: Final = "reasoning_effort"
 _UNKNOWN_EFFORT: Final = "e5f1a7"
@@ -21,33 +23,40 @@ _LEVELS: Final = ("none", "minimal", "low", "medium", "high", "max")
 _USUAL_LEVELS: Final = ("low", "medium", "high")
 
 _NAMES: Final = ("enable_thinking", "thinking")
-"""Names of the switch: Qwen, GLM, Gemma and SmolLM use the first, DeepSeek and Granite the
-second."""
+"""The names of the switch.
+
+Qwen, GLM, Gemma and SmolLM use the first, DeepSeek and Granite the second.
+"""
 
 _WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))
-"""Words in a system prompt that a template looks for: Nemotron's do."""
+"""Words that a template looks for in a system prompt, as Nemotron's does."""
 
 _SYSTEM: Final = "Be kind."
 
 
 _HINTS: Final = ("think", "reason", "thought", "channel", "my response")
-"""Parts of variables, words and markers, of which a template that knows reasoning has one."""
+"""Parts of variables, words and markers, one of which is in every template that knows reasoning."""
 
 
 def may_reason(source: str) -> bool:
-    """Tell whether a template has any hint of a switch; without one, it need not be rendered."""
+    """Return whether a template has any hint of a switch; without one, it need not be rendered."""
     lower = source.lower()
     return any(hint in lower for hint in _HINTS)
 
 
 @dataclass(frozen=True)
 class ThinkingChoices:
-    """The choices that a template leaves for reasoning.
+    """The choices that a template offers for reasoning.
 
-    on, off: what the template is given for it; words: what the system prompt is given.
-    thinks: whether it reasons where nothing is asked for.
-    efforts: the least first. effort: the usual one.
-    alone: it works only where there is no system prompt.
+    Attributes:
+        kind: Whether the model reasons never, always, or as requested.
+        on: The template's variables for reasoning.
+        off: The template's variables for no reasoning.
+        words: The words in the system prompt for reasoning and for no reasoning.
+        thinks: Whether it reasons if the request does not say.
+        efforts: The levels of effort, lowest first.
+        effort: The default level.
+        alone: Whether the switch works only without a system prompt.
     """
 
     kind: Thinking = "none"
@@ -60,7 +69,7 @@ class ThinkingChoices:
     alone: bool = False
 
     def values(self, thinking: bool | None, effort: str | None) -> Values:
-        """Return the variables for a request; what the template does not know is left out."""
+        """Return the variables for a request, without those that the template does not know."""
         chosen: Values | None = None
         if thinking is not None:
             chosen = self.on if thinking else self.off
@@ -70,13 +79,13 @@ class ThinkingChoices:
         return values
 
     def word(self, thinking: bool | None) -> str:
-        """Return what the system prompt says for it, if anything."""
+        """Return the word for the system prompt; "" if none is needed."""
         if self.words is None or thinking is None:
             return ""
         return self.words[0] if thinking else self.words[1]
 
     def reasons(self, thinking: bool | None) -> bool:
-        """Whether the model is expected to reason."""
+        """Return whether the model is expected to reason."""
         if self.kind == "switch" and thinking is not None:
             return thinking
         return self.thinks
@@ -85,7 +94,9 @@ class ThinkingChoices:
 def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -> ThinkingChoices:
     """Find the switch of a template.
 
-    speaks: the template has a reasoning format. opens: whether a prompt ends within reasoning.
+    Args:
+        speaks: Whether the template mentions a reasoning format.
+        opens: Returns whether a prompt ends within reasoning.
     """
     plain = render({}, "")
     if plain is None:
@@ -107,7 +118,7 @@ def _by_values(render: Render, plain: str, on: Values, off: Values) -> ThinkingC
 
 
 def _by_words(render: Render) -> ThinkingChoices | None:
-    """Look for a switch by words in the system prompt: it changes the end of the prompt."""
+    """Look for a switch by words in the system prompt that changes the end of the prompt."""
     for words in _WORDS:
         with_, without, plain = (_ending(render({}, text)) for text in (*words, _SYSTEM))
         if with_ and without and with_ != without:
@@ -120,7 +131,7 @@ def _ending(prompt: str | None) -> str:
 
 
 def _with_efforts(render: Render, plain: str, found: ThinkingChoices) -> ThinkingChoices:
-    """Return the switch with the levels that make different prompts."""
+    """Return the switch with the levels of effort that result in different prompts."""
     prompts = _levels(render, found.on or {})
     usual = next((level for level, prompt in prompts.items() if prompt == plain), "")
     none = prompts.pop("none", None)
@@ -135,14 +146,15 @@ def _with_efforts(render: Render, plain: str, found: ThinkingChoices) -> Thinkin
 
 
 def _levels(render: Render, base: Values) -> dict[str, str]:
-    """List the levels that a template knows, each with a prompt of its own."""
+    """Return the levels that a template knows, each with its own prompt."""
     unknown = render({**base, EFFORT: _UNKNOWN_EFFORT}, "")
-    # One that passes on any word leaves it to the model, which was taught the usual ones.
+    # A template that passes on any word leaves it to the model, which was trained on the usual
+    # ones.
     passes_on = unknown is not None and _UNKNOWN_EFFORT in unknown
     found: dict[str, str] = {}
     for level in _USUAL_LEVELS if passes_on else _LEVELS:
         prompt = render({**base, EFFORT: level}, "")
-        # What holds for a word that it does not know is its middle one.
+        # The template treats a word that it does not know as its middle level.
         meant = prompt != unknown or level == "medium"
         if prompt is not None and meant and prompt not in found.values():
             found[level] = prompt

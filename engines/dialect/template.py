@@ -1,4 +1,4 @@
-"""Runs a chat template: a program that comes with the model file, in a sandbox."""
+"""The rendering of a chat template, which is a program from the model file, in a sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIMES_WRITTEN = 4
 
 
 class Renderer(Protocol):
-    """Renders the prompts of one model. Close it at the end."""
+    """A renderer of one model's prompts. Close it at the end."""
 
     def run(
         self,
@@ -26,7 +26,9 @@ class Renderer(Protocol):
     ) -> str:
         """Render these messages, up to where the answer begins.
 
-        Raises TemplateFailed, and Cancelled where a rendering can be cancelled.
+        Raises:
+            TemplateFailed: The template fails or refuses the messages.
+            Cancelled: It was cancelled, if the renderer can be cancelled.
         """
         ...
 
@@ -34,10 +36,13 @@ class Renderer(Protocol):
 
 
 class Template:
-    """Renders in this process, in a sandbox that has limits of length alone.
+    """A renderer in this process, in a sandbox that limits only lengths.
 
-    So it is for templates that came with Hearth, and for `template_child`. Raises TemplateFailed,
-    also when it is made, and MemoryError.
+    So use it only for templates that came with Hearth, and in `template_child`.
+
+    Raises:
+        TemplateFailed: The source cannot be compiled.
+        MemoryError: Memory ran out.
     """
 
     def __init__(self, source: str) -> None:
@@ -48,7 +53,7 @@ class Template:
             self._old = {name: OLD_VALUES[name] for name in old_values_of(source)}
         except MemoryError:
             raise
-        except Exception as error:  # of the many that a compiler may raise
+        except Exception as error:  # a compiler can raise many kinds
             said = str(error) or type(error).__name__
             raise unusable(f"It is not written correctly: {said}.") from error
 
@@ -59,7 +64,7 @@ class Template:
         tools: list[dict[str, Any]] | None = None,
         cancel: CancelToken | None = None,  # noqa: ARG002  it takes no time that could be cancelled
     ) -> str:
-        """Render at once. See `Renderer.run`."""
+        """Render at once. See `Renderer.run`. Raises TemplateFailed or MemoryError."""
         longest = _LONGEST_MARKUP + _TIMES_WRITTEN * (_length(messages) + _length(tools or ()))
         old = {name: write(tools or ()) for name, write in self._old.items()}
         try:
@@ -76,7 +81,7 @@ class Template:
             )
         except MemoryError:
             raise
-        except Exception as error:  # a foreign program may raise anything
+        except Exception as error:  # a foreign program can raise anything
             raise refused(f"It says: {str(error) or type(error).__name__}.") from error
 
     def close(self) -> None:
@@ -84,7 +89,7 @@ class Template:
 
 
 def template_failed(what: str, why: str) -> TemplateFailed:
-    """Make the error for a template that comes with a model's file and does not work."""
+    """Make the error for a model file's template that does not work."""
     return TemplateFailed(
         what,
         why,
@@ -99,7 +104,7 @@ def unusable(why: str) -> TemplateFailed:
 
 
 def refused(why: str) -> TemplateRefused:
-    """Make the error for a template that raises one for a conversation."""
+    """Make the error for a template that raises an error for a conversation."""
     return TemplateRefused(
         "The model's chat template does not accept this conversation.",
         why,
@@ -112,7 +117,7 @@ def _length(records: Iterable[Mapping[str, object]]) -> int:
 
 
 def _limited(pieces: Iterable[str], longest: int) -> str:
-    """Join pieces into one text; raises ValueError if they are endless."""
+    """Join pieces into one text. Raises ValueError if they are endless."""
     kept: list[str] = []
     length = 0
     for piece in pieces:

@@ -1,6 +1,6 @@
-"""The process that runs a chat template for `template_process`, under limits that the system keeps.
+"""The process that runs a chat template for `template_process`, within limits of the system.
 
-It says that it is ready, reads pickled requests from standard input, first the template's source
+It reports that it is ready, reads pickled requests from standard input, first the template's source
 and then one conversation after the other, and answers each with a kind, a length and a text in
 UTF-8. It ends when standard input does.
 """
@@ -28,10 +28,11 @@ from engines.helper.child import end_quietly
 from engines.helper.clock import limit_work
 
 _HARD_LIMIT_S: Final = LIMIT_S + 2.0
-"""The work after which the process ends itself, if the app has gone and nobody stopped it."""
+"""The processor time, in seconds, after which the process ends itself if the app died."""
 
 
 def main() -> None:
+    """Render conversations until standard input ends."""
     end_quietly()
     _limit_memory()
     requests = os.fdopen(os.dup(0), "rb")
@@ -66,7 +67,7 @@ def main() -> None:
 
 
 def _limit_memory() -> None:
-    """Let an allocation fail that takes this process beyond MEMORY_BYTES; on Linux."""
+    """Cap this process's memory at MEMORY_BYTES, on Linux; larger allocations fail."""
     if sys.platform == "linux":
         import resource
 
@@ -79,4 +80,4 @@ if __name__ == "__main__":
     try:
         main()
     except MemoryError:
-        os._exit(NO_MEMORY_CODE)  # while a request was read, or an answer written
+        os._exit(NO_MEMORY_CODE)  # memory ran out while reading a request or writing an answer

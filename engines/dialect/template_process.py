@@ -1,7 +1,7 @@
-"""Runs a chat template in a process of its own, so that one without an end harms nobody.
+"""The rendering of a chat template in a process of its own, so that an endless one does no harm.
 
-A template is a program of a stranger's. Python cannot stop one that doubles a text or loops without
-writing anything; the system can. See `template_child` for the other end.
+A template is a stranger's program. Python cannot stop one that doubles a text or loops without
+writing anything; the system can. `template_child` is the other end.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from engines.helper.parent import environment, quiet_flags
 COMMAND: Final = module_command("engines.dialect.template_child")
 
 LIMIT_S: Final = 5.0
-"""Seconds of the processor's time; a template writes a conversation in milliseconds."""
+"""The most processor time for one request, in seconds; a template needs milliseconds."""
 
 MEMORY_BYTES: Final = 512 << 20
-"""The most that the process may take; a long conversation takes some tens of megabytes."""
+"""The most memory for the process; a long conversation takes some tens of megabytes."""
 
 START_S: Final = 30.0
-"""Seconds of the processor's time for Python to start."""
+"""The most processor time for starting Python, in seconds."""
 
 HEAD: Final = struct.Struct("<cQ")
-"""The head before the text of an answer: its kind, and how many bytes follow."""
+"""The header before the text of an answer: its kind, and the number of bytes that follow."""
 
 READY, DONE, REFUSED, NO_MEMORY = b"+", b"=", b"!", b"m"
 
@@ -45,12 +45,19 @@ _LOOK_S: Final = 0.05
 
 
 class TemplateProcess:
-    """A `Renderer` that any thread may use; conversations are rendered one after the other.
+    """A `Renderer` for any thread; it renders one conversation after the other.
 
-    Raises TemplateFailed, also when it is made, and EngineUnavailable if no process starts. A
-    process that had to be stopped, or was ended by the system, is started again for the next
-    conversation. limit_s: the processor time that one conversation may take, in seconds; how busy
-    the computer is otherwise does not matter. still_s: the time for which nothing may happen.
+    A process that had to be stopped, or that the system ended, is restarted for the next
+    conversation.
+
+    Args:
+        limit_s: Processor time that one conversation may take, in seconds; how busy the computer is
+            otherwise does not matter.
+        still_s: Seconds for which the process may make no progress.
+
+    Raises:
+        TemplateFailed: The source cannot be compiled.
+        EngineUnavailable: No process can be started.
     """
 
     def __init__(
@@ -77,7 +84,7 @@ class TemplateProcess:
         tools: list[dict[str, Any]] | None = None,
         cancel: CancelToken | None = None,
     ) -> str:
-        """Render in the process. See `Renderer.run`."""
+        """Render in the process. See `Renderer.run`. Raises also EngineUnavailable."""
         with self._alone(cancel):
             child = self._started(cancel)
             kind, text = child.ask((messages, dict(values), tools), self._limit_s, cancel)
@@ -86,7 +93,7 @@ class TemplateProcess:
         return text
 
     def close(self) -> None:
-        """End the process; a rendering that is under way fails."""
+        """End the process; a rendering under way fails."""
         self._closed = True
         if (child := self._child) is not None:
             child.kill()
@@ -96,7 +103,7 @@ class TemplateProcess:
                 self._child = None
 
     def _started(self, cancel: CancelToken | None) -> _Child:
-        """Return the process, with its template compiled; started where there is none."""
+        """Return the process with its template compiled; start one if there is none."""
         if self._child is not None:
             if self._child.alive:
                 return self._child
@@ -127,9 +134,10 @@ class TemplateProcess:
 
 
 class _Child:
-    """The running process, and a thread that writes to and reads from it.
+    """The running process, and a thread that writes to it and reads from it.
 
-    Neither can be done for a limited time on all systems. Raises EngineUnavailable.
+    The thread is needed because not all systems can limit the time of a write or a read. Raises
+    EngineUnavailable.
     """
 
     def __init__(self, command: Sequence[str], still_s: float | None) -> None:
@@ -157,9 +165,15 @@ class _Child:
         return not self._killed and self._process.poll() is None
 
     def ask(self, request: object, limit_s: float, cancel: CancelToken | None) -> tuple[bytes, str]:
-        """Send a request; returns the kind and text of the answer. None only waits for an answer.
+        """Send a request; return the kind and the text of the answer.
 
-        Raises TemplateFailed and Cancelled; then the process has been ended.
+        Args:
+            request: None sends nothing and only waits for an answer.
+            limit_s: Processor time, in seconds.
+
+        Raises:
+            TemplateFailed: A limit was exceeded, or the process ended; it has been killed.
+            Cancelled: It was cancelled; the process has been killed.
         """
         asked = b"" if request is None else pickle.dumps(request)
         answer = self._thread.submit(self._exchange, asked)
@@ -191,8 +205,8 @@ class _Child:
 
     def close(self) -> None:
         self.kill()
-        self._thread.shutdown()  # ends, as the pipes of a killed process do
-        with suppress(OSError):  # what the process has not read goes with it
+        self._thread.shutdown()  # ends, because the pipes of a killed process close
+        with suppress(OSError):  # unread input is lost with the process
             self._process.communicate()
 
     def _exchange(self, request: bytes) -> tuple[bytes, str]:
@@ -205,9 +219,9 @@ class _Child:
         return kind, _read(said, min(length, MEMORY_BYTES)).decode(errors="replace")
 
     def _resident_bytes(self) -> int:
-        """Return what the process has in memory; 0 if it has ended.
+        """Return the process's resident memory in bytes; 0 if it has ended.
 
-        Only Linux lets an allocation fail at the limit; elsewhere looking has to do.
+        Only Linux makes allocations fail at the limit; on other systems it is polled.
         """
         import psutil
 
@@ -225,7 +239,7 @@ def _too_long(limit_s: float) -> str:
 
 
 def _why_ended(code: int, limit_s: float) -> str:
-    """Say why the process has ended by itself: mostly at a limit that the system keeps."""
+    """Return a sentence on why the process ended by itself, mostly at a limit of the system."""
     if code == NO_MEMORY_CODE:
         return _TOO_MUCH
     return _too_long(limit_s) if worked_too_long(code) else "The process that runs it has ended."

@@ -1,8 +1,8 @@
-"""How a chat template takes tools, earlier calls and their results; what it does not is text.
+"""The conversion of tools, earlier calls and their results for a chat template, or into text.
 
-Templates differ: some write only one call a message, some want ids of nine letters, some take the
-arguments as an object and others as JSON text, many know tools but leave earlier calls out. So each
-is tried once, with a call that nobody makes.
+Templates differ: some write only one call per message, some want ids of nine letters, some take the
+arguments as an object and others as JSON text, and many know tools but leave earlier calls out. So
+each template is tried once, with an invented call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engines.dialect.tools import offered
 from engines.types import Message, Tool, ToolCall
 
 Render = Callable[[Sequence[Message], "ToolTurns", Sequence[Tool]], str | None]
-"""The prompt of these messages, in this way, with these tools; None where the template refuses."""
+"""A function that renders these messages in this way with these tools; None if refused."""
 
 _NAME: Final = "tool7f3c91"
 _KEY: Final = "key_b1c5"
@@ -43,12 +43,16 @@ _PROBE: Final = Tool(
 
 @dataclass(frozen=True)
 class ToolTurns:
-    """The way in which a template takes tools and what comes of them.
+    """The way in which a template takes tools, calls and results.
 
-    offers: it writes the tools that it is given. calls: how it takes the arguments of earlier
-    calls, "" where it leaves them out. results: it knows the role of a tool. several: it writes all
-    calls of a message. texts: it writes what stands beside calls. short_ids: ids have nine letters.
-    questions: a question may follow a result.
+    Attributes:
+        offers: It writes the tools that it is given.
+        calls: How it takes the arguments of earlier calls; "" if it leaves the calls out.
+        results: It knows the role "tool".
+        several: It writes all calls of a message.
+        texts: It writes the text beside calls.
+        short_ids: Ids must have nine letters or digits.
+        questions: A question can follow a result.
     """
 
     offers: bool = False
@@ -60,7 +64,7 @@ class ToolTurns:
     questions: bool = True
 
     def prepared(self, turns: Iterable[Message], form: CallFormat) -> list[Message]:
-        """Write turns so that the template takes them, each result behind its call."""
+        """Return the messages as the template takes them, each result after its call."""
         told: list[Message] = []
         for turn in numbered(turns, form, short=self.short_ids):
             if turn.calls and not self.calls:
@@ -84,7 +88,7 @@ class ToolTurns:
 
 
 def find_tool_turns(render: Render) -> ToolTurns:
-    """Find the way of a template by rendering calls that nobody makes."""
+    """Find out the way of a template by rendering invented calls."""
     question = Message("user", "?")
     offers = _NAME in (render([question], ToolTurns(), (_PROBE,)) or "")
     first, second = (
@@ -124,19 +128,19 @@ def find_tool_turns(render: Render) -> ToolTurns:
 
 
 def _append(turns: list[Message], turn: Message) -> None:
-    """Append a message of the user's, or join it with the one before: templates want turns."""
+    """Append a user message, or join it with one before it: templates want roles to alternate."""
     if turns and turns[-1].role == "user":
         turn = replace(turn, text=f"{turns.pop().text}\n\n{turn.text}")
     turns.append(turn)
 
 
 def _behind(prompt: str | None) -> str:
-    """Return what a prompt has behind its question: before it, a tool may be described."""
+    """Return a prompt's text after its question; a tool's description can precede the question."""
     return (prompt or "").partition("?")[2]
 
 
 def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """Parse a call's arguments; what is no JSON object becomes the value of one."""
+    """Parse a call's arguments; anything but a JSON object becomes the value of one."""
     try:
         value = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
@@ -145,7 +149,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
 
 
 def instructions(tools: Sequence[Tool], form: CallFormat) -> str:
-    """Write what tells a model of tools whose template has no place for them."""
+    """Return instructions on tools for a model whose template has no place for them."""
     described = "\n".join(json.dumps(it, ensure_ascii=False) for it in offered(tools) or ())
     call = written(form, (ToolCall("the_tools_name", '{"argument": "value"}'),))
     return (
@@ -158,12 +162,12 @@ def instructions(tools: Sequence[Tool], form: CallFormat) -> str:
 
 
 def result_text(text: str) -> str:
-    """Write a tool's result into a message of the user's."""
+    """Return the text of a user message with a tool's result."""
     return f"<tool_response>\n{text}\n</tool_response>"
 
 
 def written(form: CallFormat, calls: Sequence[ToolCall]) -> str:
-    """Write calls as a model would; forms that every template writes itself are left to them."""
+    """Return calls in the model's format; styles that templates write themselves become Hermes."""
     if form.style == "python":
         told = ", ".join(f"{it.name}({_keywords(it)})" for it in calls)
         return f"{form.begins[0]}[{told}]{form.ends}"
@@ -196,9 +200,10 @@ def _keywords(call: ToolCall) -> str:
 def numbered(
     turns: Iterable[Message], form: CallFormat = HERMES, *, short: bool = False
 ) -> Iterator[Message]:
-    """Give each call and its result one id and name, and bring results in the order of calls.
+    """Yield the messages with unique call ids, results with matching ids and names, in call order.
 
-    short: ids have nine letters and digits.
+    Args:
+        short: Make ids of nine letters and digits.
     """
     count = 0
     pending: list[tuple[str, ToolCall]] = []
@@ -238,7 +243,7 @@ def _id(call: ToolCall, number: int, form: CallFormat, *, short: bool) -> str:
 
 
 def _apart(turns: Sequence[Message]) -> Iterator[Message]:
-    """Write each call in a message of its own, with its result behind it."""
+    """Yield each call in a message of its own, followed by its result."""
     at = 0
     while at < len(turns):
         turn = turns[at]

@@ -1,9 +1,9 @@
 """Tools as templates take them, and calls as models write them, read while they stream.
 
-As soon as the name of a call is known and its arguments have begun, it is one, and its pieces are
-told as they come. Until then it may still be text that only looks like a call, and then it stays
-text. So no more is held back than a marker, a name and a bracket; of formats whose arguments are no
-JSON, an argument.
+Once the name of a call is known and its arguments have begun, it counts as a call, and its pieces
+are passed on as they come. Before that it can still be text that only looks like a call, and then
+it stays text. So only a marker, a name and a bracket are held back; in formats whose arguments are
+not JSON, an argument as well.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from engines.types import TextDelta, Tool, ToolCall, ToolCallDelta
 Found = TextDelta | ToolCallDelta | ToolCall
 
 _MOST_HEADER: Final = 400
-"""Characters of a call before its arguments; a name has at most some sixty."""
+"""The most characters of a call before its arguments; a name has at most some sixty."""
 _MOST_DEPTH: Final = 200
-"""Brackets within each other in arguments."""
+"""The deepest nesting of brackets in arguments."""
 
 _NAME: Final = re.compile(r"[\w./:-]*[A-Za-z][\w./:-]*")
 _NAME_PART: Final = re.compile(r"[\w./:-]*")
 _NUMBERED: Final = re.compile(r"(?:functions\.)?(.+?)(?::\d+)?")
 _PLAIN: Final = re.compile(r"[-\s\w.,:+]*")
-"""What may stand in JSON outside texts and brackets."""
+"""A pattern for JSON outside strings and brackets."""
 _PYTHON_BEGUN: Final = re.compile(r"\s*\[?\s*([\w./:-]*)(\(.*)?", re.DOTALL)
-"""What may be the beginning of a call as Python writes it: its name, and its arguments."""
+"""A pattern for the beginning of a call in Python syntax: its name, and its arguments."""
 _LEAST_OF_WORD: Final = 4
 _NAME_KEYS: Final = ("name", "tool_name", "function")
 _ARGUMENT_KEYS: Final = ("arguments", "parameters")
@@ -41,11 +41,11 @@ _ID_KEYS: Final = ("id", "tool_call_id")
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 
 Wait = Generator[None, None, None]
-"""Reads on; yields where more of the answer has to come first."""
+"""A generator that reads on, and yields when it needs more of the answer."""
 
 
 def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
-    """Write tools as OpenAI's protocol and templates have them; None for no tools at all."""
+    """Return tools in the form of OpenAI's protocol and of templates; None if there are none."""
     return [
         {
             "type": "function",
@@ -60,7 +60,7 @@ def offered(tools: Sequence[Tool]) -> list[dict[str, Any]] | None:
 
 
 class CallLog:
-    """Tells of the calls of one answer, from their pieces; ids are made up where there is none."""
+    """A builder of an answer's calls from their pieces; it makes ids where the model wrote none."""
 
     def __init__(self, ids: str = "call_") -> None:
         self._ids = ids
@@ -72,12 +72,12 @@ class CallLog:
 
     @property
     def size(self) -> int:
-        """The characters of the call that is open."""
+        """Number of characters of the latest call's arguments."""
         return self._arguments.tell()
 
     @property
     def arguments(self) -> str:
-        """The JSON text of the call that is open, or was the last."""
+        """The JSON text of the open call, or of the last one."""
         return self._arguments.getvalue()
 
     def begin(self, name: str, id_: str = "") -> ToolCallDelta:
@@ -96,17 +96,21 @@ class CallLog:
         return ToolCall(self._name, self._arguments.getvalue(), self._id)
 
     def leave(self) -> None:
-        """Give up the call that is open: it was cut off."""
+        """Drop the open call, which was cut off."""
         self.open = False
 
 
 class _NoCall(Exception):
-    """What is read does not go on as a call."""
+    """The text that is being read is not a call."""
 
 
 @dataclass
 class _Object:
-    """What was read of a call that is JSON as a whole. begun: it was told as a call."""
+    """The parts read so far of a call that is a JSON object.
+
+    Attributes:
+        begun: Whether it has been reported as a call.
+    """
 
     form: CallFormat
     name: str = ""
@@ -118,7 +122,7 @@ class _Object:
 
 @dataclass
 class _Arguments:
-    """The arguments of one call, on their way into JSON: `add` each, then `end`."""
+    """A writer of a call's arguments as JSON: call `key` and write a value for each, then `end`."""
 
     more: Callable[[str], None]
     first: bool = field(default=True)
@@ -132,12 +136,18 @@ class _Arguments:
 
 
 class CallReader:
-    """Takes the text of an answer, gives text and calls, however it is cut.
+    """A reader that takes an answer's text and returns text and calls, however the text is cut.
 
-    formats: of the model, the first its own; those that begin alike are tried one after the other.
-    tools: what was offered: where calls begin without a marker, only what asks for one of these is
-    a call. vocabulary: markers that are tokens; they begin a first call only as such, with a SEAM
-    before them. ids: what the ids of calls begin with. log: of the calls so far.
+    Args:
+        formats: The formats of the model, its own first; those that begin alike are tried in order.
+        tools: The tools that were offered; if calls begin without a marker, only a call of one of
+            these counts as a call.
+        vocabulary: Markers that are tokens; a first call must begin with the token, which a SEAM
+            precedes.
+        ids: Prefix of generated call ids.
+
+    Attributes:
+        log: The calls so far.
     """
 
     def __init__(
@@ -158,32 +168,35 @@ class CallReader:
         self.log = CallLog(ids)
         self._text = ""
         self._found: list[Found] = []
-        self._pieces: list[str] = []  # of arguments, not told yet
-        self._hold: StringIO | None = None  # text that becomes text again if it is no call
+        self._pieces: list[str] = []  # of arguments, not reported yet
+        self._hold: StringIO | None = None  # text to restore if it is not a call
         self._inside = self._ended = self._cut = self._after = False
         self._course = self._read()
 
     @property
     def called(self) -> int:
-        """How many calls there were, with one that is being written."""
+        """Number of calls so far, including one that is being written."""
         return self.log.called
 
     @property
     def held(self) -> int:
-        """How many characters have come of a call that has not ended."""
+        """Number of characters received of a call that has not ended."""
         return self.log.size * self.log.open + (self._hold.tell() if self._hold else 0)
 
     def feed(self, text: str) -> list[Found]:
+        """Take the next text; return the text and calls that are certain now."""
         if self._hold is not None:
             self._hold.write(text)
         self._text += text.replace(SEAM, "") if self._inside else text
         return self._go()
 
     def finish(self, *, ended: bool = True) -> list[Found]:
-        """Return what was held back, now that nothing follows; a call may lack its last marker.
+        """Return the text held back, when no more follows; a call may lack its last marker.
 
-        ended: the model ended its answer. Then a call whose arguments are not whole is told as it
-        is; of an answer that was cut off it is left, and so is text that may have begun a call.
+        Args:
+            ended: Whether the model ended its answer. Then a call with incomplete arguments is
+                returned as it is. If the answer was cut off, such a call is dropped, and so is text
+                that can be the beginning of a call.
         """
         self._ended, self._cut = True, not ended
         found = self._go()
@@ -219,19 +232,19 @@ class CallReader:
             yield from self._section(marker, begins[marker])
 
     def _begun_marker(self, begins: Mapping[str, object]) -> int:
-        """Return how much at the end of an answer that was cut off had begun a marker of calls."""
+        """Return the length of an incomplete marker at the end of an answer that was cut off."""
         if not self._cut:
             return 0
         count = held_back(self._text, tuple(begins))
         begun = self._text[len(self._text) - count :].replace(SEAM, "")
-        # Few letters of a marker that is a word are as likely a part of another word.
+        # A few letters of a marker that is a word are just as likely to be part of another word.
         return 0 if begun[:1].isalpha() and len(begun) < _LEAST_OF_WORD else count
 
     def _may_go_on(self, form: CallFormat) -> bool:
-        """Tell whether an answer that was cut off could have gone on with a call.
+        """Return whether an answer that was cut off could have continued as a call.
 
-        What was read of it fits, as far as it goes. Where a call begins with nothing but a name,
-        that has to be the beginning of one that was offered.
+        The text so far must fit. If a call begins with nothing but a name, the text must be the
+        beginning of the name of an offered tool.
         """
         if not self._cut or self._hold is None:
             return False
@@ -249,7 +262,7 @@ class CallReader:
         )
 
     def _begins_name(self, begun: str, *others: str) -> bool:
-        """Tell whether a text is the beginning of a tool's name, or of one of the others."""
+        """Return whether a text is the beginning of a tool's name, or of one of the others."""
         return any(name.startswith(begun) for name in (*self._tools, *others))
 
     def _begun_bare(self) -> Wait:
@@ -271,7 +284,7 @@ class CallReader:
         self._leave("")
 
     def _section(self, marker: str, forms: Sequence[CallFormat]) -> Wait:
-        """Read the calls behind a marker; if there are none, the marker is text."""
+        """Read the calls after a marker; if there are none, the marker is text."""
         plain, before = marker.replace(SEAM, ""), self.log.called
         self._enter(marker)
         for form in forms:
@@ -300,7 +313,11 @@ class CallReader:
         self._marker = marker
 
     def _leave(self, marker: str) -> None:
-        """Go on with text. marker: what had begun calls, where there were none."""
+        """Continue with text.
+
+        Args:
+            marker: The marker to show as text, if no call followed it.
+        """
         self._inside = False
         if self._hold is not None:
             self._text = self._hold.getvalue()
@@ -308,12 +325,16 @@ class CallReader:
         self._show(marker)
 
     def _settle(self) -> None:
-        """Note that all so far was calls: only what follows may be text again."""
+        """Note that everything so far was calls: only the following text can become text again."""
         self._hold = StringIO()
         self._hold.write(self._text)
 
     def _calls(self, form: CallFormat, begun: str) -> Wait:
-        """Read the calls of one section. begun: the marker that was read."""
+        """Read the calls of one section.
+
+        Args:
+            begun: The marker that was read.
+        """
         count = 0
         opened = bool(form.opens) and begun == form.opens
         while True:
@@ -324,7 +345,7 @@ class CallReader:
             if count and form.ends and (yield from self._literal(form.ends)):
                 break
             if not self._text:
-                break  # it was cut off in the marker that ends them
+                break  # it was cut off in the marker that ends the calls
             if count and not (form.plural or form.style == "object"):
                 break
             if form.opens and not opened and not (yield from self._literal(form.opens)):
@@ -341,14 +362,14 @@ class CallReader:
         self._settle()
 
     def _object(self, form: CallFormat) -> Wait:
-        """Read a call that is JSON as a whole, or a list of them."""
+        """Read a call that is a JSON object, or a list of them."""
         if self._text[0] == "[":
             yield from self._list(self._one_object, form)
             return
         yield from self._one_object(form)
 
     def _list(self, one: Callable[[CallFormat], Wait], form: CallFormat) -> Wait:
-        """Read calls between brackets, each by `one`."""
+        """Read a list of calls in brackets, each by `one`."""
         self._take(1)
         before = self.log.called
         while (yield from self._blank(also=",")) and self._text[0] != "]":
@@ -382,7 +403,7 @@ class CallReader:
             self._done()
 
     def _member(self, read: _Object) -> Wait:
-        """Read a name and a value of a call that is JSON."""
+        """Read a key and a value of a call that is a JSON object."""
         form = read.form
         key = yield from self._string()
         if not (yield from self._blank()) or self._text[0] != ":":
@@ -410,7 +431,7 @@ class CallReader:
             yield from self._value(lambda _: None)
 
     def _object_arguments(self, read: _Object) -> Wait:
-        """Read the arguments of a call that is JSON; some models write them as a text of JSON."""
+        """Read the arguments of a call in JSON; some models write them as a string of JSON."""
         value = self._text[0]
         if value == '"':
             read.arguments = yield from self._string()
@@ -427,7 +448,7 @@ class CallReader:
                 raise _NoCall
 
     def _named(self, form: CallFormat) -> Wait:
-        """Read a name, and behind it JSON."""
+        """Read a name, followed by JSON."""
         header = yield from self._until(form.names, most=_MOST_HEADER, solid=True)
         name, id_ = header.strip(), ""
         if form.id_before:
@@ -461,7 +482,7 @@ class CallReader:
             yield from self._literal(form.closes.lstrip("\n`"))
 
     def _tagged(self, form: CallFormat) -> Wait:
-        """Read a name, and behind it each argument between markers."""
+        """Read a name, followed by each argument between markers."""
         name = yield from self._name()
         if form.names:
             yield from self._until(form.names, most=_MOST_HEADER)
@@ -476,7 +497,7 @@ class CallReader:
         self._start(name)
         arguments, closed = _Arguments(self._more), False
         while (yield from self._blank()):
-            # First what ends the call: in one format an argument begins like it.
+            # Check for the end of the call first: in one format an argument begins like it.
             if form.closes and (yield from self._literal(form.closes)):
                 closed = True
                 break
@@ -509,7 +530,7 @@ class CallReader:
             self._more(json_of(value, text=text))
 
     def _python(self, form: CallFormat) -> Wait:
-        """Read calls as Python writes them, in a list or one after the other."""
+        """Read calls in Python syntax, in a list or one after the other."""
         if self._text[0] == "{" or self._text[:2] == "[{":
             yield from self._object(form)
             return
@@ -533,7 +554,7 @@ class CallReader:
         self._done()
 
     def _python_arguments(self, inside: StringIO) -> Wait:
-        """Read up to the bracket that ends the arguments."""
+        """Read up to the closing bracket of the arguments."""
         depth, quote = 0, ""
         while True:
             found = re.search(r"""\\|['"]|[()\[\]{}]""", self._text)
@@ -560,7 +581,7 @@ class CallReader:
                     raise _NoCall
 
     def _braces(self, form: CallFormat) -> Wait:
-        """Read a call in Gemma's form: a name, and arguments in braces without quotes of JSON."""
+        """Read a call in Gemma's form: a name, and arguments in braces without JSON quotes."""
         name = yield from self._name()
         if self._text[:1] != "{":
             raise _NoCall
@@ -584,7 +605,7 @@ class CallReader:
         values = of_braces(inside.getvalue(), form.quote)
         if values is None and self._ended and self._text == "":
             self._more(inside.getvalue())
-            raise _NoCall  # it is not whole
+            raise _NoCall  # it is incomplete
         self._more(inside.getvalue() if values is None else dumped(values))
         self._done()
 
@@ -597,7 +618,7 @@ class CallReader:
     }
 
     def _rest_of_call(self, form: CallFormat) -> Wait:
-        """Read a call whose arguments are broken up to its end; it is told as it was written."""
+        """Read a call with malformed arguments up to its end, and pass it on as it was written."""
         self._hold = None
         end = form.closes or form.ends
         if end:
@@ -614,7 +635,7 @@ class CallReader:
             self._done()
 
     def _start(self, name: str, id_: str = "") -> None:
-        """Begin a call: from here on it is one, whatever follows."""
+        """Begin a call; from here on it stays a call, whatever follows."""
         self._hold = None
         self._found.append(self.log.begin(name, id_))
 
@@ -633,7 +654,7 @@ class CallReader:
         self._settle()
 
     def _show(self, text: str) -> None:
-        """Add text, without the empty lines between calls, which are no part of an answer."""
+        """Add text, without the empty lines between calls, which are not part of the answer."""
         text = text.replace(SEAM, "")
         if self._after:
             text = text.lstrip()
@@ -646,13 +667,13 @@ class CallReader:
         return taken
 
     def _wait(self) -> Wait:
-        """Wait for more. Raises _NoCall where nothing follows."""
+        """Wait for more text. Raises _NoCall if no more follows."""
         if self._ended:
             raise _NoCall
         yield
 
     def _blank(self, also: str = "") -> Generator[None, None, bool]:
-        """Skip blanks; tells whether anything follows them."""
+        """Skip blanks; return whether anything follows them."""
         while True:
             self._text = self._text.lstrip(" \t\r\n" + also)
             if self._text or self._ended:
@@ -660,7 +681,7 @@ class CallReader:
             yield
 
     def _literal(self, literal: str) -> Generator[None, None, bool]:
-        """Take a marker; tells whether it is there."""
+        """Take a marker; return whether it is there."""
         while not self._text.startswith(literal):
             begun = literal.startswith(self._text)
             if self._ended or not begun:
@@ -672,7 +693,7 @@ class CallReader:
         return True
 
     def _name(self) -> Generator[None, None, str]:
-        """Take a name, and wait for what comes behind it."""
+        """Take a name, and wait for the text after it."""
         if self._text[:1] in (*"./:-",):
             raise _NoCall
         while (found := _NAME_PART.match(self._text)) and found.end() == len(self._text):
@@ -693,10 +714,14 @@ class CallReader:
         padded: bool = False,
         solid: bool = False,
     ) -> Generator[None, None, str]:
-        """Take the text before a marker, and the marker; returns the text, or passes it `to`.
+        """Take the text before a marker, and the marker; return the text, or pass it to `to`.
 
-        most: characters of it. padded: a line break at either end is no part of it. solid: it has
-        no blanks inside.
+        Args:
+            literal: The marker.
+            to: Receives the text in pieces.
+            most: The most characters of the text; 0 for no limit.
+            padded: A line break at either end is not part of the text.
+            solid: The text must contain no blanks.
         """
         kept = StringIO()
         give: Callable[[str], object] = to or kept.write
@@ -720,7 +745,7 @@ class CallReader:
             yield from self._wait()
 
     def _string(self) -> Generator[None, None, str]:
-        """Take a text in JSON."""
+        """Take a JSON string and return its value."""
         kept = StringIO()
         yield from self._text_of_json(kept.write)
         try:
@@ -730,7 +755,7 @@ class CallReader:
         return whole(str(value))
 
     def _value(self, to: Callable[[str], object]) -> Wait:
-        """Take one JSON value, and pass it on as it comes."""
+        """Take one JSON value, and pass it on in pieces as it comes."""
         closing: list[str] = []
         while True:
             found = re.search(r'["{}\[\]]', self._text)
@@ -771,7 +796,7 @@ class CallReader:
         to(word)
 
     def _text_of_json(self, to: Callable[[str], object]) -> Wait:
-        """Take a text of JSON with its quotes; line breaks, which JSON forbids, are escaped."""
+        """Take a JSON string with its quotes; escape line breaks, which JSON forbids."""
         if self._text[:1] != '"':
             raise _NoCall
         to(self._take(1))
@@ -791,7 +816,7 @@ class CallReader:
 
 
 def _first(text: str, markers: Sequence[str] | Mapping[str, object]) -> tuple[int, str]:
-    """Find the first of the markers, of those at one place the longest; "" where there is none."""
+    """Find the first of the markers, at the same place the longest; "" if there is none."""
     found = [(at, -len(it), it) for it in markers if (at := text.find(it)) >= 0]
     if not found:
         return -1, ""
@@ -800,5 +825,5 @@ def _first(text: str, markers: Sequence[str] | Mapping[str, object]) -> tuple[in
 
 
 def _escaping(to: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what passes a text on as it stands in JSON."""
+    """Return a function that passes a text on with JSON escapes."""
     return lambda text: to(json.dumps(text, ensure_ascii=False)[1:-1])

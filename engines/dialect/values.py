@@ -1,4 +1,4 @@
-"""Arguments of calls that no model wrote as JSON, turned into JSON: pure."""
+"""The conversion of call arguments that a model did not write as JSON into JSON; pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from engines.types import Tool
 
 _MOST_DEPTH: Final = 100
 _MOST_STEPS: Final = 10
-"""References behind each other in a schema."""
+"""The longest chain of references in a schema."""
 
 _PYTHON: Final = {"true": True, "false": False, "null": None, "none": None}
 
 
 def is_text(tool: Tool | None, argument: str) -> bool | None:
-    """Tell whether an argument of a tool is text by its schema; None where it may be or not."""
+    """Return whether a tool's argument is text by its schema; None if that is open or unknown."""
     if tool is None:
         return None
     whole = tool.parameters
@@ -33,7 +33,7 @@ def is_text(tool: Tool | None, argument: str) -> bool | None:
 
 
 def _kinds(schema: object, whole: Mapping[str, Any], steps: int) -> set[str]:
-    """List the types that a schema allows; none where it does not say."""
+    """Return the types that a schema allows; none if it does not say."""
     if not isinstance(schema, Mapping) or steps < 0:
         return set()
     reference = schema.get("$ref")
@@ -56,7 +56,8 @@ def _kinds(schema: object, whole: Mapping[str, Any], steps: int) -> set[str]:
 def json_of(value: str, *, text: bool | None) -> str:
     """Return the JSON of an argument that stands between markers.
 
-    text: whether it is text, None if that is not known: then what reads as JSON is that.
+    Args:
+        text: Whether it is text. If None, it is unknown: a value that parses as JSON is JSON.
     """
     stripped = value.strip()
     if text is not True:
@@ -71,9 +72,9 @@ def json_of(value: str, *, text: bool | None) -> str:
 
 
 def of_python(arguments: str, tool: Tool | None) -> str | None:
-    """Return the JSON of the arguments of a Python call; None where they are none.
+    """Return the JSON of the arguments of a Python call; None if they cannot be parsed.
 
-    Those without a name are the tool's first ones.
+    Arguments without a name are the tool's first ones.
     """
     try:
         call = ast.parse(f"f({arguments.strip()})", mode="eval").body
@@ -91,7 +92,7 @@ def of_python(arguments: str, tool: Tool | None) -> str | None:
 
 
 def _literal(node: ast.expr) -> object:
-    """Return what a literal stands for; words of JSON count as such. Raises ValueError."""
+    """Return the value of a Python literal; true, false and null count too. Raises ValueError."""
     match node:
         case ast.Name(id=name) if name.lower() in _PYTHON:
             return _PYTHON[name.lower()]
@@ -106,7 +107,7 @@ def _literal(node: ast.expr) -> object:
 
 
 def of_braces(text: str, quote: str) -> dict[str, Any] | None:
-    """Read arguments in Gemma's form, {days:3,town:<|"|>Köln<|"|>}; None where they are none."""
+    """Parse arguments in Gemma's form, {days:3,town:<|"|>Köln<|"|>}; None if they are malformed."""
     try:
         reader = _Braces(text, quote)
         value = reader.value(0)
@@ -116,7 +117,7 @@ def of_braces(text: str, quote: str) -> dict[str, Any] | None:
 
 
 class _Braces:
-    """Reads values in braces. Raises ValueError and IndexError."""
+    """A parser of values in braces. Raises ValueError and IndexError."""
 
     def __init__(self, text: str, quote: str) -> None:
         self._text = text
@@ -154,7 +155,7 @@ class _Braces:
             return word
 
     def _items(self, end: str) -> Any:
-        """Step through what stands in brackets, up to their end."""
+        """Step through the items in brackets, up to the closing bracket."""
         self._at += 1
         while True:
             self._blank()
@@ -194,12 +195,12 @@ class _Braces:
 
 
 def dumped(value: object) -> str:
-    """Write JSON; halves of a character, which a model may spell, become U+FFFD."""
+    """Return JSON; unpaired surrogates, which a model can spell, become U+FFFD."""
     return whole(json.dumps(value, ensure_ascii=False))
 
 
 def whole(text: str) -> str:
-    """Return the text with its halves of characters joined, or replaced by U+FFFD."""
+    """Return the text with its surrogates paired, or replaced by U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

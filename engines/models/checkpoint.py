@@ -1,9 +1,11 @@
 """The description of a checkpoint: a folder with config.json and safetensors files.
 
-checkpoint = read_checkpoint(folder)
-checkpoint.kv_bytes(8192)
+Example::
 
-Only config.json and the names, types and shapes in front of the tensors are read. Source of the
+    checkpoint = read_checkpoint(folder)
+    checkpoint.kv_bytes(8192)
+
+Only config.json and the names, types and shapes in the tensors' headers are read. Source of the
 layout: the README of the safetensors library (8 bytes of length, little endian, then JSON).
 """
 
@@ -53,26 +55,31 @@ _LAYER: Final = re.compile(_BODY + r"layers\.(\d+)\.(.+)$")
 _INPUTS: Final = {f"self_attn.{name}_proj.weight" for name in "qkv"}
 _PLAIN: Final = {"F32", "F16", "BF16"}
 _NETWORK: Final = re.compile(r"^(.+\.)(gate|up|down)_proj\.[^.]+$")
-"""A part of a layer's feed-forward network, packed or not, also of one expert's."""
+"""A projection of a layer's feed-forward network, packed or not, also of a single expert."""
 
 _REST: Final = {"gate": ("up", "down"), "up": ("down",)}
-"""What there is beside a part: with the gate all three, and some networks have no gate. vLLM says
-nothing of those that are not there, and writes nonsense."""
+"""The projections that must accompany another: with a gate all three; some networks have no gate.
+
+vLLM does not report a missing one, and writes nonsense.
+"""
 
 
 def contradiction(
     text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig | None = None
 ) -> str:
-    """Say where tensors contradict config.json, in a sentence; "" where all is consistent.
+    """Return a sentence on where the tensors contradict config.json; "" if they are consistent.
 
-    Only what is the same in every model of this layout is compared: the embedding, the layers'
-    count, the width of what goes into them, and the projections of an assistant. Tensors that are
-    packed by a quantisation have shapes of their own, and are passed over.
-    text: the part of config.json on the language model. tensors: by name, with dtype and shape.
-    drafting: of a drafter.
+    Only properties that every model of this layout shares are compared: the embedding, the number
+    of layers, the width of their inputs, and the projections of an assistant. Tensors that a
+    quantisation has packed have other shapes and are skipped.
+
+    Args:
+        text: The part of config.json about the language model.
+        tensors: Dtype and shape of each tensor, by name.
+        drafting: The configuration of a drafter.
     """
     found: Iterator[str] = iter(())
-    # The first layer of an Eagle-3 drafter takes in the token beside the state.
+    # The first layer of an Eagle-3 drafter takes the token's embedding beside the hidden state.
     if drafting is None or drafting.method != "eagle3":
         found = _contradictions(text, tensors)
     if drafting is not None:
@@ -88,7 +95,7 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
         elif (found := _LAYER.match(name)) and found[2] in _INPUTS:
             yield from _other(name, shape, [shape[0], width])
     seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
-    # A wrong description may tell of any number of them, so they make no set of their own.
+    # A wrong config.json can name any number of layers, so build no set of that size.
     gone = next((it for it in range(layers) if it not in seen), None) if seen else None
     if gone is not None:
         yield (
@@ -105,7 +112,7 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
 def _of_a_drafter(
     text: Mapping[str, Any], tensors: Mapping[str, Any], drafting: DraftConfig
 ) -> Iterator[str]:
-    """Compare what takes in the states of the model, and gives one back."""
+    """Yield contradictions in the projections that read the model's states and return one."""
     width, layers = int(text.get("hidden_size") or 0), int(text.get("num_hidden_layers") or 0)
     plain, backbone = _plain(tensors), drafting.width
     if drafting.method != "mtp":
@@ -133,7 +140,7 @@ def _plain(tensors: Mapping[str, Any]) -> dict[str, list[int]]:
 
 
 def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
-    """Yield how a tensor's shape differs from config.json; a length of 0 is not known."""
+    """Yield how a tensor's shape differs from config.json; an expected length of 0 is unknown."""
     if len(shape) != len(expected) or any(
         want and want != have for have, want in zip(shape, expected, strict=True)
     ):
@@ -150,7 +157,7 @@ def _shape(lengths: list[int]) -> str:
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxfp4"]
 
 HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
-"""The keys of configurations for a model's own layers that predict tokens ahead."""
+"""The config.json keys for the number of a model's own layers that predict tokens ahead."""
 
 NOTHING_DRAFTS: Final = (
     "This model cannot guess ahead; with MTP on, text that it copies comes faster."
@@ -158,8 +165,11 @@ NOTHING_DRAFTS: Final = (
 
 INDEX: Final = "model.safetensors.index.json"
 IN_FLIGHT: Final = 2 * 2048
-"""Tokens that vLLM has in work at a time, in two steps, on cards with less than 70 GB and on a
-processor. Source: vLLM 0.33, `get_batch_defaults` and `max_in_flight_tokens`."""
+"""The tokens that vLLM processes at a time, in two steps.
+
+This holds for cards with less than 70 GB and for a processor. Source: vLLM 0.33,
+`get_batch_defaults` and `max_in_flight_tokens`.
+"""
 
 _DTYPES: Final[Mapping[str, Precision]] = {
     "bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "half": "fp16",
@@ -174,15 +184,20 @@ _UNSAID: Final[Mapping[str, Mapping[str, int]]] = {
         "num_key_value_heads": 32,
     }
 }
-"""What a language model has whose part of config.json leaves it out, by its model_type: that of
-Qwen2 Audio does. Source: transformers, `Qwen2Config`."""
+"""The default sizes of a language model whose part of config.json omits them, by model_type.
+
+Qwen2 Audio omits them. Source: transformers, `Qwen2Config`.
+"""
 
 
 @dataclass(frozen=True)
 class KvLayer:
-    """The keys and values that one layer keeps of each token: heads, and their width.
+    """The keys and values that one layer keeps for each token.
 
-    window: tokens that it looks back on; None for all of them.
+    Attributes:
+        heads: Number of key and value heads.
+        width: Values per head, in the keys and again in the values.
+        window: Number of tokens that the layer looks back on; None for all.
     """
 
     heads: int
@@ -192,11 +207,15 @@ class KvLayer:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint's description. Sizes are bytes, lengths tokens.
+    """A checkpoint's description. Sizes are in bytes, lengths in tokens.
 
-    files: the safetensors files. mtp: "drafter" if this is one, "embedded" if it has a head of its
-    own, else "none". drafting: of a drafter, how it drafts, and for which models.
-    kv: the layers that keep keys and values of their own. chat_template: None if there is none.
+    Attributes:
+        files: The safetensors files.
+        kv: The layers that keep keys and values of their own.
+        mtp: "drafter" if this is one, "embedded" if it has a prediction head of its own, else
+            "none".
+        drafting: For a drafter, how it drafts and for which models.
+        chat_template: None if there is none.
     """
 
     path: Path
@@ -228,11 +247,17 @@ class Checkpoint:
     def kv_bytes(
         self, context: int, kv_type: str = "f16", in_flight: int = IN_FLIGHT, cards: int = 1
     ) -> int:
-        """Return the KV cache of one conversation, on all cards that share each layer together.
+        """Return the KV cache's size for one conversation, in bytes on all cards together.
 
-        Layers with a window keep it and what is in work. A card has one head at least, also where
-        another has the same one. Held against vLLM's own figure for Gemma 4 31B: 27.04 GiB for
-        262,144 tokens, of which 8,192 are in work.
+        A layer with a window keeps the window and the tokens in flight. Each card keeps at least
+        one head, even one that another card also keeps. Checked against vLLM's own figure for Gemma
+        4 31B: 27.04 GiB for 262,144 tokens, of which 8,192 are in flight.
+
+        Args:
+            context: Tokens of the conversation.
+            kv_type: "f16", or a type with one byte per value.
+            in_flight: Tokens that are processed at a time.
+            cards: Number of cards that share each layer.
         """
         each = 2 if kv_type == "f16" else 1
         return sum(
@@ -243,7 +268,7 @@ class Checkpoint:
 
 
 def is_checkpoint(names: list[str]) -> bool:
-    """Tell whether the files of a folder, by their names, are a checkpoint."""
+    """Return whether the files of a folder, given by name, are a checkpoint."""
     return "config.json" in names and any(name.endswith(".safetensors") for name in names)
 
 
@@ -294,20 +319,20 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def pairs(target: Checkpoint, drafter: Checkpoint) -> bool:
-    """Tell whether a checkpoint was made to draft for a model, and not only can."""
+    """Return whether a checkpoint was made to draft for a model; being able to is not enough."""
     return drafter.drafting is not None and not mismatch(target, drafter)
 
 
 def mismatch(target: Checkpoint, drafter: Checkpoint) -> str:
-    """Say in a sentence why a checkpoint cannot draft for a model; "" where nothing is in the way.
+    """Return a sentence on why a checkpoint cannot draft for a model; "" if it can.
 
-    Any smaller model of the same vocabulary can.
+    Any smaller model with the same vocabulary can draft.
     """
     return next(_mismatches(target, drafter), "")
 
 
 def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMismatch:
-    """Return the error for a drafter that cannot draft for a model."""
+    """Make the error for a drafter that cannot draft for a model."""
     return DrafterMismatch(
         f"“{drafter.name}” cannot guess ahead for “{target.name}”.",
         reason,
@@ -316,7 +341,7 @@ def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMism
 
 
 def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
-    """Yield reasons, the most telling one first."""
+    """Yield the reasons why a checkpoint cannot draft for a model, the most telling one first."""
     its = drafter.drafting
     if its is None and not drafter.chats:
         yield "It is not a drafter."
@@ -363,7 +388,7 @@ def _of_another_model(target: Checkpoint, drafter: Checkpoint, its: DraftConfig)
 
 
 def _vocabulary_of(folder: Path) -> int | None:
-    """Return a number for a checkpoint's tokens, to compare; None where they cannot be read."""
+    """Return a hash of a checkpoint's tokens, for comparing; None if they cannot be read."""
     file = folder / "tokenizer.json"
     try:
         return _hashed(file, file.stat().st_mtime_ns)
@@ -373,7 +398,7 @@ def _vocabulary_of(folder: Path) -> int | None:
 
 @lru_cache(maxsize=16)
 def _hashed(file: Path, _changed: int) -> int:
-    """Read the tokens once: they are some 100,000."""
+    """Read and hash the tokens; cached, since there are some 100,000."""
     tokens = json.loads(read_regular_text(file))["model"]["vocab"]
     if isinstance(tokens, list):
         return hash(tuple(it[0] for it in tokens))
@@ -381,7 +406,7 @@ def _hashed(file: Path, _changed: int) -> int:
 
 
 def missing_in(index: Any, files: tuple[Path, ...]) -> str:
-    """Return the first file that an index names and that is not here; empty if none is."""
+    """Return the first file that an index names and that is missing; "" if none is."""
     named = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(named, dict):
         return ""
@@ -393,7 +418,7 @@ def _index(folder: Path) -> Any:
     try:
         return json.loads(read_regular_text(folder / INDEX))
     except (OSError, ValueError, RecursionError):
-        return None  # one file needs none
+        return None  # a single file needs no index
 
 
 def _damaged(folder: Path, why: str) -> ModelDamaged:
@@ -401,7 +426,12 @@ def _damaged(folder: Path, why: str) -> ModelDamaged:
 
 
 def tensors_in(file: Path) -> dict[str, Any]:
-    """Read names with types and shapes. Raises OSError, or ValueError for no such file."""
+    """Read the names, types and shapes of a file's tensors.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is not a whole safetensors file.
+    """
     with open_regular(file) as reading:
         length = int.from_bytes(reading.read(8), "little")
         if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
@@ -464,21 +494,21 @@ def _checkpoint(
         mtp="drafter" if drafting else own,
         drafting=drafting,
         vision="vision_config" in config,
-        # Of the Gemmas 4 only some have ears; the others say null.
+        # Only some Gemma 4 models hear; the others have null here.
         hearing=bool(config.get("audio_config")),
         chat_template=read_chat_template(folder),
     )
 
 
 def _name(folder: Path) -> str:
-    """Return the repository's name in the Hub's cache, where folders are named by commits."""
+    """Return the folder's name; in the Hub's cache, where it is a commit, the repository's name."""
     if folder.parent.name == "snapshots" and "--" in folder.parent.parent.name:
         return folder.parent.parent.name.rpartition("--")[2]
     return folder.name
 
 
 def read_chat_template(folder: Path) -> str | None:
-    """Read the chat template; None where there is none, or none that can be read."""
+    """Read the chat template; None if there is none that can be read."""
     try:
         return read_regular_text(folder / "chat_template.jinja")
     except (OSError, ValueError):
@@ -495,7 +525,7 @@ def read_chat_template(folder: Path) -> str | None:
 
 
 def _kv(text: Mapping[str, Any], *, drafts: bool) -> Iterator[KvLayer]:
-    """List layers with keys and values of their own; an assistant's are those that it reads."""
+    """Yield the layers with keys and values of their own; for an assistant, those that it reads."""
     count = int(text.get("num_hidden_layers") or 0)
     types = text.get("layer_types") or ["full_attention"] * count
     own = count if drafts else count - int(text.get("num_kv_shared_layers") or 0)
@@ -506,7 +536,7 @@ def _kv(text: Mapping[str, Any], *, drafts: bool) -> Iterator[KvLayer]:
     )
     apart = text.get("per_layer_config") or {}
     if latent := int(text.get("kv_lora_rank") or 0):
-        # Keys and values come out of one vector, which is all that is kept (MLA).
+        # Keys and values are computed from one vector, and only that is kept (MLA).
         kept_of_each = latent + int(text.get("qk_rope_head_dim") or 0)
         yield from [KvLayer(1, -(-kept_of_each // 2))] * own
         return
@@ -525,7 +555,7 @@ def _kv(text: Mapping[str, Any], *, drafts: bool) -> Iterator[KvLayer]:
 
 
 def _has_head(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> bool:
-    """Tell whether there is a prediction head, and its tensors are here as well."""
+    """Return whether the config names a prediction head and its tensors are present."""
     if not any(int(text.get(name) or 0) for name in HEADS):
         return False
     extra = f".layers.{int(text.get('num_hidden_layers') or 0)}."
@@ -561,12 +591,12 @@ _ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
 
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
-    """List its safetensors files, by name. Raises OSError."""
+    """List a folder's safetensors files by name. Raises OSError."""
     return tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
 
 
 class CheckpointFormat(ModelFormat):
-    """Checkpoints as a model format; each is read once while its description stays."""
+    """The checkpoint format; it reads each checkpoint once while its files are unchanged."""
 
     engine: EngineName = "vllm"
     kind = "a checkpoint for vLLM"
@@ -594,10 +624,10 @@ class CheckpointFormat(ModelFormat):
         try:
             return weights_in(path)
         except OSError:
-            return ()  # told when it is loaded
+            return ()  # the error appears when it is loaded
 
     def files(self, path: Path) -> tuple[Path, ...]:
-        """List its tensors first, then what describes them."""
+        """List the safetensors files first, then the files that describe them."""
         others = (it for it in sorted(path.iterdir()) if it.is_file() and it.suffix in _ITS_OWN)
         weights = weights_in(path)
         return (*weights, *(it for it in others if it not in weights))
@@ -645,7 +675,7 @@ class CheckpointFormat(ModelFormat):
             if not self.targets(path, listed):
                 users = list(self._readable(it.path for it in listed if not it.builtin))
                 if len(users) == 1:
-                    # Tells why it is not for the only one.
+                    # Say why it does not fit the only model there is.
                     raise not_for(users[0], found, mismatch(users[0], found))
                 raise DrafterMismatch(
                     f"“{found.name}” was not added.",
@@ -666,7 +696,7 @@ class CheckpointFormat(ModelFormat):
     def drafter_for(
         self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
-        """Find the first that pairs; None if the model's own folder cannot be read."""
+        """Find the first drafter that fits; None if the model's own folder cannot be read."""
         if model.drafter is not None:
             return model.drafter
         try:
@@ -677,7 +707,7 @@ class CheckpointFormat(ModelFormat):
         return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
 
     def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
-        return None  # what cannot be read is told when it is added
+        return None  # an unreadable drafter is refused when it is added
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
         its = self.read(drafter)
@@ -708,10 +738,10 @@ class CheckpointFormat(ModelFormat):
         return NOTHING_DRAFTS
 
     def keep(self) -> None:
-        """Do nothing: the description is short, and each run reads it anew."""
+        """Do nothing: the description is short, and each run reads it again."""
 
     def _readable(self, folders: Iterable[Path]) -> Iterator[Checkpoint]:
-        """Yield those that can be read; what is wrong with others is told where they are used."""
+        """Yield the readable checkpoints; errors of the others appear where they are used."""
         for folder in folders:
             try:
                 yield self.read(folder)

@@ -1,7 +1,7 @@
-"""Tells from a config.json whether a checkpoint drafts for another one, how, and for which: pure.
+"""The recognition of drafters by their config.json: how they draft, and for which models; pure.
 
 Source: vLLM 0.33, config/speculative.py, its configurations of the kinds "eagle" and "speculators",
-and its list of architectures. Not all that vLLM can draft with is known here.
+and its list of architectures. This module does not know everything that vLLM can draft with.
 """
 
 from __future__ import annotations
@@ -11,30 +11,34 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 DraftMethod = Literal["mtp", "eagle3", "dflash"]
-"""What vLLM calls the ways in which a checkpoint made for that drafts for another one."""
+"""vLLM's names for the ways in which a drafter checkpoint drafts for another checkpoint."""
 
 ASSISTANTS: Final[Mapping[str, tuple[str, ...]]] = {
     "gemma4_assistant": ("gemma4", "gemma4_text"),
     "gemma4_unified_assistant": ("gemma4_unified", "gemma4_unified_text"),
 }
-"""Checkpoints that read the keys and values of their model, by model_type, and for which those."""
+"""The types of checkpoints that read their model's keys and values, with their model's types."""
 
 CHATS: Final = ("ForCausalLM", "ForConditionalGeneration")
-"""The ends of the names of architectures that write text."""
+"""The suffixes of the names of architectures that write text."""
 
 _SPECULATORS: Final[Mapping[str, DraftMethod]] = {
     "eagle3": "eagle3", "dflash": "dflash", "dflash2": "dflash",
 }  # fmt: skip
-"""Kinds of drafters in the layout of the library “speculators”."""
+"""The kinds of drafters in the layout of the library “speculators”."""
 
 
 @dataclass(frozen=True)
 class DraftConfig:
-    """What a drafter's configuration says of itself, and of the model that it was made for.
+    """A drafter's own configuration, with facts about the model that it was made for.
 
-    width: of that model. layers: how many it has; 0 if that is not told. reads: as many of them
-    are there at least, as their states are read. family: its architecture without the usual end;
-    "" if that is not told. depth: tokens that the drafter was made to guess at once; 0 likewise.
+    Attributes:
+        method: How it drafts.
+        width: Hidden size of the model it was made for.
+        layers: Number of layers of that model; 0 if unknown.
+        reads: The fewest layers that model can have, since the drafter reads their states.
+        family: That model's architecture without the usual suffix; "" if unknown.
+        depth: Number of tokens that the drafter was made to draft at once; 0 if unknown.
     """
 
     method: DraftMethod
@@ -46,9 +50,10 @@ class DraftConfig:
 
 
 def draft_config(config: Mapping[str, Any]) -> DraftConfig | None:
-    """Read what a checkpoint drafts for; None where it drafts for none.
+    """Return the draft configuration of a checkpoint; None if it is not a drafter.
 
-    Raises TypeError, ValueError or AttributeError where the configuration makes no sense.
+    Raises:
+        TypeError, ValueError, AttributeError: The configuration is malformed.
     """
     method = draft_method(config)
     if method is None:
@@ -65,13 +70,13 @@ def draft_config(config: Mapping[str, Any]) -> DraftConfig | None:
         layers=int(config.get("num_target_layers") or 0),
         reads=max(_layers_read(config), default=0),
         family=family_of(next(iter((told.get("verifier") or {}).get("architectures") or ()), "")),
-        # The first of a block is the token that is there already.
+        # The first token of a block is already known.
         depth=int(proposals[0].get("speculative_tokens") or max(0, block - 1)),
     )
 
 
 def draft_method(config: Mapping[str, Any]) -> DraftMethod | None:
-    """Tell how a checkpoint drafts for another one; None if it does not, or in no way known."""
+    """Return how a checkpoint drafts for another one; None if it does not, or in an unknown way."""
     if config.get("model_type") in ASSISTANTS:
         return "mtp"
     if "speculators_model_type" in config:
@@ -82,26 +87,26 @@ def draft_method(config: Mapping[str, Any]) -> DraftMethod | None:
         return "dflash"
     if architecture.startswith("Eagle3") or architecture.endswith("Eagle3"):
         return "eagle3"
-    # The first ones that were published have the name of a plain model.
+    # The first published Eagle-3 drafters have the architecture of a plain model.
     plain = architecture.endswith(CHATS) and "draft_vocab_size" in config
     return "eagle3" if plain else None
 
 
 def language_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a config.json on the language model."""
+    """Return the part of a config.json about the language model."""
     part = config.get("text_config") or config.get("transformer_layer_config") or config
     return part if isinstance(part, Mapping) else config
 
 
 def family_of(architecture: str) -> str:
-    """Return an architecture's name without the end that says whether it also sees pictures."""
+    """Return an architecture's name without the suffix that tells whether it also sees pictures."""
     for end in CHATS:
         architecture = architecture.removesuffix(end)
     return architecture
 
 
 def _layers_read(config: Mapping[str, Any]) -> Iterator[int]:
-    """Yield how many layers there are up to each of those whose states are read."""
+    """Yield, for each layer whose states are read, the number of layers up to and including it."""
     within = [config.get(name) or {} for name in ("eagle_config", "dflash_config")]
     for part in (config, *within):
         for name in ("eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids"):

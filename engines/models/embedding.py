@@ -1,13 +1,13 @@
-"""What families of embedding models are told before a question, and before a passage.
+"""The prompts that families of embedding models expect before a question and before a passage.
 
-A model finds less where it is not asked as it was taught. From the makers' model cards; a model of
-no family here gets the texts as they are.
+A model finds less if it is not prompted as it was trained. The prompts are from the makers' model
+cards; a model of no known family gets the texts as they are.
 
-All vectors of a model have a large part in common, whatever the text says: those of some models
-fill a narrow cone, in which most signs are the same. That part tells nothing apart, and passages
-that lie near it are found for every question. So it is taken away, as Mu and Viswanath (2018) did
-with vectors of words. The middle of the vectors of `EVERYDAY` stands for it: that of a collection
-would change with each file, and that of its first file would be about the file's subject.
+All vectors of a model share a large common part, whatever the text says: those of some models fill
+a narrow cone, in which most signs are the same. The common part distinguishes nothing, and passages
+near it are found for every question. So it is subtracted, as Mu and Viswanath (2018) did with
+vectors of words. The mean of the vectors of `EVERYDAY` stands for it: the mean of a collection
+would change with each file, and the mean of its first file would be about that file's subject.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from typing import Final
 class EmbeddingFamily:
     """The prompts of a family; `{}` stands for the text.
 
-    dimensions: of a vector, as many as its beginning needs to be good by itself; 0 is all of them.
-    Families that were taught so (Matryoshka representation learning) say which lengths are.
+    Attributes:
+        dimensions: Number of leading dimensions of a vector that are good enough alone, in families
+            trained for this (Matryoshka representation learning), whose makers publish the usable
+            lengths; 0 keeps all.
     """
 
     name: str
@@ -32,13 +34,15 @@ class EmbeddingFamily:
     dimensions: int = 0
 
     def asked(self, question: str) -> str:
+        """Return a question with the family's prompt."""
         return self.query.replace("{}", question)
 
     def told(self, passage: str) -> str:
+        """Return a passage with the family's prompt."""
         return self.passage.replace("{}", passage)
 
     def kept(self, dimensions: int) -> int:
-        """Return how many of a vector's dimensions are kept: a multiple of eight."""
+        """Return the number of a vector's dimensions to keep, a multiple of eight."""
         return min(self.dimensions or dimensions, dimensions) // 8 * 8
 
 
@@ -86,7 +90,7 @@ _FAMILIES: Final[tuple[tuple[Callable[[str, str], bool], EmbeddingFamily], ...]]
 OTHER: Final = EmbeddingFamily("other")
 
 FAMILIES: Final = (*(it for _, it in _FAMILIES), OTHER)
-"""All families, the one to be preferred first: small ones that know many languages."""
+"""All families, the preferred ones first: small ones that know many languages."""
 
 
 EVERYDAY: Final = (
@@ -124,11 +128,11 @@ EVERYDAY: Final = (
     "この部屋では電話をかけないでください。",
     "이 약은 식사 후에 물과 함께 드십시오.",
 )
-"""Texts about this and that in many languages, as they stand in people's files."""
+"""Texts on various subjects in many languages, like those in people's files."""
 
 
 def family_of(architecture: str, name: str) -> EmbeddingFamily:
-    """Tell the family of an embedding model by its architecture and name."""
+    """Return the family of an embedding model by its architecture and name."""
     return next((it for is_it, it in _FAMILIES if is_it(architecture, name.lower())), OTHER)
 
 

@@ -1,7 +1,7 @@
-"""The protocol of a model format: how its files are known, read, described and paired.
+"""The protocol of a model format: how its files are recognised, read, described and paired.
 
-One class for each format, made by `engines.models.formats`; whoever asks something of a model asks
-its format, and nobody else has to know which formats there are.
+Each format has one class, made by `engines.models.formats`. Code that needs to know something about
+a model asks its format, so no other code has to know which formats exist.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 
 class ListedModel(Protocol):
-    """A model on the list, as far as its format has to know it.
+    """A model on the list, with the facts that its format needs.
 
-    path: its file or its folder. served: its name at a server, where it has no files.
-    drafter: that was found for it, or comes with it; projector: likewise. builtin: the model comes
-    with the app.
-    context: tokens, where a server tells.
+    Attributes:
+        path: Its file or its folder.
+        served: Its name at a server, if it has no files.
+        drafter: The drafter that was found for it or comes with it.
+        projector: The projector that was found for it or comes with it.
+        builtin: Whether the model comes with the app.
+        context: Tokens of the context, if a server reports them.
     """
 
     @property
@@ -47,16 +50,18 @@ class ListedModel(Protocol):
 AnyModel = TypeVar("AnyModel", bound=ListedModel)
 
 Advise = Callable[["GgufHeader"], str]
-"""Gives one sentence for a model without a drafter: what would help."""
+"""A function that returns one sentence on what would help a model without a drafter."""
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The facts of a model for lists. Sizes are bytes, lengths tokens; 0 or empty: nobody says.
+    """The facts of a model for lists. Sizes are in bytes, lengths in tokens; 0 or "" if unknown.
 
-    mtp: what guesses ahead for it: "embedded" in its own files, "drafter" in another, or "none".
-    can: what its chat template and its projector let it do; None where nobody knows. drafter: that
-    other file or folder, once it was looked for.
+    Attributes:
+        mtp: What drafts for it: "embedded" for layers in its own files, "drafter" for another file,
+            or "none".
+        drafter: That other file or folder, once it has been found.
+        can: What its chat template and its projector let it do; None if unknown.
     """
 
     architecture: str = ""
@@ -71,7 +76,11 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class TensorShare:
-    """The share of a model in one quantisation. share: 0.0 to 1.0 of all tensors."""
+    """The part of a model that is in one quantisation.
+
+    Attributes:
+        share: Share of this quantisation in all tensors, 0.0 to 1.0.
+    """
 
     type: str
     size_bytes: int
@@ -80,10 +89,15 @@ class TensorShare:
 
 @dataclass(frozen=True)
 class FileDetails(ModelFacts):
-    """The details of a model's files for its page.
+    """The details of a model's files, for its page.
 
-    title: its own name. layers: without those that only predict tokens ahead. heads, kv_heads: the
-    most of any layer. tensors: the most bytes first. chat_template: None if there is none.
+    Attributes:
+        title: The model's own name.
+        tensors: The quantisations, the one with the most bytes first.
+        layers: Number of layers, without those that only predict tokens ahead.
+        heads: Number of attention heads in the layer that has the most.
+        kv_heads: Number of key and value heads in the layer that has the most.
+        chat_template: None if there is none.
     """
 
     title: str = ""
@@ -102,72 +116,99 @@ class FileDetails(ModelFacts):
 
 
 class ModelFormat(Protocol):
-    """A model format. From any thread: at worst two of them read the same file.
+    """A model format.
 
-    engine: what runs its models. kind: what a model of it is, in words. Everything that reads
-    raises EngineError for files that are gone, damaged, or of another kind.
+    Any thread can use it; at worst, two threads read the same file. Every method that reads raises
+    EngineError for files that are gone, damaged, or of another kind.
+
+    Attributes:
+        engine: The engine that runs its models.
+        kind: What a model of this format is called, in words.
     """
 
     engine: EngineName
     kind: str
 
     def recognises(self, path: Path) -> bool:
-        """Tell whether what lies there is of this format, as far as shows without reading it."""
+        """Return whether the path seems to be of this format, without reading it."""
         ...
 
     def name(self, path: Path) -> str:
-        """Name a model that is added from there."""
+        """Return the name for a model that is added from this path."""
         ...
 
     def parts(self, path: Path) -> tuple[Path, ...]:
-        """List the files with its weights, by their names; they may have gone."""
+        """List the files with the model's weights, by their names; they may no longer exist."""
         ...
 
     def files(self, path: Path) -> tuple[Path, ...]:
-        """List all that is copied and deleted with it. Raises OSError."""
+        """List all files that are copied and deleted with the model. Raises OSError."""
         ...
 
     def facts(self, model: ListedModel) -> ModelFacts:
-        """Read what a list shows, or remember it of files that stay. Raises EngineError."""
+        """Read the facts for a list, or recall those of unchanged files. Raises EngineError."""
         ...
 
     def details(self, model: ListedModel) -> FileDetails:
-        """Read all that its files say. Raises EngineError."""
+        """Read everything that the model's files say about it. Raises EngineError."""
         ...
 
     def template(self, model: ListedModel) -> str:
-        """Read its chat template; "" if there is none. Raises EngineError."""
+        """Read the model's chat template; "" if there is none. Raises EngineError."""
         ...
 
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
-        """Tell whether it drafts for one of these. Raises EngineError for what cannot chat either.
+        """Check that a path can be added as a model or as a drafter.
 
-        models: of this format.
+        Args:
+            models: The models of this format on the list.
+
+        Returns:
+            Whether it is a drafter for one of these models.
+
+        Raises:
+            EngineError: It is neither a chat model nor a drafter for one of these models.
         """
         ...
 
     def drafter_for(
         self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
-        """Find what drafts for it: of what was added, what lies beside it, or else was found."""
+        """Find a drafter for a model: an added one, else one beside it, else one of those found.
+
+        Args:
+            added: Drafters that the user added.
+            found: Drafters that a scan found.
+        """
         ...
 
     def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
-        """Find one that was added, may be for this model, and cannot be read."""
+        """Find a drafter that was added, may belong to this model, and cannot be read."""
         ...
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
-        """Choose the models for which it drafts. Raises EngineError if it cannot be read."""
+        """Return the models that a drafter can draft for.
+
+        Raises:
+            EngineError: The drafter cannot be read.
+        """
         ...
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
-        """Choose the models that could draft for another: smaller, and of the same vocabulary."""
+        """Return the models that can draft for another: smaller ones with the same vocabulary."""
         ...
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
-        """Say what guesses ahead for it. Raises EngineError, also for what cannot chat."""
+        """Return a sentence on what drafts for a model.
+
+        Args:
+            advise: Writes the sentence for a model without a drafter.
+
+        Raises:
+            EngineError: The model cannot be read, or cannot chat.
+        """
         ...
 
     def keep(self) -> None:
-        """Remember for the next run what was read since."""
+        """Save what was read since the start for the next run."""
         ...

@@ -1,4 +1,4 @@
-"""The model formats that there are, each made once: a further one is a class and a line here."""
+"""The list of the model formats, each created once; a new format is a class and a line here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from engines.models.served import ServedFormat
 
 
 class Formats:
-    """Finds the format of a model or a path. known: what was read in earlier runs."""
+    """The formats, found by model or by path.
+
+    Args:
+        known: The headers that earlier runs have read.
+    """
 
     def __init__(self, known: HeaderStore) -> None:
         self._formats: tuple[ModelFormat, ...] = (
@@ -30,5 +34,5 @@ class Formats:
         return self._by_engine[model.engine]
 
     def at(self, path: Path) -> ModelFormat:
-        """Return the format of what lies there; GGUF says what is wrong with the unknown."""
+        """Return the format that recognises a path, else GGUF, whose errors say what is wrong."""
         return next((it for it in self._formats if it.recognises(path)), self._formats[-1])

@@ -1,13 +1,16 @@
-"""Tells which drafter belongs to which model by their headers, before a load: pure.
+"""The check, before a load, of which drafter belongs to which model by their headers; pure.
 
-require_pair(read_header(model), read_header(drafter))
+Example::
 
-A drafter for Gemma 4 reads the keys and values of its target's last two layers, and gets its
-hidden states. Prediction layers in a file of their own get hidden states alone; they were cut off
-from a model of the same kind, width and number of layers. Where shapes differ llama.cpp ends the
-process or drafts nonsense. An Eagle-3, DFlash or DSpark drafter is fed what goes into some layers
-of its target, which has to be of a kind that gives that. A whole model drafts for any larger one
-of the same vocabulary.
+    require_pair(read_header(model), read_header(drafter))
+
+A drafter for Gemma 4 reads the keys and values of its target's last two layers, and receives its
+hidden states. Prediction layers in a file of their own receive hidden states alone; they were cut
+off from a model of the same kind, width and number of layers. If shapes differ, llama.cpp crashes
+or drafts nonsense. An Eagle-3, DFlash or DSpark drafter receives the inputs of some layers of its
+target, which must be of an architecture for which the engine provides them. A whole model can draft
+for any larger one with the same vocabulary.
+
 Source: src/models/gemma4-assistant.cpp, eagle3.cpp and dflash.cpp, `create_memory` in
 llama-model.cpp, and what conversion/qwen.py writes with --mtp and --no-mtp.
 """
@@ -25,7 +28,7 @@ from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
 from engines.models.gguf.layers import Layers
 
 _TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
-"""The drafters that read their target's memory, and the models for which they draft."""
+"""The architectures of drafters that read their target's KV cache, and of these targets."""
 
 _WITH_HEADS: Final = (
     "This model answers faster with its prediction layers (mtp-….gguf), which can be added as a"
@@ -37,21 +40,21 @@ _HELPED: Final = {
     "qwen35": _WITH_HEADS,
     "qwen35moe": _WITH_HEADS,
 }
-"""Kinds of which each model was published with what drafts for it; a file can lack it."""
+"""Architectures whose models were all published with a drafter; a file can lack it."""
 
 
 def may_draft(architecture: str) -> bool:
-    """Tell whether some files of this kind draft for others."""
+    """Return whether some files of this architecture are drafters."""
     return architecture in {*_TARGETS, EAGLE3, DFLASH} or heads.predicts(architecture)
 
 
 def may_have_drafter(architecture: str) -> bool:
-    """Tell whether there may be drafters in files of their own for models of this kind."""
+    """Return whether separate drafter files may exist for models of this architecture."""
     return often_has_drafter(architecture) or feeds(architecture)
 
 
 def often_has_drafter(architecture: str) -> bool:
-    """Tell whether a drafter that cannot be read is likely to be for models of this kind."""
+    """Return whether an unreadable drafter is likely to be for models of this architecture."""
     return architecture in _TARGETS.values() or heads.predicts(architecture)
 
 
@@ -66,12 +69,12 @@ def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
 
 
 def pairs(target: GgufHeader, drafter: GgufHeader) -> bool:
-    """Tell whether `drafter` can draft for `target`."""
+    """Return whether `drafter` can draft for `target`."""
     return next(_mismatches(target, drafter), None) is None
 
 
 def require_runnable(drafter: GgufHeader) -> None:
-    """Refuse what no model can use as its drafter here. Raises DrafterMismatch."""
+    """Refuse a file that no model can use as its drafter here. Raises DrafterMismatch."""
     if reason := _unusable(drafter):
         raise DrafterMismatch(
             f"“{drafter.name}” cannot be used.",
@@ -81,9 +84,11 @@ def require_runnable(drafter: GgufHeader) -> None:
 
 
 def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Path | None:
-    """Pick among those that pair: quantised like the target, else the most exact one.
+    """Return the best drafter for `target`, or None if none fits.
 
-    What was cut off from the model goes before what was trained for it later, and is fed by it.
+    Drafters cut off from a model are preferred to those trained for it later, which read the inputs
+    of its layers; then a drafter quantised like the target; then the one with the most bytes of
+    weights.
     """
     fitting = [(path, header) for path, header in drafters if pairs(target, header)]
 
@@ -96,7 +101,7 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
 
 
 def mtp_advice(header: GgufHeader) -> str:
-    """Say what can draft for a model without a drafter, or what would help, in a sentence."""
+    """Return a sentence on what drafts for a model without a drafter file, or would help it."""
     if header.mtp == "embedded":
         return "This model can answer faster: its file predicts several tokens at once."
     if header.why_no_head:
@@ -120,7 +125,7 @@ def _unusable(drafter: GgufHeader) -> str:
 
 
 def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
-    """Yield reasons in plain words, the most telling one first."""
+    """Yield the reasons why a drafter does not fit, in plain words, the most telling one first."""
     if reason := _unusable(drafter):
         yield reason
         return
@@ -153,7 +158,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
 
 
 def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
-    """Check that prediction layers were cut off from a model of the target's shape."""
+    """Yield the differences between the target and the model that the layers were cut off from."""
     if drafter.embedding_length != target.embedding_length:
         yield (
             f"It was made for a model of width {drafter.embedding_length:,}, and this one has"
@@ -168,7 +173,7 @@ def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
 
 
 def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterator[str]:
-    """Check that the target has the layers that a drafter is fed from, and lends what it lacks."""
+    """Yield the reasons why the target cannot provide what a drafter reads or lacks."""
     if not feeds(target.architecture):
         yield (
             "It reads what goes into layers of its model, which the engine does not tell of models"
@@ -199,7 +204,11 @@ def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
 
 
 def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
-    """Check the target's last layer that the drafter reads, or the last but one if it slides."""
+    """Yield the differences between the drafter's attention and the target's layer that it reads.
+
+    A layer of the drafter with a sliding window reads the target's last layer but one; any other
+    reads the last.
+    """
     if target.sliding[-2:] != (True, False):
         yield (
             "It reads the model's last two layers, of which one should have a sliding window and"

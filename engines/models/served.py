@@ -1,4 +1,4 @@
-"""Models of servers as a model format: no file is here, so they tell hardly anything."""
+"""The models of servers as a model format; without files, hardly anything is known about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engines.types import EngineName
 
 
 class ServedFormat(ModelFormat):
-    """Models of servers, of which all that is known is on the list, without being read."""
+    """The models of servers; everything known about them is on the list, and nothing is read."""
 
     engine: EngineName = "remote"
     kind = "a model on another server"
@@ -42,7 +42,7 @@ class ServedFormat(ModelFormat):
         return FileDetails(context_max=model.context, title=model.served)
 
     def template(self, _model: ListedModel) -> str:
-        return ""  # what it can do is known once the server has answered
+        return ""  # its abilities are known once the server has answered
 
     def require_addable(self, path: Path, _models: Iterable[ListedModel]) -> bool:
         raise NotAModel(
@@ -69,4 +69,4 @@ class ServedFormat(ModelFormat):
         return "Whether this server guesses ahead is its own setting."
 
     def keep(self) -> None:
-        """Do nothing: nothing was read."""
+        """Do nothing: this format reads nothing."""

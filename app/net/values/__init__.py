@@ -1,1 +1,1 @@
-"""Values and rules."""
+"""Values and rules of connections."""

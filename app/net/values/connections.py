@@ -1,4 +1,4 @@
-"""Connections that left this computer or were kept from leaving it, and the purposes of all."""
+"""The connections that left this computer or were refused, and the purposes that they can have."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ Purpose = Literal[
     "get an engine",
     "send traces",
 ]
-"""Why Hearth connects at all: there is no connection without one of these."""
+"""The reasons for which Hearth connects; every connection has one of them."""
 
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 @dataclass(frozen=True)
 class Trust:
-    """The certificates that a server's profile adds to those of the system; files in PEM form.
+    """The certificates that a server's profile adds to those of the system, as PEM files.
 
-    ca: of the authority that signed the server's. certificate: what is shown to the server, with
-    its key.
+    Attributes:
+        ca: Certificate of the authority that signed the server's.
+        certificate: Certificate, with its key, that is shown to the server.
     """
 
     ca: Path | None = None
@@ -38,11 +39,16 @@ class Trust:
 
 @dataclass(frozen=True)
 class LoggedConnection:
-    """One request, as the ledger of connections keeps it.
+    """One request, as the ledger keeps it.
 
-    started: seconds since 1970. seconds: how long it took. sent, received: bytes of its bodies.
-    result: an HTTP status such as "200", or a word for what ended it: "refused" if Hearth was
-    offline, "failed", "cancelled". proxy: host and port of the proxy it went through, if any.
+    Attributes:
+        started: Start, in seconds since 1970.
+        seconds: Duration.
+        sent: Bytes of the request's body.
+        received: Bytes of the response's body.
+        result: An HTTP status such as "200", or a word for how it ended: "refused" if Hearth was
+            offline, "failed" or "cancelled".
+        proxy: Host and port of the proxy that it used, if any.
     """
 
     started: float

@@ -1,4 +1,4 @@
-"""Tells which hosts are this computer; asks no name server. Pure."""
+"""The recognition of hosts that are this computer; it asks no name server. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOCALHOST: Final = "localhost"
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this computer: 127.0.0.0/8, ::1, localhost."""
+    """Return whether a host is this computer: 127.0.0.0/8, ::1 or localhost."""
     if host.lower() == LOCALHOST:
         return True
     try:

@@ -1,4 +1,4 @@
-"""How this Hearth's server listens: its address, who may call it, and the rules for both. Pure."""
+"""The settings of Hearth's server: its address, who can call it, and the rules for both. Pure."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from app.net.values.hosts import is_loopback
 
 LOOPBACK: Final = "127.0.0.1"
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - asked for twice before it is used
-"""The address of all of this computer's networks."""
+"""The address that stands for all networks of this computer."""
 
 USUAL_PORT: Final = 8117
 
 Reach = Literal["this_computer", "network", "network_unencrypted"]
-"""Who can connect: programs of this computer, or others with TLS or by a refusal of it."""
+"""Who can connect: programs on this computer, or also others, with TLS or with TLS refused."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """An address of this computer and a port; port 0 takes one that is free."""
+    """An address of this computer and a port; port 0 takes a free one."""
 
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs of this computer reach it."""
+        """Whether only programs on this computer can reach it."""
         return is_loopback(self.host)
 
     def url(self, *, encrypted: bool = False) -> str:
         """Return the address as a client writes it, without a path.
 
-        Of an address that stands for all networks, it is the one within this computer.
+        For an address that stands for all networks, this is the loopback address.
         """
         host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host)  # noqa: S104
         host = f"[{host}]" if ":" in host else host
@@ -44,13 +44,17 @@ class Address:
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """How the server is to run.
+    """The options of the server.
 
-    exposed: another interface than loopback was agreed to. certificate, key: for TLS, files in PEM
-    form. without_tls: encryption was refused, in so many words. needs_token: False lets every
-    program of this computer ask. sites: the origins whose pages may ask. names: further names by
-    which this computer is called. beside: the window
-    is open, whose own chats come first.
+    Attributes:
+        exposed: Whether the user agreed to listen on another interface than loopback.
+        certificate: Certificate for TLS, as a PEM file.
+        key: Key for TLS, as a PEM file.
+        without_tls: Whether the user refused encryption explicitly.
+        needs_token: False lets every program on this computer use the server.
+        sites: Origins whose web pages may use the server.
+        names: Further host names of this computer.
+        beside: Whether the window is open, whose own chats are answered first.
     """
 
     address: Address = Address(LOOPBACK, USUAL_PORT)
@@ -68,7 +72,7 @@ class ServeOptions:
         return self.certificate is not None
 
     def require_safe(self) -> None:
-        """Refuse what would let others in without a second yes. Raises NotSafe."""
+        """Refuse options that would let others in without a second confirmation. Raises NotSafe."""
         if (self.certificate is None) != (self.key is None):
             raise NotSafe(
                 "The server was not started.",
@@ -104,10 +108,12 @@ class ServeOptions:
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """The server as it is now. url: where it listens, "" while it does not.
+    """The present state of the server.
 
-    elsewhere: the same for other computers, if they can reach it. failure: why it could not be
-    started, if it should run.
+    Attributes:
+        url: Address at which it listens; "" if it does not.
+        elsewhere: Its addresses for other computers, if they can reach it.
+        failure: Why it could not be started, if it should run.
     """
 
     url: str = ""
@@ -122,12 +128,12 @@ class ServerStatus:
 
 
 def sites_named(text: str) -> tuple[str, ...]:
-    """Parse the setting `server_sites`: an origin a line. Raises SettingsInvalid."""
+    """Parse the setting `server_sites`: one origin per line. Raises SettingsInvalid."""
     return tuple(_site(line) for line in map(str.strip, text.splitlines()) if line)
 
 
 def names_named(text: str) -> tuple[str, ...]:
-    """Parse the setting `server_names`: a host's name a line. Raises SettingsInvalid."""
+    """Parse the setting `server_names`: one host name per line. Raises SettingsInvalid."""
     names = tuple(line.lower() for line in map(str.strip, text.splitlines()) if line)
     for name in names:
         if not name.isascii() or set(name) & set(" /:@?#[]"):
@@ -140,7 +146,7 @@ def names_named(text: str) -> tuple[str, ...]:
 
 
 def aliases_named(text: str) -> dict[str, str]:
-    """Parse the setting `server_aliases`: “alias = model” a line. Raises SettingsInvalid."""
+    """Parse the setting `server_aliases`: one “alias = model” per line. Raises SettingsInvalid."""
     found: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         alias, equals, model = (part.strip() for part in line.partition("="))

@@ -1,4 +1,4 @@
-"""Sums over the ledger of connections, and the search in it: pure."""
+"""Totals of the ledger of connections, and the search in it; pure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from app.net.values.connections import PURPOSES, LoggedConnection, Purpose
 
 REFUSED = "refused"
-"""The result of what was kept from leaving, because Hearth was offline."""
+"""The result of a connection that was refused because Hearth was offline."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """The sum of the connections in the ledger.
+    """The totals of the connections in the ledger.
 
-    hosts: that were reached. since: of the oldest connection, in seconds since 1970. count:
-    connections that left. refused: those kept from leaving. sent, received: bytes. purposes: of
-    what left.
+    Attributes:
+        hosts: Hosts that were reached.
+        since: Start of the oldest connection, in seconds since 1970.
+        count: Number of connections that left this computer.
+        refused: Number of connections that were refused.
+        sent: Bytes sent.
+        received: Bytes received.
+        purposes: Purposes of the connections that left.
     """
 
     hosts: tuple[str, ...]
@@ -30,7 +35,7 @@ class Traffic:
 
 
 def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
-    """Sum connections up; None if there are none."""
+    """Return the totals of connections; None if there are none."""
     if not connections:
         return None
     left = [it for it in connections if it.result != REFUSED]
@@ -47,7 +52,7 @@ def traffic(connections: Sequence[LoggedConnection]) -> Traffic | None:
 
 
 def matching(connections: Sequence[LoggedConnection], words: str) -> list[LoggedConnection]:
-    """Find the connections in whose host, purpose or result each of these words stands."""
+    """Return the connections whose host, purpose or result contain all of these words."""
     wanted = words.lower().split()
     return [
         it

@@ -1,1 +1,1 @@
-"""The GGUF file format, read without llama.cpp; `header` is its public face."""
+"""The GGUF file format, read without llama.cpp; `header` is its public module."""

@@ -1,4 +1,4 @@
-"""Explains what a file is that should have been a GGUF model, by its first bytes."""
+"""The explanation, from its first bytes, of what a file is if it is not a GGUF model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from engines.errors import NotAModel
 
 LOOK: Final = 4096
-"""How many bytes of the start of a file `explain` wants to see."""
+"""The number of bytes from the start of a file that `explain` needs."""
 
 _CHOOSE: Final = "Choose a file whose name ends in .gguf."
 _AGAIN: Final = "Download the model again; it is a file of several hundred megabytes or more."
@@ -32,9 +32,12 @@ _SIGNATURES: Final = (
 
 
 def explain(name: str, size: int, start: bytes) -> NotAModel:
-    """Make the error for a file called `name`, `size` bytes long, that is no GGUF.
+    """Make the error for a file that is not a GGUF file.
 
-    start: the first `LOOK` bytes of the file, or all of it when it is shorter.
+    Args:
+        name: Name of the file.
+        size: Size of the file, in bytes.
+        start: The first `LOOK` bytes of the file, or the whole file if it is shorter.
     """
     text = _as_text(start)
     why, do = _known(size, start) or (_binary(start) if text is None else _text(text))
@@ -73,9 +76,9 @@ def _text(text: str) -> tuple[str, str]:
 
 
 def _as_text(start: bytes) -> str | None:
-    """Return the bytes as text without leading blanks, or None if they are no text.
+    """Return the bytes as text without leading blanks; None if they are not text.
 
-    The last three may be the beginning of a character that is cut in two.
+    Up to three bytes at the end may be part of an incomplete character.
     """
     for cut in range(4):
         try:

@@ -1,13 +1,15 @@
-"""Changes metadata of a GGUF file: its name, chat template and context length.
+"""The editing of a GGUF file's metadata: its name, chat template and context length.
 
-edit = prepare(Path("model.gguf"), Metadata(name="My model"))
-with open_regular(edit.source) as source:
-    target.write(edit.head)
-    source.seek(edit.data)
-    shutil.copyfileobj(source, target)
+Example::
 
-Every other value, the list of tensors and their bytes stay as they are; only where the bytes begin
-may move, as their offsets count from there. Of a model in several files the first is edited.
+    edit = prepare(Path("model.gguf"), Metadata(name="My model"))
+    with open_regular(edit.source) as source:
+        target.write(edit.head)
+        source.seek(edit.data)
+        shutil.copyfileobj(source, target)
+
+Every other value, the list of tensors and their bytes stay as they are. Only the start of the bytes
+may move; tensor offsets count from that start. If a model has several files, edit the first.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from engines.regular import open_regular
 
 LONGEST_NAME: Final = 200
 LARGEST_TEMPLATE: Final = 1 << 20
-"""The longest template in bytes. Those of the largest families have some 30,000."""
+"""The longest template in bytes. Those of the largest model families have some 30,000."""
 CONTEXTS: Final = range(128, (1 << 26) + 1)
-"""The possible contexts in tokens. The largest models were trained for 10 million."""
+"""The allowed contexts in tokens. The largest models were trained for 10 million."""
 
 _COUNTS: Final = struct.Struct("<QQ")
 _VERSION_SIZE: Final = 4
@@ -34,9 +36,15 @@ _VERSION_SIZE: Final = 4
 
 @dataclass(frozen=True)
 class Metadata:
-    """Changes to metadata; None keeps a value. context: tokens the model was trained for.
+    """Changes to metadata; None keeps a value.
 
-    Raises MetadataRefused, with the reason, where llama.cpp or people could do nothing with it.
+    Attributes:
+        name: The model's name.
+        template: The chat template, in Jinja.
+        context: Tokens that the model was trained for.
+
+    Raises:
+        MetadataRefused: A value is of no use to llama.cpp or to people.
     """
 
     name: str | None = None
@@ -60,7 +68,11 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Edit:
-    """The new file: `head`, and all that follows byte `data` of `source`. size_bytes: of both."""
+    """A planned new file: `head`, followed by the bytes of `source` from byte `data` on.
+
+    Attributes:
+        size_bytes: Size of the new file.
+    """
 
     source: Path
     head: bytes
@@ -69,9 +81,13 @@ class Edit:
 
 
 def prepare(source: Path, changes: Metadata) -> Edit:
-    """Work out the new file's head. No weights are read.
+    """Build the head of the new file. No weights are read.
 
-    Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged.
+    Raises:
+        ModelNotFound: There is no such file.
+        ModelUnreadable: The system does not allow reading it.
+        NotAModel: It is not a GGUF file.
+        ModelDamaged: Its header is invalid.
     """
     from gguf import GGUFValueType, Keys
 

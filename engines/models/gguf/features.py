@@ -1,4 +1,4 @@
-"""What drafters say that are fed what goes into some layers of their model: Eagle-3 and DFlash.
+"""The metadata of drafters that read the inputs of some layers of their model: Eagle-3 and DFlash.
 
 Source: src/models/eagle3.cpp and dflash.cpp of the llama.cpp that Hearth pins, what its
 conversion/llama.py and qwen.py write, and common/speculative.cpp for what it reads of that.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EAGLE3: Final = "eagle3"
 DFLASH: Final = "dflash"
 
-# The package 0.19.0 has no names for these.
+# The package `gguf` 0.19.0 has no names for these keys.
 _LAYERS: Final = "{arch}.target_layers"
 _WIDTH: Final = "{arch}.target_hidden_size"
 _BLOCK: Final = "{arch}.block_size"
@@ -28,24 +28,27 @@ _CHOICES: Final = "{arch}.selector_top_k"
 _USUAL_BLOCK: Final = 16
 _EAGLE_LAYERS: Final = 3
 
-# Whose graphs give what goes into each layer; any other would end the process.
+# The architectures whose graphs provide the input of each layer; any other would crash llama.cpp.
 _FEEDING: Final = {
     "bailingmoe3", "deepseek4", "gemma4", "gpt-oss", "hunyuan-dense", "hunyuan_vl", "lfm2",
     "lfm2moe", "llama", "mimo2", "minimax-01", "minimax-m2", "muse-glimmer", "nanbeige",
     "nemotron_h", "nemotron_h_moe", "qwen3", "qwen35", "qwen35moe", "qwen3moe", "qwen3next",
 }  # fmt: skip
-# Of these also what comes out of the last one.
+# The architectures that also provide the output of the last layer.
 _FEEDING_LAST: Final = {"deepseek4", "mimo2", "nemotron_h", "nemotron_h_moe"}
 
 
 @dataclass(frozen=True)
 class Block:
-    """How a drafter guesses several tokens in one call, in which one stands for all those unknown.
+    """A drafter's way to predict several tokens in one call, with a mask for unknown tokens.
 
-    size: tokens in a call, as it was trained. mask: the one that stands for them. causal: whether
-    each sees those before it only. first: the row of the first guess, 0 where the known token
-    gives one, else 1. choices: how many tokens it weighs against each other at each place, by the
-    one chosen before (DFlash 2); 0 where the likeliest is its guess.
+    Attributes:
+        size: Tokens in one call, as in its training.
+        mask: The token that stands for each unknown token.
+        causal: Whether each token attends only to those before it.
+        first: Row of the first prediction: 0 if the known token's row predicts one, else 1.
+        choices: Number of tokens that it compares at each position, given the token chosen before
+            (DFlash 2); 0 if it takes the likeliest.
     """
 
     size: int
@@ -56,17 +59,20 @@ class Block:
 
     @property
     def most(self) -> int:
-        """The most tokens that it guesses."""
+        """The most tokens that it predicts in one call."""
         return self.size - self.first
 
 
 @dataclass(frozen=True)
 class Features:
-    """What a drafter is fed, for each token: what goes into some layers of its model.
+    """The inputs that a drafter reads for each token: those of some layers of its model.
 
-    layers: their numbers, in the order in which it takes them. width: values from each of them.
-    block: None for one that guesses one token after another.
-    own_table, own_output: whether it has what the model would otherwise have to lend it.
+    Attributes:
+        layers: Numbers of these layers, in the order in which the drafter reads them.
+        width: Values from each layer.
+        block: None for a drafter that predicts one token after another.
+        own_table: Whether it has a token table, or must borrow the model's.
+        own_output: Whether it has an output layer, or must borrow the model's.
     """
 
     layers: tuple[int, ...]
@@ -77,7 +83,12 @@ class Features:
 
 
 def feeds(architecture: str, layer: int = 0, layers: int = 1) -> bool:
-    """Tell whether models of this kind and so many layers tell what goes into this one of them."""
+    """Return whether models of this architecture provide the input of this layer.
+
+    Args:
+        layer: Index of the layer; the number after the last layer stands for its output.
+        layers: Number of layers of the model.
+    """
     known = architecture in _FEEDING
     return known and (layer < layers or (layer == layers and architecture in _FEEDING_LAST))
 
@@ -85,9 +96,14 @@ def feeds(architecture: str, layer: int = 0, layers: int = 1) -> bool:
 def read_features(
     hparams: Hyperparameters, mask: int, tensors: Mapping[str, Tensor]
 ) -> Features | None:
-    """Read what a drafter is fed; None for what is no such drafter. Raises BadGguf.
+    """Read what a drafter takes from its model; None if it is not a drafter of this kind.
 
-    mask: the token that the file's tokenizer names for what is not known, -1 for none.
+    Args:
+        mask: The mask token that the file's tokenizer names; -1 for none.
+        tensors: The file's tensors by name.
+
+    Raises:
+        BadGguf: A value is malformed.
     """
     from gguf import Keys as Names
 
@@ -116,7 +132,7 @@ def read_features(
 
 
 def why_not_fed(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> str:
-    """Say why such a drafter cannot be run; empty if it can."""
+    """Return a sentence on why such a drafter cannot be run; "" if it can."""
     return next(_troubles(features, layers, tensors), "")
 
 

@@ -36,11 +36,15 @@ from engines.types import Ability, EngineName, MtpKind
 PART: Final = re.compile(
     r"^(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$", re.IGNORECASE
 )
-"""The name of one of several files of a model."""
+"""A pattern for the name of one of a model's several files."""
 
 
 class GgufFormat(ModelFormat):
-    """GGUF files as a model format. headers: what the files say, each read once."""
+    """The GGUF format.
+
+    Args:
+        headers: The headers of the files, each read once.
+    """
 
     engine: EngineName = "llamacpp"
     kind = "a GGUF file"
@@ -49,7 +53,7 @@ class GgufFormat(ModelFormat):
         self._headers = headers
 
     def header(self, path: Path) -> GgufHeader:
-        """Read all of it. Raises EngineError."""
+        """Read the whole header of a file. Raises EngineError."""
         return self._headers.read(path)
 
     def recognises(self, path: Path) -> bool:
@@ -118,7 +122,7 @@ class GgufFormat(ModelFormat):
         if not any(pairs(target, header) for _, target in targets):
             users = [target for model, target in targets if not model.builtin]
             if len(users) == 1:
-                require_pair(users[0], header)  # tells why it is not for the only one
+                require_pair(users[0], header)  # says why it does not fit the only model
             raise DrafterMismatch(
                 f"“{header.name}” was not added.",
                 "It is a drafter, and its model is not on this computer.",
@@ -129,7 +133,7 @@ class GgufFormat(ModelFormat):
     def drafter_for(
         self, model: ListedModel, added: Iterable[Path], found: Iterable[Path]
     ) -> Path | None:
-        """Find the drafter, the one quantised like the model, else the most exact one."""
+        """Find a drafter, preferably one quantised like the model, else the most exact one."""
         if not self._may_have_drafter(model):
             return None
         try:
@@ -175,7 +179,7 @@ class GgufFormat(ModelFormat):
         if drafter is not None:
             return "This model can answer faster: its drafter guesses ahead."
         if model.drafter is not None:
-            read_header(model.drafter)  # raises what is wrong with it
+            read_header(model.drafter)  # raises the error of a bad drafter
         if header.mtp == "embedded":
             return "Multi-token prediction is in this file."
         return advise(header)
@@ -192,7 +196,7 @@ class GgufFormat(ModelFormat):
         )
 
     def _possible_targets(self, models: Iterable[AnyModel]) -> list[tuple[AnyModel, GgufHeader]]:
-        """List the models for which there are drafters at all."""
+        """List the models that can have a drafter at all, with their headers."""
         return [
             (model, header)
             for model in models
@@ -202,7 +206,7 @@ class GgufFormat(ModelFormat):
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:
-    """List the files of the model of this file: several if its name says it is the first."""
+    """List the files of a model, given its only or its first file."""
     part = PART.match(path.name)
     if part is None or int(part["number"]) != 1:
         return (path,)
@@ -213,7 +217,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 
 
 def first_part(path: Path) -> Path:
-    """Return the first file of the model of a part."""
+    """Return the first file of a model, given any of its files."""
     part = PART.match(path.name)
     if part is None:
         return path
@@ -221,7 +225,7 @@ def first_part(path: Path) -> Path:
 
 
 def _abilities(by_template: tuple[Ability, ...], model: ListedModel) -> tuple[Ability, ...]:
-    """Return what a model can do; one that does not chat sees for nobody."""
+    """Return what a model can do; only a chat model can use its projector."""
     return (*by_template, *senses(model.projector)) if "chat" in by_template else by_template
 
 
@@ -230,7 +234,7 @@ def _own_mtp(header: GgufHeader) -> MtpKind:
 
 
 def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
-    """Return the shares of quantisations, the most bytes first."""
+    """Return the shares of the quantisations, the one with the most bytes first."""
     sizes: dict[str, int] = {}
     for tensor in header.tensors:
         sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
@@ -240,7 +244,7 @@ def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
 
 
 def _values(path: Path) -> Mapping[str, Value]:
-    """Read the values before the token list, if all stand there; the header was read before."""
+    """Read the values before the token list; the whole header has been read and checked before."""
     with open_regular(path) as file:
         return read_start(file, path.stat().st_size)[1]
 

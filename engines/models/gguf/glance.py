@@ -1,7 +1,7 @@
-"""Reads the first facts of a GGUF file, for long lists: a thousandth of its header.
+"""The first facts of a GGUF file, for long lists, from a thousandth of its header.
 
-A whole header has every token of the vocabulary, which can take half a second; what a list needs
-stands before them.
+A whole header contains every token of the vocabulary and can take half a second to read; the facts
+that a list needs come before the tokens.
 """
 
 from __future__ import annotations
@@ -33,16 +33,18 @@ from engines.regular import open_regular
 
 _LOOK: Final = 128 << 10
 _PER_LAYER: Final = 2
-"""A whole model has at least this many tensors a layer; a head that was cut off has fewer."""
+"""The fewest tensors per layer of a whole model; a prediction head in its own file has fewer."""
 
 
 @dataclass(frozen=True)
 class Glance:
     """The first facts of a file.
 
-    kind: as in `GgufHeader`. width: values of a hidden state; of a projector those it makes; 0
-    where the file does not say it early enough. family: what a model and its projector are both
-    called, empty if they are not.
+    Attributes:
+        kind: As in `GgufHeader`.
+        width: Values of a hidden state; for a projector, of its output; 0 if the file does not say
+            it near its start.
+        family: Base name that a model shares with its projector; "" if the file has none.
     """
 
     architecture: str
@@ -51,14 +53,14 @@ class Glance:
     family: str = ""
 
     def sees_with(self, projector: Glance) -> bool:
-        """Tell whether a projector makes what this model takes in, as far as both tell."""
+        """Return whether a projector fits this model, as far as both files say."""
         return (not (self.width and projector.width) or self.width == projector.width) and (
             not (self.family and projector.family) or self.family == projector.family
         )
 
 
 def glance(path: Path) -> Glance | None:
-    """Glance at a file; None for what is no GGUF, or unreadable. Raises OSError."""
+    """Read a file's first facts; None if it is not a readable GGUF file. Raises OSError."""
     with open_regular(path) as file:
         start = file.read(_LOOK)
     if not start.startswith(MAGIC):
@@ -92,7 +94,7 @@ def _projected(values: Mapping[str, Value]) -> int:
 
 
 def _whole_kind(path: Path) -> Kind:
-    """Tell the kind by the list of tensors. An unreadable file says why when loaded."""
+    """Return the kind from the list of tensors. An unreadable file raises its error when loaded."""
     try:
         return read_header(path).kind
     except EngineError:

@@ -1,8 +1,8 @@
-"""Refuses header values on which llama.cpp would abort the process instead of the load.
+"""Checks for header values on which llama.cpp would abort the process instead of the load.
 
 Source: the GGML_ASSERT lines of `load_hparams` and `create_memory` in llama-model.cpp, and
-thousands of changed files that were given to the library to see on which of them it ends; see
-tests/faults. What is not known here ends the probe's process instead (`llamacpp.probe`).
+thousands of modified files that were given to the library to see which of them crash it; see
+tests/faults. Unknown cases crash the probe's process instead (`llamacpp.probe`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _EPSILONS: Final = (
 )
 _NOT_MULTIPLIED: Final = {"I8", "I16", "I32", "I64", "F64", "Q8_1", "Q8_K"}
 _NUMBERED: Final = ("tid2eid.weight", "d2t")
-"""The ends of names of tensors with whole numbers: experts by token (DeepSeek 4), and the tokens
-that a drafter guesses."""
+"""Suffixes of tensors of whole numbers: experts by token (DeepSeek 4), and a drafter's tokens."""
 
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d", "_conv_base")
-"""The ends of names of tensors that are no factors of a matrix product, whatever their shape."""
+"""Suffixes of tensors that are not factors of a matrix product, whatever their shape."""
 
 _DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
 _QWEN_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"ssm_out": ("attn_qkv", "attn_gate")}
@@ -39,15 +38,15 @@ _NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "qwen35moe": _QWEN_NEEDS,
     "step35": {"ffn_up": ("ffn_down",), "ffn_down": ("ffn_up", "ffn_gate")},
 }
-"""Tensors that a layer needs if it has another; llama.cpp takes files without, and ends later."""
+"""Tensors that a layer with another one needs; llama.cpp loads files without them, then crashes."""
 
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
-# These read the pattern of their sliding layers from the file, and trust it to name one.
+# These read the pattern of sliding layers from the file, and rely on it having at least one.
 _SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
 
 
 def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor]) -> None:
-    """Refuse such values, in plain words. Raises BadGguf."""
+    """Refuse such values, with a reason in plain words. Raises BadGguf."""
     _check_experts(hparams, layers.count)
     scaling = hparams.text(Names.Rope.SCALING_TYPE, "linear")
     if scaling not in _ROPE_SCALINGS:
@@ -74,7 +73,7 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
 
 
 def _check_epsilons(hparams: Hyperparameters) -> None:
-    """Check what keeps a norm from dividing by zero."""
+    """Check the epsilons that keep a norm from dividing by zero."""
     for key in _EPSILONS:
         if not 0 <= (epsilon := hparams.real(key, 0.0)) < 1:
             called = key.rpartition(".")[2]
@@ -82,7 +81,7 @@ def _check_epsilons(hparams: Hyperparameters) -> None:
 
 
 def _check_state(hparams: Hyperparameters) -> None:
-    """Check that both sizes of a delta net's state agree."""
+    """Check that the two sizes of a delta net's state agree."""
     heads, size = hparams.number(Names.SSM.TIME_STEP_RANK), hparams.number(Names.SSM.STATE_SIZE)
     inner = hparams.number(Names.SSM.INNER_SIZE, heads * size)
     if hparams.architecture in _DELTA_NETS and inner != heads * size:
@@ -101,7 +100,7 @@ def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
 def _check_type(tensor: Tensor) -> None:
     """Refuse a type that llama.cpp loads, but aborts on when it computes.
 
-    Matrices can be multiplied in most types; what is added or scaled with is F32 in every file.
+    Most types can be used in matrix products; tensors that are added or scaled with are always F32.
     """
     if tensor.name.endswith(_NUMBERED):
         return
@@ -111,9 +110,9 @@ def _check_type(tensor: Tensor) -> None:
 
 
 def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
-    """Check that the part of a head for the position is not longer than the head.
+    """Check that no more values of a head are rotated for the position than the head has.
 
-    It is rotated in pairs; asked to rotate nothing, llama.cpp comes to no end.
+    They are rotated in pairs. If no values are rotated, llama.cpp never finishes.
     """
     rotated = hparams.number(Names.Rope.DIMENSION_COUNT, layers.key_length)
     rotated_swa = hparams.number(Names.Rope.DIMENSION_COUNT_SWA, rotated)
@@ -131,7 +130,7 @@ def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
 
 
 def _check_keys(layers: Layers, tensor: Tensor) -> None:
-    """Check every layer's shapes: llama.cpp compares only the first's."""
+    """Check the shapes of every layer's keys: llama.cpp checks only the first layer's."""
     found = re.fullmatch(r"blk\.(\d+)\.attn_k\.weight", tensor.name)
     if not found or (layer := int(found[1])) >= layers.count or len(tensor.shape) != 2:
         return
@@ -141,10 +140,10 @@ def _check_keys(layers: Layers, tensor: Tensor) -> None:
 
 
 def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
-    """Check layers without a cache, which read that of the last of their kind that has one.
+    """Check that layers without a cache can read that of the last layer of their kind that has one.
 
-    For llama.cpp that is the last owner for a layer with the whole context, and the one before
-    for a layer with a window, whether they are of that kind or not.
+    llama.cpp takes the last owner for a layer with the whole context, and the one before it for a
+    layer with a window, whether or not these owners are of that kind.
     """
     if hparams.architecture not in _SHARING:
         return
@@ -156,7 +155,7 @@ def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
 
 
 def _check_experts(hparams: Hyperparameters, layers: int) -> None:
-    """Check that a mixture names how many experts there are, work, and in what groups."""
+    """Check that a mixture's numbers of experts, of active experts and of groups are consistent."""
     if hparams.architecture in {"hunyuan-dense", "hunyuan_vl"}:
         return
     experts = hparams.number(Names.LLM.EXPERT_COUNT)

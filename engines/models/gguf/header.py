@@ -1,10 +1,12 @@
 """The header of a GGUF model file, read without loading the model.
 
-header = read_header(Path("model.gguf"))
-print(header.name, header.quantisation, header.context_max)
+Example::
 
-The names of what a whole header holds come from the package `gguf`, which is imported where one is
-read: this file is loaded with the window, and the package would make that late.
+    header = read_header(Path("model.gguf"))
+    print(header.name, header.quantisation, header.context_max)
+
+The key names for whole headers come from the package `gguf`, which is imported only where a header
+is read: this module is loaded with the window, and the package would delay that.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ _EMBEDDINGS: Final = {
     "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
     "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
 }  # fmt: skip
-# Speech, diffusion and encoder-decoder models: llama.cpp loads them, but not to chat with.
+# Speech, diffusion and encoder-decoder models: llama.cpp loads them, but they cannot chat.
 _OTHERS: Final = {
     "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
 }  # fmt: skip
@@ -76,17 +78,22 @@ _AGAIN: Final = "Download the model again."
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """The header of a model, its parts taken together if it is split over several files.
+    """The header of a model, combined from all its files.
 
-    parameters: values in all tensors. size_bytes: of the files. weight_bytes: of the tensors.
-    chat_template: Jinja text, None if the file has none. can: what it lets the model do.
-    mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
-    for another model, else "none". why_no_head: what keeps the heads that the file claims, or the
-    drafter that it is, from being run, empty if nothing does.
-    embedding_length_out: values of the hidden state that goes out to another model.
-    vocabulary: a digest of all tokens in their order, empty if they are not in the file.
-    own_output: whether its output is a matrix of its own, not its table of tokens.
-    features: what it is fed of the model for which it drafts, None if nothing.
+    Attributes:
+        mtp: "embedded" if the file can predict several tokens by itself, "drafter" if it does so
+            for another model, else "none".
+        parameters: Number of values in all tensors.
+        size_bytes: Size of the files.
+        weight_bytes: Size of the tensors.
+        chat_template: Jinja source; None if the file has none.
+        can: What the chat template lets the model do.
+        why_no_head: A sentence on why the prediction heads, or the drafter itself, cannot be run;
+            "" if they can or there are none.
+        embedding_length_out: Values of the hidden state that goes out to another model.
+        vocabulary: Digest of all tokens in order; "" if the file has none.
+        own_output: Whether it has an output matrix of its own, or uses its token table.
+        features: What it reads of the model that it drafts for; None if nothing.
     """
 
     architecture: str
@@ -119,23 +126,23 @@ class GgufHeader:
 
     @property
     def head_layers(self) -> range:
-        """The prediction layers in this file, which the library loads only if asked to."""
+        """The prediction layers in this file, which the library loads only on request."""
         count = self.block_count
         return range(count - (self.nextn_predict_layers if self.mtp == "embedded" else 0), count)
 
     @property
     def heads_alone(self) -> bool:
-        """Whether it is the prediction layers of a model, in a file of their own."""
+        """Whether the file contains only the prediction layers of a model."""
         return self.kind == "drafter" and self.architecture not in _DRAFTERS
 
     @property
     def trunk(self) -> int:
-        """The number of layers without those that predict."""
+        """Number of layers without the prediction layers."""
         return self.block_count - self.nextn_predict_layers
 
     @property
     def chained(self) -> bool:
-        """Whether its heads take turns, each predicting one token further than the one before."""
+        """Whether its heads are chained, each predicting one token further than the one before."""
         has_heads = self.mtp == "embedded" or self.heads_alone
         return has_heads and heads.chained(self.architecture, self.nextn_predict_layers)
 
@@ -146,14 +153,19 @@ class GgufHeader:
 
     @property
     def keeps_states(self) -> bool:
-        """Whether its state can be kept as it was after each of the last few tokens."""
+        """Whether its states after each of the last few tokens can be kept."""
         return heads.keeps_states(self.architecture)
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a model file; of all its parts, if `path` is the first of several.
+    """Read the header of a model file, and of all its parts if `path` is the first of several.
 
-    Raises ModelNotFound, ModelUnreadable, NotAModel, ModelDamaged, UnknownArchitecture.
+    Raises:
+        ModelNotFound: There is no such file.
+        ModelUnreadable: The system does not allow reading it.
+        NotAModel: It is not a GGUF file, or not the first part of a model.
+        ModelDamaged: It is invalid or incomplete.
+        UnknownArchitecture: It does not describe the layers of its architecture.
     """
     gguf, size = read_file(path)
     number, count = _split(path.name, gguf)
@@ -187,7 +199,7 @@ def _later_part(path: Path, number: int, count: int) -> NotAModel:
 
 
 def _missing_parts(path: Path, count: int) -> tuple[str, ...]:
-    """Return the names of the parts of a model that are not beside one of them."""
+    """Return the names of a model's parts that are missing beside one of them."""
     parts = (_part(path, number, count) for number in range(1, count + 1))
     return tuple(it.name for it in parts if not it.exists())
 
@@ -197,13 +209,13 @@ def _part(path: Path, number: int, count: int) -> Path:
 
 
 def require_loadable(path: Path, header: GgufHeader) -> None:
-    """Refuse files that neither answer nor give vectors or ranks. Raises NotAChatModel."""
+    """Refuse files that produce neither answers nor vectors or rankings. Raises NotAChatModel."""
     if header.kind != "embedding":
         require_chat(path, header)
 
 
 def require_chat(path: Path, header: GgufHeader) -> None:
-    """Refuse files that only serve other models or other ends. Raises NotAChatModel."""
+    """Refuse files that serve only other models or other purposes. Raises NotAChatModel."""
     if header.kind != "chat":
         raise NotAChatModel(
             f"“{path.name}” is not a chat model.",
@@ -213,15 +225,16 @@ def require_chat(path: Path, header: GgufHeader) -> None:
 
 
 def read_architecture(path: Path) -> str:
-    """Read a model's architecture from its first bytes; empty if it cannot be told.
+    """Read a model's architecture from its first bytes; "" if that fails.
 
-    Much faster than the whole header, whose token list can take a quarter of a second.
+    This is much faster than reading the whole header, whose token list can take a quarter of a
+    second.
     """
     return _one_text(path, ARCHITECTURE)
 
 
 def read_template(path: Path) -> str:
-    """Read a model's chat template, unchecked; empty if there is none that can be read."""
+    """Read a model's chat template without checking the header; "" if none can be read."""
     return _one_text(path, CHAT_TEMPLATE)
 
 
@@ -235,7 +248,7 @@ def _one_text(path: Path, key: str) -> str:
 
 
 def read_file(path: Path) -> tuple[Gguf, int]:
-    """Read one file's header, and its size in bytes. Raises as `read_header` does."""
+    """Read one file's header and its size in bytes. Raises as `read_header` does."""
     try:
         facts = path.stat()
         if stat.S_ISDIR(facts.st_mode):
@@ -308,7 +321,7 @@ def _damaged(name: str, error: BadGguf) -> ModelDamaged:
 
 
 def _split(name: str, gguf: Gguf) -> tuple[int, int]:
-    """Return this part's number, from 0, and how many parts there are."""
+    """Return the number of this part, from 0, and the number of parts."""
     from gguf import Keys as Names
 
     number = gguf.values.get(Names.Split.LLM_KV_SPLIT_NO, 0)
@@ -394,9 +407,11 @@ def _text(values: Mapping[str, Value], key: str) -> str | None:
 
 
 def kind_of(architecture: str, general_type: str, *, pooled: bool) -> Kind:
-    """Tell what a file is for, as far as its values say; its tensors may say more.
+    """Return what a file is for, according to its values; its tensors can say more.
 
-    pooled: whether it names a way to make one vector of all tokens.
+    Args:
+        general_type: The value of "general.type".
+        pooled: Whether the file names a way to pool all tokens into one vector.
     """
     if architecture == _PROJECTOR or general_type == "mmproj":
         return "projector"
@@ -404,7 +419,7 @@ def kind_of(architecture: str, general_type: str, *, pooled: bool) -> Kind:
         return "drafter"
     if architecture in _OTHERS or general_type != "model":
         return "other"
-    # A chat model whose file names a pooling was converted to embed or rank: 0 is "none".
+    # A chat model whose file names a pooling was converted to embed or rank; 0 means "none".
     if architecture in _EMBEDDINGS or pooled:
         return "embedding"
     return "chat"
@@ -413,7 +428,7 @@ def kind_of(architecture: str, general_type: str, *, pooled: bool) -> Kind:
 def _layers(
     name: str, hparams: Hyperparameters, kind: Kind, tensors: tuple[Tensor, ...]
 ) -> Layers | None:
-    """Read the layers; None for files that are no language models and may have none."""
+    """Read the layers; None for files that are not language models and may have none."""
     from gguf import Keys as Names
 
     from engines.models.gguf import guards
@@ -443,7 +458,7 @@ def _mtp(kind: Kind, nextn: int, why_no_head: str) -> Mtp:
 
 
 def _quantisation(values: Mapping[str, Value], tensors: tuple[Tensor, ...]) -> str:
-    """Return the file's own label, or the type that most bytes of its matrices have."""
+    """Return the file's own label, or the type of most bytes of its tensors."""
     from gguf import Keys as Names
 
     file_type = values.get(Names.General.FILE_TYPE)

@@ -1,4 +1,4 @@
-"""What model files say of themselves, read once for as long as they stay as they are."""
+"""The headers of model files, read once for as long as the files do not change."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from engines.models.gguf.layers import CacheLayer, Layers
 _CACHES = {"caches", "head_caches"}
 
 File = tuple[Path, int, int]
-"""A file as it is now: its path, size in bytes and time of change in nanoseconds."""
+"""A file's present state: its path, its size in bytes and its modification time in nanoseconds."""
 
 
 class HeaderStore(Protocol):
-    """Keeps headers as JSON from one run to the next. Both raise UserError where that fails."""
+    """A store that keeps headers as JSON between runs. Both methods raise UserError on failure."""
 
     def get(self, file: File) -> str | None: ...
 
@@ -29,12 +29,12 @@ class HeaderStore(Protocol):
 
 
 def to_json(header: GgufHeader) -> str:
-    """Write a header without its tensors as JSON."""
+    """Return a header, already without its tensors, as JSON."""
     return json.dumps(asdict(header))
 
 
 def from_json(text: str) -> GgufHeader:
-    """Read a header. Raises ValueError where it is not what `to_json` wrote."""
+    """Parse a header. Raises ValueError if `to_json` did not write it."""
     try:
         values = json.loads(text)
         layers, features = values.pop("layers"), values.pop("features")
@@ -49,7 +49,7 @@ def from_json(text: str) -> GgufHeader:
 
 
 def _layers(values: dict[str, Any]) -> Layers:
-    """Turn lists into tuples, so that what comes back equals what went."""
+    """Turn lists into tuples, so that the result equals the original."""
     plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()
@@ -68,11 +68,12 @@ def _features(values: dict[str, Any]) -> Features:
 
 
 class Headers:
-    """Reads headers, each once while its file stays.
+    """A reader of headers, which reads each once while its file does not change.
 
-    May be used from any thread: at worst two of them read the same file.
+    Any thread can use it; at worst, two threads read the same file.
 
-    known: outlives this run.
+    Args:
+        known: A store that outlives this run.
     """
 
     def __init__(self, known: HeaderStore) -> None:
@@ -92,7 +93,7 @@ class Headers:
         return self._headers[file]
 
     def facts(self, path: Path) -> GgufHeader:
-        """Return the header without tensors and template, remembered between runs once kept.
+        """Return the header without tensors and template, from earlier runs if it was kept.
 
         Raises EngineError.
         """
@@ -104,14 +105,14 @@ class Headers:
         return self._facts[file]
 
     def keep(self) -> None:
-        """Keep the headers read since; where that fails they are read again."""
+        """Store the headers read since the last call; if that fails, they are read again."""
         new, self._new = self._new, {}
         if new:
             with contextlib.suppress(UserError):
                 self._known.keep(new)
 
     def architecture(self, path: Path) -> str:
-        """Return a model's architecture from its first bytes; empty if that cannot be told."""
+        """Return a model's architecture from its first bytes; "" if that fails."""
         file = _as_it_is(path)
         if file is None:
             return ""
@@ -122,7 +123,7 @@ class Headers:
         return self._architectures[file]
 
     def readable(self, paths: Iterable[Path]) -> Iterator[tuple[Path, GgufHeader]]:
-        """Yield the headers that can be read; what is wrong with others is told elsewhere."""
+        """Yield the headers that can be read; errors of the others are reported elsewhere."""
         for path in paths:
             try:
                 header = self.facts(path)
@@ -135,13 +136,13 @@ class Headers:
             text = self._known.get(file)
             return from_json(text) if text else None
         except (UserError, ValueError):
-            return None  # what cannot be remembered is read again
+            return None  # a header that is not in the store is read again
 
     def _learnt(self, file: File) -> GgufHeader:
-        """Read whole, but not held whole: a list may have thousands."""
+        """Read a header and drop its tensors and template: a list can have thousands."""
         header = self._headers.get(file) or read_header(file[0])
         facts = replace(header, tensors=(), chat_template=None)
-        # The further parts of a model may change while the first stays as it is.
+        # The other parts of a model can change while the first does not.
         if header.parts == 1:
             self._new[file] = to_json(facts)
         return facts

@@ -1,4 +1,4 @@
-"""Tells which models have prediction layers, and which a recurrent memory.
+"""The architectures that have prediction layers, and those that have a recurrent state.
 
 Source: the graphs of src/models/*.cpp that are built for LLM_GRAPH_TYPE_DECODER_MTP, what they
 assert, and the lists of architectures in llama-arch.cpp, all of the llama.cpp that Hearth pins.
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-# A file of these with more than one head would end the process in the graph's assertion.
+# A file of these with more than one head would crash the process in an assertion of the graph.
 _ONE_HEAD: Final = {
     "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "glm-dsa", "glm4moe",
     "nemotron_h_moe", "qwen35", "qwen35moe", "qwen3next",
 }  # fmt: skip
 # Each head of these predicts one token further than the head before it.
 _CHAINED: Final = {"hy_v3", "mimo2", "step35"}
-# What a head of theirs needs besides, and the library leaves optional.
+# Tensors that a head of these also needs, although the library treats them as optional.
 _ALSO: Final = {"mimo2": ("attn_qkv",)}
 _RECURRENT: Final = {
     "arwkv7", "bailingmoe3", "deepseek4", "falcon-h1", "glm5-next", "granitehybrid", "jamba",
@@ -24,7 +24,7 @@ _RECURRENT: Final = {
     "nemotron_h_moe", "plamo2", "qwen35", "qwen35moe", "qwen3next", "qwen4exp", "rwkv6",
     "rwkv6qwen2", "rwkv7",
 }  # fmt: skip
-# llm_arch_supports_rs_rollback: the state is kept as it was after each of the last few tokens.
+# llm_arch_supports_rs_rollback: the states after each of the last few tokens are kept.
 _ROLLBACK: Final = {
     "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
     "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
@@ -32,40 +32,40 @@ _ROLLBACK: Final = {
 
 
 def recurrent(architecture: str) -> bool:
-    """Tell whether some layers keep a state that every token changes, not just a cache."""
+    """Return whether some layers keep a state that every token changes, besides a cache."""
     return architecture in _RECURRENT
 
 
 def keeps_states(architecture: str) -> bool:
-    """Tell whether a recurrent state can be kept as it was after each of the last few tokens."""
+    """Return whether the recurrent states after each of the last few tokens can be kept."""
     return architecture in _ROLLBACK
 
 
 def chained(architecture: str, heads: int) -> bool:
-    """Tell whether the heads take turns, instead of one doing all the predicting."""
+    """Return whether the heads are chained, instead of one head making all predictions."""
     return architecture in _CHAINED and heads > 1
 
 
 def predicts(architecture: str) -> bool:
-    """Tell whether there are prediction layers of this kind that can be run."""
+    """Return whether prediction layers of this architecture can be run."""
     return architecture in _ONE_HEAD | _CHAINED
 
 
 def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
-    """Tell whether a file holds prediction layers only, cut off from their model."""
+    """Return whether a file contains only prediction layers, cut off from their model."""
     first = f"blk.{layers - heads}.nextn.eh_proj.weight"
     return bool(heads) and first in tensors and "blk.0.attn_norm.weight" not in tensors
 
 
 def is_output(tensor: str) -> bool:
-    """Tell whether a tensor turns hidden states into logits, for a model or for its heads."""
+    """Return whether a tensor turns hidden states into logits, for a model or for its heads."""
     return tensor == "output.weight" or tensor.endswith(".nextn.shared_head_head.weight")
 
 
 def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
-    """Say why the prediction layers of a file without their model cannot be run; empty if they can.
+    """Return a sentence on why prediction layers without their model cannot be run; "" if they can.
 
-    The library gives them no table of tokens but their own.
+    The library gives them no token table but their own.
     """
     for name in ("token_embd", "output_norm"):
         if f"{name}.weight" not in tensors:
@@ -77,10 +77,14 @@ def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collectio
 
 
 def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[str]) -> str:
-    """Say why the heads that a file claims cannot be run; empty if they can.
+    """Return a sentence on why the heads that a file claims cannot be run; "" if they can.
 
-    tensors: the names of all tensors. The number of heads alone can lie: some files were saved
-    without them.
+    The number of heads alone is not reliable: some files were saved without them.
+
+    Args:
+        heads: Number of heads that the file claims.
+        layers: Number of all layers.
+        tensors: Names of all tensors.
     """
     if not predicts(architecture):
         return (

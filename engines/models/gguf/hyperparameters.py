@@ -1,8 +1,8 @@
-"""Reads a model's layers from a GGUF header, by the names of llama.cpp's package.
+"""The layers of a model, read from a GGUF header by the key names of llama.cpp's package.
 
 Source: the hyperparameters as llama.cpp reads them (llama-model.cpp, llama-hparams.cpp,
-src/models/*.cpp) and the layers its caches leave out (llama-kv-cache.cpp, `has_kv`). Which
-architecture has which rule no package knows; their names are spelled as llama-arch.cpp has them.
+src/models/*.cpp) and the layers that its caches leave out (llama-kv-cache.cpp, `has_kv`). No
+package says which rule applies to which architecture; the names are those of llama-arch.cpp.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from gguf import Keys as Names
 from engines.models.gguf.layers import CacheLayer, Layers
 from engines.models.gguf.reader import BadGguf, Value, whole_number
 
-# Sliding layers where the file gives no pattern: of each `period` layers one sees the whole
-# context, the last of them, or the first ("dense first").
+# Sliding layers if the file gives no pattern: of each `period` layers one sees the whole context,
+# either the last of them or the first ("dense first").
 _PERIODS: Final = {
     "afmoe": 4, "cohere2": 4, "exaone-moe": 4, "exaone4": 4, "gemma-embedding": 6, "gemma2": 2,
     "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "llama4": 4, "mellum": 4, "muse-glimmer": 4,
     "olmo2": 4, "plamo3": 8,
 }  # fmt: skip
 _PERIODS_DENSE_FIRST: Final = {"cohere2moe": 4, "laguna": 4, "modern-bert": 3, "smallthinker": 4}
-# Architectures whose window is known to llama.cpp rather than to the file.
+# Architectures whose window is fixed in llama.cpp rather than in the file.
 _WINDOWS: Final = {"exaone4": 4096, "gemma2": 4096, "smallthinker": 4096, "llama4": 8192}
 _WINDOW_IGNORED: Final = {"phi3"}
 _RECURRENT_INTERVAL: Final = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4}
-# What the state of a recurrent layer is made of: Mamba and delta nets, KDA, short convolutions.
+# The keys for a recurrent layer's state: of Mamba and delta nets, KDA, short convolutions.
 _STATES: Final = (Names.SSM.STATE_SIZE, Names.KDA.HEAD_DIM, Names.ShortConv.L_CACHE)
 _GEMMA3N_LAYERS_WITH_CACHE: Final = 20
 MAX_LAYERS: Final = 512
@@ -38,8 +38,8 @@ _RECURRENT_LAYERS: Final = "{arch}.attention.recurrent_layers"
 class Hyperparameters:
     """The values of one architecture, checked for their type.
 
-    A key is as the package writes it, such as "{arch}.block_count". Raises BadGguf when a value
-    is not of the kind that llama.cpp expects there.
+    Keys are written as in the package, such as "{arch}.block_count". Raises BadGguf if a value is
+    not of the type that llama.cpp expects.
     """
 
     def __init__(self, architecture: str, values: Mapping[str, Value]) -> None:
@@ -51,7 +51,7 @@ class Hyperparameters:
 
     @property
     def known(self) -> bool:
-        """Whether the file says anything at all of its architecture."""
+        """Whether the file contains any value for its architecture."""
         return any(key.startswith(f"{self.architecture}.") for key in self._values)
 
     def number(self, key: str, default: int = 0) -> int:
@@ -76,7 +76,7 @@ class Hyperparameters:
         return value
 
     def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a value for each of `count` layers; a single one stands for all of them."""
+        """Return a value for each of `count` layers; a single value stands for all of them."""
         value = self._values.get(self.named(key))
         if value is None:
             return default
@@ -88,7 +88,7 @@ class Hyperparameters:
         return numbers[:count]
 
     def numbers(self, key: str) -> tuple[int, ...]:
-        """Return the whole numbers of a list; none if there is no such list."""
+        """Return the whole numbers of a list; () if there is no such list."""
         value = self._values.get(self.named(key), ())
         if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
             raise BadGguf(f"its value {self.named(key)} is not a list of whole numbers")
@@ -98,7 +98,7 @@ class Hyperparameters:
         return isinstance(self._values.get(self.named(key)), tuple)
 
     def named(self, key: str) -> str:
-        """Return the key with its architecture, as it stands in the file."""
+        """Return the key as it stands in the file, with the architecture filled in."""
         return key.replace("{arch}", self.architecture)
 
 
@@ -160,12 +160,12 @@ def _window(hparams: Hyperparameters) -> int:
     if hparams.architecture in _WINDOW_IGNORED:
         return 0
     given = hparams.number(Names.Attention.SLIDING_WINDOW, _WINDOWS.get(hparams.architecture, 0))
-    # llama.cpp takes this window for Llama 4 whatever the file says, unless it says zero.
+    # llama.cpp uses this window for Llama 4 whatever the file says, unless it says zero.
     return _WINDOWS["llama4"] if hparams.architecture == "llama4" and given else given
 
 
 def _sliding(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ...]:
-    """Tell which layers have a window; unknown architectures get none: the larger estimate."""
+    """Return which layers have a window; unknown architectures get none: the larger estimate."""
     pattern = Names.Attention.SLIDING_WINDOW_PATTERN
     if hparams.is_list(pattern):
         return tuple(bool(flag) for flag in hparams.per_layer(pattern, count, ()))
@@ -199,7 +199,8 @@ def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, 
         has_state = any(hparams.number(key) for key in _STATES)
         none = (0,) * count
         kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, none)
-        # A layer of Nemotron H either mixes, attends or feeds forward; of others it feeds as well.
+        # A layer of Nemotron H is either recurrent, attention or feed-forward; in other models
+        # every layer also has a feed-forward part.
         feeds = hparams.architecture in {"nemotron_h", "nemotron_h_moe"}
         inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, none) if feeds else none
         return tuple(
@@ -219,14 +220,14 @@ def _mixed(hparams: Hyperparameters) -> int:
 
 
 def _mixed_at_once(hparams: Hyperparameters) -> int:
-    """Return half of the values that a token of a recurrent layer has at once."""
+    """Return half of the values that a recurrent layer holds at once for a token."""
     inner = hparams.number(Names.SSM.INNER_SIZE)
-    # Mamba 1 has the gate, the convolution, the time step and the result of the scan beside it.
+    # Mamba 1 holds the gate, the convolution, the time step and the scan's result beside the input.
     return _mixed(hparams) if hparams.number(Names.SSM.GROUP_COUNT) else 5 * inner // 2
 
 
 def _state_bytes(hparams: Hyperparameters) -> int:
-    """Return the state of one recurrent layer: convolution and recurrence, in float32."""
+    """Return the bytes of one recurrent layer's state: convolution and recurrence, in float32."""
     if taps := hparams.number(Names.ShortConv.L_CACHE):
         return 4 * (taps - 1) * hparams.number(Names.LLM.EMBEDDING_LENGTH)
     if head := hparams.number(Names.KDA.HEAD_DIM):

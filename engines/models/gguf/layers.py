@@ -1,4 +1,4 @@
-"""The layers of a model and what each keeps in the KV cache."""
+"""The layers of a model and what each of them keeps in the KV cache."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CacheLayer:
-    """A layer with keys and values of its own, and how many numbers of each a token takes.
+    """A layer with keys and values of its own.
 
-    layer: its place in the model, from 0.
-    sliding: only the tokens inside the model's window are kept.
+    Attributes:
+        layer: Its index in the model, from 0.
+        key_width: Values in the keys of one token.
+        value_width: Values in the values of one token.
+        sliding: Whether only the tokens inside the model's window are kept.
     """
 
     layer: int
@@ -23,14 +26,17 @@ class CacheLayer:
 class Layers:
     """The attention of a model, layer by layer.
 
-    window: tokens seen by the sliding layers, 0 if there are none.
-    caches: of the layers that own a cache, in order; a layer that shares another's is left out.
-    head_caches: of the prediction layers, which the model itself leaves out.
-    recurrent: the layers with a state. recurrent_bytes: the fixed state of all of them together,
-    the same for every context.
-    recurrent_width: values of a token that one of them mixes, 0 if there are none.
-    widest: most query values of one layer for a token. feed_forward: values of the widest inner
-    layer for a token, of all `experts_used` together where there are experts.
+    Attributes:
+        window: Tokens that the sliding layers see; 0 if there are none.
+        caches: Of the layers that own a cache, in order; layers that share another's are left out.
+        recurrent_bytes: The fixed state of all recurrent layers together, the same for every
+            context.
+        recurrent_width: Values that a recurrent layer mixes for a token; 0 if there are none.
+        widest: Most query values of one layer for a token.
+        feed_forward: Values of the widest feed-forward layer for a token; with experts, of all
+            `experts_used` together.
+        head_caches: Of the prediction layers, which the model itself leaves out.
+        recurrent: Indexes of the layers with a recurrent state.
     """
 
     count: int

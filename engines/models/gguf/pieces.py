@@ -1,7 +1,7 @@
-"""Pieces of a model's file that was cut for a download, as `split`, 7-Zip or Hugging Face do.
+"""The pieces of a model file that was cut for a download, as `split`, 7-Zip or Hugging Face do.
 
-They are no models, and nothing is wrong with them: joined in their order, they are one. A model
-that llama.cpp itself has divided into files (`-00001-of-00003.gguf`) needs no joining.
+They are not models, but they are not damaged either: joined in order, they are one. A model that
+llama.cpp itself has divided into files (`-00001-of-00003.gguf`) needs no joining.
 """
 
 from __future__ import annotations
@@ -34,18 +34,21 @@ _NAMES: Final = tuple(
     )
 )
 _MOST: Final = 1000
-"""Pieces of a file; a higher number is a date, or the like."""
+"""The most pieces of a file; a higher number is a date or something similar."""
 
 _MOST_NAMED: Final = 6
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of one file, by what lies beside one of them.
+    """The pieces of one file that are found beside one of them.
 
-    whole: the name of the file that they make. number: of the one that was asked for, from 1.
-    there: the names of those that are there, in their order. missing: of those that are not.
-    counted: their names say how many they are; otherwise there may be more.
+    Attributes:
+        whole: Name of the file that they form.
+        number: Number of the piece in question, from 1.
+        there: Names of the existing pieces, in order.
+        missing: Names of the missing pieces.
+        counted: Whether their names say how many there are; otherwise there may be more.
     """
 
     whole: str
@@ -60,7 +63,7 @@ class Pieces:
 
     @property
     def why(self) -> str:
-        """Say which piece it is, and which are missing."""
+        """A sentence on which piece it is, and which pieces are missing."""
         if self.missing and self.counted:
             return (
                 f"It is piece {self.number} of {self.count} of a file that was cut."
@@ -77,7 +80,7 @@ class Pieces:
 
     @property
     def advice(self) -> str:
-        """Say how the pieces become the file."""
+        """A sentence on how to join the pieces."""
         if self.missing:
             missing = listed(self.missing)
             return f"Download {missing} into the same folder, then join all pieces in their order."
@@ -87,7 +90,7 @@ class Pieces:
 
     @property
     def command(self) -> str:
-        """A command that joins the pieces in their order."""
+        """A shell command that joins the pieces in order."""
         if sys.platform == "win32":
             joined = "+".join(f'"{it}"' for it in self.there)
             return f'copy /b {joined} "{self.whole}"'
@@ -95,11 +98,11 @@ class Pieces:
 
 
 def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
-    """Return what a file is a piece of, by its name; None for any other file.
+    """Return the pieces that a file belongs to, by its name; None for any other file.
 
     Args:
         path: The file.
-        beside: The names of the files in its folder; None looks there.
+        beside: Names of the files in its folder; None lists the folder.
     """
     if not any(it.fullmatch(path.name) for it in _NAMES):
         return None
@@ -113,12 +116,12 @@ def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
 
 
 def is_named_like_a_model(path: Path) -> bool:
-    """Tell whether a file is named like a model, or like a piece of one, which is refused later."""
+    """Return whether a file is named like a model or a piece of one; pieces are refused later."""
     return path.suffix.lower() == ".gguf" or pieces_of(path, ()) is not None
 
 
 def refused_piece(path: Path) -> NotAModel | None:
-    """Return the error for a piece of a file; None for any other file."""
+    """Make the error for a piece of a file; return None for any other file."""
     pieces = pieces_of(path)
     if pieces is None:
         return None
@@ -133,7 +136,7 @@ def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces 
     there = {_number(it): it.string for it in others if _frame(it) == _frame(own)}
     number, by_letters = _number(own), own["number"].isalpha()
     if by_letters and len(there) == 1 and not own["number"].lower().startswith("a"):
-        return None  # an ending such as .bk: no piece before it, and none behind it
+        return None  # an ending such as .bk, with no piece before or after it
     first = 0 if by_letters or 0 in there else 1
     last = max(there)
     if not by_letters and own.groupdict().get("count"):
@@ -148,7 +151,7 @@ def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces 
 
 
 def _frame(found: re.Match[str]) -> tuple[str, str, int]:
-    """Return what stands around the number in a name, and how long letters in its place are."""
+    """Return the text around the number in a name, and the length of a number in letters."""
     start, end = found.span("number")
     length = end - start if found["number"].isalpha() else 0
     return found.string[:start], found.string[end:], length
@@ -166,7 +169,7 @@ def _number(found: re.Match[str]) -> int:
 
 
 def _named(found: re.Match[str], number: int) -> str:
-    """Return the name of another piece."""
+    """Return the name of the piece with this number."""
     written = found["number"]
     if written.isdigit():
         instead = f"{number:0{len(written) if written.startswith('0') else 1}}"
@@ -179,5 +182,5 @@ def _named(found: re.Match[str], number: int) -> str:
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """List names in a sentence: all of a few, the first of many."""
+    """Return names as a list in a sentence: all of a few, the first of many."""
     return ", ".join((*names[:_MOST_NAMED], *(("…",) if len(names) > _MOST_NAMED else ())))

@@ -1,10 +1,12 @@
-"""What a projector's header says: what it takes, and how many tokens that becomes.
+"""The facts in a projector's header: which media it takes, and how many tokens these become.
 
-facts = read_projector(Path("mmproj-model.gguf"))
-print(facts.sees, facts.picture_tokens(1920, 1080))
+Example::
 
-Source: clip.cpp and mtmd-image.cpp of llama.cpp. What a loaded model counts itself is exact for
-every kind; this is for before it is loaded, and for the kinds that most models have.
+    facts = read_projector(Path("mmproj-model.gguf"))
+    print(facts.sees, facts.picture_tokens(1920, 1080))
+
+Source: clip.cpp and mtmd-image.cpp of llama.cpp. A loaded model counts exactly, for every kind;
+this is for the time before it is loaded, and for the kinds that most models have.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _ARCHITECTURE: Final = "clip"
 _EYES: Final = "clip.has_vision_encoder"
 _EARS: Final = "clip.has_audio_encoder"
 _LOOK: Final = 128 << 10
-"""Bytes of a file in which the first values stand."""
+"""The number of bytes of a file that contain its first values."""
 
 _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
     "qwen2vl_merger": (2, 8, 4096),
@@ -46,37 +48,45 @@ _UP_TO: Final[Mapping[str, tuple[int, int, int]]] = {
     "gemma4uv": (3, 70, 1120),
     "kimivl": (1, 8, 1024),
 }
-"""Kinds that keep a picture's shape: patches that become one in each direction, where the file says
-nothing else, and the least and the most tokens of a picture."""
+"""Kinds that keep a picture's shape.
+
+For each: patches per token along each side, if the file does not say otherwise, and the fewest and
+the most tokens of a picture.
+"""
 
 _FIXED: Final[Mapping[str, int]] = {"gemma3": 4, "mlp": 1, "mlp_norm": 1}
-"""Kinds that make every picture a square of one size: patches that become one in each direction."""
+"""Kinds that scale every picture to a square of one size: patches per token along each side."""
 
 _MERGES: Final = ("clip.vision.spatial_merge_size", "clip.vision.projector.scale_factor")
 _LOOKED_UP: Final = frozenset({"gemma4v", "gemma4uv"})
-"""Kinds with a table of the places along each side; others scale theirs to the picture."""
+"""Kinds with a table of the positions along each side; others scale theirs to the picture."""
 
 _WHOLE: Final = frozenset({"gemma3", "gemma4uv", "gemma4v", "deepseek4v"})
-"""Kinds whose pictures are read in one call, as each of their tokens looks at all of them."""
+"""Kinds whose pictures are read in one call, since each of their tokens attends to all others."""
 _TOKEN_BY_TOKEN: Final = (1536, 2560)
-"""Widths of the Gemma 4 that read even pictures one token after the other: E2B and E4B."""
+"""Widths of the Gemma 4 models that read pictures one token after the other: E2B and E4B."""
 
 _USUAL_MOST: Final = {"gemma4v": 256, "gemma4uv": 256, "kimivl": 256}
 _USUALLY: Final = 46 * 46
-"""Tokens of a picture for which llama.cpp makes room when it loads, where no other number is."""
+"""Tokens of a picture that llama.cpp reserves room for when it loads, if nothing else is known."""
 
 _LOOK_AHEAD_FRAMES: Final = 3000
-"""Frames of a sound, at a hundredth of a second each, for which it makes room."""
+"""Frames of a sound, each a hundredth of a second, that llama.cpp reserves room for."""
 
 
 @dataclass(frozen=True)
 class Eyes:
-    """The part of a projector that looks at pictures.
+    """The part of a projector that encodes pictures.
 
-    patch: pixels of one side of a patch. merge: patches of one side that become one token. least,
-    most: tokens of a picture, 0 where that is not known of this kind. side: of the square that a
-    picture becomes, 0 where it keeps its shape. width, inner: values of its hidden states. longest:
-    patches of one side that it knows the places of, 0 where there is no such limit.
+    Attributes:
+        patch: Pixels along one side of a patch.
+        merge: Patches along one side that become one token.
+        least: Fewest tokens of a picture; 0 if unknown for this kind.
+        most: Most tokens of a picture; 0 if unknown for this kind.
+        side: Pixels along the square that a picture is scaled to; 0 if it keeps its shape.
+        width: Values of its hidden states.
+        inner: Values of its feed-forward layers.
+        longest: Most patches along one side that it has positions for; 0 for no limit.
     """
 
     kind: str
@@ -91,7 +101,7 @@ class Eyes:
     longest: int = 0
 
     def fitted(self, width: int, height: int) -> tuple[int, int]:
-        """Return what a picture of so many pixels is scaled to, in tokens across and down."""
+        """Return the size in tokens, across and down, that a picture of this many pixels gets."""
         unit = self.patch * self.merge
         if self.side:
             return self.side // unit, self.side // unit
@@ -108,7 +118,14 @@ class Eyes:
 
 @dataclass(frozen=True)
 class Ears:
-    """The part that hears. channels: of its first convolutions, 0 where there are none."""
+    """The part of a projector that encodes sounds.
+
+    Attributes:
+        mel: Number of mel bands.
+        width: Values of its hidden states.
+        inner: Values of its feed-forward layers.
+        channels: Channels of its first convolutions; 0 if it has none.
+    """
 
     kind: str
     mel: int
@@ -119,7 +136,12 @@ class Ears:
 
 @dataclass(frozen=True)
 class ProjectorFacts:
-    """The facts of a projector. width: of what it makes. weight_bytes: of its tensors."""
+    """The facts of a projector.
+
+    Attributes:
+        width: Values of each vector that it produces.
+        weight_bytes: Size of its tensors.
+    """
 
     width: int
     weight_bytes: int
@@ -136,13 +158,13 @@ class ProjectorFacts:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What llama.cpp calls its parts."""
+        """llama.cpp's names for its parts."""
         return tuple(part.kind for part in (self.eyes, self.ears) if part is not None)
 
     def picture_tokens(self, width: int, height: int) -> int | None:
-        """Count the tokens of a picture of so many pixels, without the markers around it.
+        """Return the tokens of a picture of this many pixels, without the markers around it.
 
-        None where its kind is not known here.
+        None if its kind is unknown.
         """
         eyes = self.eyes
         if eyes is None or not eyes.most or min(width, height) < 1:
@@ -151,18 +173,19 @@ class ProjectorFacts:
         return across * down
 
     def is_too_narrow(self, width: int, height: int) -> bool:
-        """Tell whether a picture is so long that llama.cpp would end the process over it."""
+        """Return whether a picture is so long and narrow that it would crash llama.cpp."""
         eyes = self.eyes
         if eyes is None or not eyes.longest:
             return False
         return max(eyes.fitted(width, height)) * eyes.merge > eyes.longest
 
     def sound_tokens(self, seconds: float) -> int | None:
-        """Count the tokens of a sound, without its markers; None where its kind is not known."""
+        """Return the tokens of a sound, without its markers; None if its kind is unknown."""
         kind = self.ears.kind if self.ears is not None else ""
         samples = int(seconds * 16_000)
         if kind == "qwen3a":
-            # Each window of eight seconds in parts of one, of which each makes 13.
+            # Each window of eight seconds is divided into parts of one second, each of which
+            # becomes 13 tokens.
             frames = samples // 160 + 1
             return sum(-(-min(800, frames - at) // 100) * 13 for at in range(0, frames, 800))
         if kind == "gemma4a":
@@ -173,7 +196,7 @@ class ProjectorFacts:
 
     @property
     def most_picture_tokens(self) -> int:
-        """The most tokens of one picture, 0 where that is not known."""
+        """The most tokens of one picture; 0 if unknown."""
         eyes = self.eyes
         if eyes is None:
             return 0
@@ -181,7 +204,7 @@ class ProjectorFacts:
 
     @property
     def picture_rows(self) -> int:
-        """The tokens of the largest picture, where all are read in one call; 0 where not."""
+        """The tokens of the largest picture, if all of them are read in one call; otherwise 0."""
         eyes = self.eyes
         if eyes is None or eyes.kind not in _WHOLE:
             return 0
@@ -191,7 +214,7 @@ class ProjectorFacts:
 
     @property
     def usual_picture_tokens(self) -> int:
-        """The tokens of a picture for which llama.cpp makes room when it loads."""
+        """The tokens of a picture that llama.cpp reserves room for when it loads."""
         eyes = self.eyes
         if eyes is None:
             return 0
@@ -200,33 +223,37 @@ class ProjectorFacts:
         return _USUAL_MOST.get(eyes.kind, _USUALLY)
 
     def compute_bytes(self, picture_tokens: int | None = None) -> int:
-        """Estimate the buffers for intermediate values from above, with a picture of this size.
+        """Return an upper estimate of the buffers for intermediate values, in bytes.
 
-        Those of sounds and of pictures are there side by side.
+        The buffers for sounds and those for pictures exist side by side.
+
+        Args:
+            picture_tokens: Tokens of the largest picture; None for llama.cpp's usual number.
         """
         eyes, ears, found = self.eyes, self.ears, 0
         if eyes is not None:
             tokens = self.usual_picture_tokens if picture_tokens is None else picture_tokens
-            # What goes in and out of the widest layer, or the parts of an attention.
+            # The inputs and outputs of the widest layer, or the parts of an attention.
             inner = 3 * eyes.inner + 4 * eyes.width if eyes.gated else 2 * eyes.inner + eyes.width
             found += 4 * tokens * eyes.merge**2 * max(inner, 8 * eyes.width)
         if ears is not None:
             frames = _LOOK_AHEAD_FRAMES
-            # The first convolution takes a half in each direction, with a copy of nine values each.
+            # The first convolution halves each dimension and copies nine values for each output.
             found += 4 * (frames // 2) * (ears.mel // 2) * (2 * ears.channels + 9)
             found += 4 * (frames // 2) * (2 * ears.inner + 2 * ears.width)
         return found
 
     @property
     def memory_bytes(self) -> int:
-        """Estimate what it takes once it is loaded."""
+        """An estimate of its memory once it is loaded."""
         return self.weight_bytes + self.compute_bytes()
 
 
 def senses(projector: Path | None) -> tuple[Ability, ...]:
-    """Say what a projector lets its model take, by the first values of its file.
+    """Return what a projector lets its model take, from the first values of its file.
 
-    "sees", "hears" or both; nothing of what is no projector, or cannot be read.
+    Returns:
+        "sees", "hears" or both; () if it is not a projector or cannot be read.
     """
     if projector is None:
         return ()
@@ -253,9 +280,13 @@ def senses(projector: Path | None) -> tuple[Ability, ...]:
 
 
 def read_projector(path: Path) -> ProjectorFacts:
-    """Read the header of a projector, which may be all that there is of the file yet.
+    """Read a projector's header; the rest of the file may not exist yet.
 
-    Raises ModelNotFound, ModelUnreadable, ModelDamaged, NotAModel.
+    Raises:
+        ModelNotFound: There is no such file.
+        ModelUnreadable: The system does not allow reading it.
+        ModelDamaged: Its header is invalid.
+        NotAModel: It is not a projector.
     """
     gguf, _ = read_file(path)
     if gguf.values.get(ARCHITECTURE) != _ARCHITECTURE:
@@ -268,7 +299,7 @@ def read_projector(path: Path) -> ProjectorFacts:
 
 
 def projector_facts(gguf: Gguf) -> ProjectorFacts:
-    """Take the facts out of a header."""
+    """Extract the facts from a header."""
     values = gguf.values
     hears = bool(values.get(_EARS))
     # The first projectors there were said nothing, and were for pictures.
@@ -308,7 +339,7 @@ def _eyes(gguf: Gguf) -> Eyes:
 
 
 def _places(gguf: Gguf) -> int:
-    """Return how many places along one side are in the table of them."""
+    """Return the number of positions along one side in the table of positions."""
     table = next((it for it in gguf.tensors if it.name == "v.position_embd.weight"), None)
     return table.shape[1] if table is not None and len(table.shape) > 1 else 0
 

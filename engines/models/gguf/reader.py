@@ -1,6 +1,6 @@
-"""Reads the structure of a GGUF file, versions 2 and 3, little endian: values and tensor list.
+"""The structure of a GGUF file, versions 2 and 3, little endian: its values and its tensor list.
 
-Source: the format's specification and ggml/src/gguf.cpp; what that refuses is refused here too.
+Source: the format's specification and ggml/src/gguf.cpp; files that those refuse are refused too.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from engines.models.gguf.types import tensor_types
 
 MAGIC: Final = b"GGUF"
 CHUNK: Final = 1 << 20
-# Far above every real model, far below what a damaged count would make a program allocate.
+# Far more than every real model has, far less than a damaged count could make a program allocate.
 MAX_VALUES: Final = 10_000
 MAX_TENSORS: Final = 200_000
 MAX_STRING: Final = 16 << 20
 MAX_ARRAY: Final = 1 << 24
-KEPT_ARRAY: Final = 1024  # llama.cpp allows 512 layers; token lists are longer and only counted
+KEPT_ARRAY: Final = (
+    1024  # llama.cpp allows 512 layers; longer lists, such as of tokens, are only counted
+)
 MAX_NAME: Final = 64
 MAX_DIMENSIONS: Final = 4
 
-# Spelled here, for they are read of every file of a long list, before the package `gguf` with all
-# the other names is loaded. tests/engines/models/gguf holds them against it.
+# These names are spelled out here because they are read from every file of a long list, before the
+# package `gguf` with all the other names is loaded. tests/engines/models/gguf compares them with
+# it.
 ARCHITECTURE: Final = "general.architecture"
 TYPE: Final = "general.type"
 BASENAME: Final = "general.basename"
@@ -44,18 +47,19 @@ _SCALARS: Final = {
 
 
 class BadGguf(Exception):
-    """A file contradicts the format; the text says where, in plain words."""
+    """An error for a file that contradicts the format; the text says where, in plain words."""
 
 
 class CutOff(BadGguf):
-    """A file ends before its own header does."""
+    """An error for a file that ends before its header does."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """An array too long to keep: only how many values it has.
+    """An array that is too long to keep; only its length is kept.
 
-    digest: of a token list, to compare two of them; empty for others.
+    Attributes:
+        digest: Digest of a token list, for comparing two lists; "" for other arrays.
     """
 
     count: int
@@ -68,7 +72,11 @@ Value = Scalar | tuple[Scalar, ...] | Counted
 
 @dataclass(frozen=True)
 class Tensor:
-    """An entry of the tensor list. offset: bytes from the start of the file's data section."""
+    """An entry of the tensor list.
+
+    Attributes:
+        offset: Bytes from the start of the file's data section.
+    """
 
     name: str
     type: str
@@ -80,11 +88,13 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Gguf:
-    """A file's header, and where things stand, in bytes from the start of the file.
+    """A file's header, with the positions of its parts in bytes from the start of the file.
 
-    end: how long the file must be to hold all its tensors. places: where each value begins, with
-    its key, and ends. listed: where the list of tensors begins and ends. data: where their bytes
-    begin, at a multiple of `alignment`.
+    Attributes:
+        end: Length that the file must have to hold all its tensors.
+        places: Start and end of each value, including its key.
+        listed: Start and end of the list of tensors.
+        data: Start of the tensors' bytes, at a multiple of `alignment`.
     """
 
     values: Mapping[str, Value]
@@ -97,10 +107,16 @@ class Gguf:
 
 
 def read_gguf(file: BinaryIO, size: int) -> Gguf:
-    """Read the header of `file`, which is at its start and `size` bytes long.
+    """Read the header of a file.
 
-    The tensor data is not touched, so `file` may hold the header only; compare `Gguf.end`.
-    Raises BadGguf, and what `file` raises. The magic must have been checked by the caller.
+    The tensor data is not read, so `file` can contain the header only; compare `Gguf.end`.
+
+    Args:
+        file: The file, at its start. The caller has checked the magic.
+        size: Its length in bytes.
+
+    Raises:
+        BadGguf: The header is invalid. Errors of `file` pass through.
     """
     source = _Source(file, size)
     source.skip(len(MAGIC))
@@ -143,7 +159,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
 def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
     """Return the number of tensors, and the values before the token list.
 
-    `file` may end early: what it holds whole is returned. Raises BadGguf.
+    `file` can end early: all values that it contains completely are returned. Raises BadGguf.
     """
     source = _Source(file, size)
     values: dict[str, Value] = {}
@@ -165,7 +181,7 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
 
 
 def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
-    """Read one value of a file that `read_gguf` can read; nothing behind it is looked at."""
+    """Read one value of a file that `read_gguf` can read, and nothing after it."""
     source = _Source(file, size)
     source.skip(len(MAGIC))
     source.number("I")
@@ -179,7 +195,7 @@ def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
 
 
 def whole_number(values: Mapping[str, Value], key: str, default: int = 0) -> int:
-    """Return a number that fits 32 bits without a sign, as llama.cpp reads it. Raises BadGguf."""
+    """Return a number that fits 32 bits unsigned, as llama.cpp reads it. Raises BadGguf."""
     value = values.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
         raise BadGguf(f"its value {key} is not a whole number")
@@ -187,7 +203,7 @@ def whole_number(values: Mapping[str, Value], key: str, default: int = 0) -> int
 
 
 def padded(size: int, alignment: int) -> int:
-    """Return the next multiple of `alignment`."""
+    """Return the size rounded up to a multiple of `alignment`."""
     return -(-size // alignment) * alignment
 
 
@@ -217,21 +233,21 @@ def _tensor(source: _Source) -> Tensor:
 
 
 class _Source:
-    """The file as a stream of little-endian values, read in pieces of about CHUNK bytes."""
+    """The file as a stream of little-endian values, read in chunks of about CHUNK bytes."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = size
         self._piece = b""
-        self._at = 0  # where the next value starts in the piece
-        self._start = 0  # where the piece starts in the file
+        self._at = 0  # where the next value starts in the chunk
+        self._start = 0  # where the chunk starts in the file
 
     @property
     def position(self) -> int:
         return self._start + self._at
 
     def _need(self, count: int) -> None:
-        """Have the next `count` bytes in the piece."""
+        """Make the next `count` bytes available in the current chunk."""
         have = len(self._piece) - self._at
         if have >= count:
             return
@@ -262,14 +278,14 @@ class _Source:
         return numbers
 
     def text(self, what: str) -> str:
-        """Read a string, which must be UTF-8 as llama.cpp compares it with its own names."""
+        """Read a string, which must be UTF-8 since llama.cpp compares it with its own names."""
         try:
             return next(self._strings(1)).decode()
         except UnicodeDecodeError:
             raise BadGguf(f"{what} is not readable text") from None
 
     def value(self, kind: int, *, distinct: bool = False) -> Value:
-        """Read a value; a list of strings that must be `distinct` is checked."""
+        """Read a value; check a list of strings that must be `distinct`."""
         if kind == _ARRAY:
             return self._array(self.number("I"), self.number("Q"), distinct=distinct)
         return self._values(kind, 1)[0]
@@ -299,10 +315,10 @@ class _Source:
         return Counted(count)
 
     def _skip_distinct(self, count: int) -> str:
-        """Pass over a token list; returns its digest.
+        """Skip a token list and return its digest.
 
-        llama.cpp ends the process if a token is in it twice. For llama.cpp a text ends at its
-        first NUL, and it gives empty ones names of their own.
+        llama.cpp crashes if a token is in it twice. In llama.cpp a text ends at its first NUL, and
+        empty tokens get names of their own.
         """
         from hashlib import blake2b
 

@@ -1,7 +1,7 @@
-"""The tensor types of ggml and file types of GGUF, from llama.cpp's own package `gguf`.
+"""The tensor types of ggml and the file types of GGUF, from llama.cpp's own package `gguf`.
 
-The package brings NumPy, and its import takes a fifth of a second: so it waits until a whole
-header is read. What the pinned llama.cpp knows better than the newest package stands here.
+The package loads NumPy, and its import takes a fifth of a second; so it waits until a whole header
+is read. Facts that the pinned llama.cpp has and the newest package lacks are added here.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class TensorType:
     size: int
 
 
-# The package 0.19.0 gives Q8_1 two floats where llama.cpp has two halves (block_q8_1 in
-# ggml-common.h), and does not know Q2_0 yet.
+# The package 0.19.0 gives Q8_1 two floats, but llama.cpp has two halves (block_q8_1 in
+# ggml-common.h). The package does not know Q2_0 yet.
 _CORRECTED: Final = (TensorType(9, "Q8_1", 32, 36), TensorType(42, "Q2_0", 64, 18))
 _NEWER_FILE_TYPES: Final = {41: "Q2_0"}
 
 
 @cache
 def tensor_types() -> Mapping[int, TensorType]:
-    """Return the types by number. A number that is missing was withdrawn."""
+    """Return the types by number. Missing numbers were withdrawn."""
     from gguf import GGML_QUANT_SIZES
 
     known = [TensorType(kind.value, kind.name, *size) for kind, size in GGML_QUANT_SIZES.items()]
@@ -41,7 +41,7 @@ def tensor_types() -> Mapping[int, TensorType]:
 
 @cache
 def file_types() -> Mapping[int, str]:
-    """Return the quantisation that a file's own number stands for, such as 15: "Q4_K_M"."""
+    """Return the quantisation for each file type number, such as 15: "Q4_K_M"."""
     from gguf import LlamaFileType
 
     known = {kind.value: _label(kind.name) for kind in LlamaFileType if kind.name != "GUESSED"}
@@ -56,5 +56,5 @@ def cache_type(name: KvType) -> TensorType:
 
 
 def _label(name: str) -> str:
-    """Return MOSTLY_Q4_K_M as people say it. MXFP4 is only ever used for experts."""
+    """Return MOSTLY_Q4_K_M as people write it. MXFP4 is used only for experts."""
     return name.removeprefix("MOSTLY_").removeprefix("ALL_").removesuffix("_MOE")
