@@ -1,1 +1,1 @@
-"""The server that other programs ask."""
+"""The API server, which other programs use."""

@@ -1,4 +1,4 @@
-"""The server that other programs ask, for the window: whether it runs, for whom, and who asked."""
+"""The API server for the window: whether it is running, for whom, and its requests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from app.base.secret import Secret
 
 SERVER = "server"
-"""A queue of its own: a keyring may ask its user, and the end waits for running answers."""
+"""A task queue of its own: a keyring can ask its user, and a stop waits for running answers."""
 
 USES = 20
-"""How many of the last uses are shown."""
+"""Maximum number of recent requests shown."""
 
 
 class Control(Protocol):
@@ -47,12 +47,15 @@ class ClientBook(Protocol):
 
 
 class ApiServer(QObject):
-    """The server as the settings want it, and its clients.
+    """The server in the state that the settings ask for, and its clients.
 
-    changed(status): it runs otherwise than before, or could not be started. clients_known(clients),
-    uses_known(uses): as they are now; uses the newest first. failed(error): a look failed.
+    Methods with `done` and `failed` call `done` with the result, or `failed` with the error.
 
-    A verb calls `done` with what has come of it, or `failed` with what went wrong.
+    Signals:
+        changed(status): The server's state changed, or it could not be started.
+        clients_known(clients): The clients were read.
+        uses_known(uses): The recent requests were read, newest first.
+        failed(error): Reading, starting or stopping failed.
     """
 
     changed = Signal(object)
@@ -81,11 +84,11 @@ class ApiServer(QObject):
         return self._status
 
     def follow(self) -> None:
-        """Start or stop it, as the settings say now."""
+        """Start or stop the server according to the settings."""
         self._apply(self._settings.current)
 
     def look(self) -> None:
-        """Read who may ask, and who asked: a terminal may have changed the first."""
+        """Read the clients, which a terminal can have changed, and the recent requests."""
         self._tasks.run(self._clients.clients, self.clients_known.emit, self.failed.emit, on=STORE)
         self.look_at_uses()
 
@@ -95,11 +98,11 @@ class ApiServer(QObject):
         )
 
     def token(self, done: Callable[[str], object], failed: Failed) -> None:
-        """Read the server's own token; `done` is given its text."""
+        """Read the server's own token; `done` receives its text."""
         self._tasks.run(self._clients.token, lambda it: done(it.secret.reveal()), failed, on=SERVER)
 
     def renew_token(self, done: Callable[[str], object], failed: Failed) -> None:
-        """Make another token; `done` is given its text. The one before is refused from then on."""
+        """Replace the token; `done` receives the new text. The old one is refused from then on."""
         self._tasks.run(self._clients.renew, lambda it: done(it.secret.reveal()), failed, on=SERVER)
 
     def add(
@@ -110,7 +113,7 @@ class ApiServer(QObject):
         done: Callable[[str], object],
         failed: Failed,
     ) -> None:
-        """Let a program ask with a key of its own; `done` is given that key."""
+        """Create a key for a program; `done` receives the key."""
 
         def added(found: tuple[ApiClient, Secret]) -> None:
             self.look()
@@ -121,7 +124,7 @@ class ApiServer(QObject):
         )
 
     def remove(self, client: ApiClient, failed: Failed) -> None:
-        """Refuse a program's key from now on."""
+        """Remove a program; its key is refused from now on."""
         self._tasks.run(
             lambda: self._clients.remove(client.name), lambda _: self.look(), failed, on=STORE
         )

@@ -1,4 +1,4 @@
-"""The programs that may ask the server, and the list of what they asked for when."""
+"""The tables of the server's clients and of their requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT_S: Final = 30 * 24 * 3600.0
 """How long a use is kept, in seconds."""
 
 KEPT: Final = 50_000
-"""How many of the last uses are kept, however young."""
+"""How many of the latest uses are kept at most, however recent."""
 
 
 class ApiClientStore:
@@ -25,7 +25,7 @@ class ApiClientStore:
         self._database = database
 
     def clients(self) -> tuple[ApiClient, ...]:
-        """Return the clients by name."""
+        """Return the clients, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM api_clients ORDER BY name COLLATE NOCASE").fetchall()
         return tuple(
@@ -33,7 +33,7 @@ class ApiClientStore:
         )
 
     def add(self, client: ApiClient) -> None:
-        """Add a client. Raises ClientInvalid for a name that another has."""
+        """Add a client. Raises ClientInvalid if another one has the same name."""
         values = {**asdict(client), "models": json.dumps(client.models)}
         try:
             with self._database.write() as db:
@@ -55,7 +55,7 @@ class ApiClientStore:
             db.execute("DELETE FROM api_clients WHERE id = ?", (client_id,))
 
     def note(self, use: ApiUse) -> None:
-        """Keep a use, and drop those that are too old."""
+        """Store a use, and delete those that are too old or too many."""
         with self._database.write() as db:
             db.execute(
                 "INSERT INTO api_uses (started, seconds, client, address, port, method, endpoint, "
@@ -82,6 +82,6 @@ class ApiClientStore:
         return [ApiUse(**dict(row)) for row in rows]
 
     def clear_uses(self) -> int:
-        """Delete all uses; returns how many there were."""
+        """Delete all uses and return how many there were."""
         with self._database.write() as db:
             return db.execute("DELETE FROM api_uses").rowcount

@@ -1,4 +1,4 @@
-"""The programs that may ask this Hearth's server, and what is noted of their requests: values."""
+"""The programs that can use this Hearth's server, and the records of their requests: values."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ ENDPOINTS: Final = (
     "/tokenize",
     "/detokenize",
 )
-"""What of the API is noted when it is asked for. One that begins another stands after it."""
+"""The endpoints that are named in records. One that begins with another comes before it."""
 
 OTHER: Final = "other"
-"""The endpoint of a request for anything else: its path is the client's own text."""
+"""The endpoint in records of any other request: its path is text of the client's choosing."""
 
 
 OWNER: Final = "Hearth"
-"""The name, in the list of uses, of a program with the server's own token, or that needs none."""
+"""The client name in records of requests with the server's own token, or without need of a key."""
 
 LONGEST_NAME: Final = 60
-"""Characters of a client's name."""
+"""Maximum characters of a client's name."""
 
 
 @dataclass(frozen=True)
 class ApiClient:
-    """A program that may ask. id: "" of whoever has the server's own token.
+    """A program that can use the server.
 
-    digest: the SHA-256 of its key, in hexadecimal digits. models: the ids of those that it may
-    use; empty for all. per_minute, at_once: how many requests it may make; 0 sets no limit.
-    created: seconds since 1970.
+    Attributes:
+        id: "" for the client with the server's own token.
+        digest: The SHA-256 of its key, in hexadecimal digits.
+        models: Ids of the models it can use; empty for all.
+        per_minute: Maximum requests a minute; 0 for no limit.
+        at_once: Maximum requests at once; 0 for no limit.
+        created: Seconds since 1970.
     """
 
     id: str
@@ -48,18 +52,24 @@ class ApiClient:
     created: float = 0.0
 
     def may_use(self, model: str) -> bool:
-        """Tell whether it may use the model with this id."""
+        """Return whether the client can use the model with this id."""
         return not self.models or model in self.models
 
 
 @dataclass(frozen=True)
 class ApiUse:
-    """One request of a client: who asked when and for how much, never what.
+    """The record of one request: who asked, when and how much, never what.
 
-    started: seconds since 1970. seconds: how long it took. client: its name; "" for one without a
-    key that is valid. address: of the computer that it came from; port: of the server. model: the
-    id of the one that answered, "" for none. received, sent: bytes of the bodies. status: of HTTP,
-    0 where the client had gone before.
+    Attributes:
+        started: Seconds since 1970.
+        seconds: How long the request took.
+        client: The client's name; "" for a request without a valid key.
+        address: The address of the client's computer.
+        port: The port of the server.
+        model: The id of the model that answered; "" for none.
+        received: Bytes of the request's body.
+        sent: Bytes of the response's body.
+        status: The HTTP status; 0 if the client disconnected before it was sent.
     """
 
     started: float
@@ -78,10 +88,10 @@ class ApiUse:
 
 
 def shown_name(name: str) -> str:
-    """Cut a client's name for a list: one that was kept before had no limit."""
+    """Shorten a client's name for a list: names stored by older versions had no limit."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def endpoint_of(path: str) -> str:
-    """Return the endpoint that a path belongs to, so that nothing else of it is kept."""
+    """Return the endpoint of a path, so that nothing else of the path is recorded."""
     return next((it for it in ENDPOINTS if path == it or path.startswith(f"{it}/")), OTHER)

@@ -1,1 +1,1 @@
-"""Files that answers are grounded in."""
+"""The files that answers are grounded in."""

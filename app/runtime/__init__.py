@@ -1,1 +1,1 @@
-"""The engines: loaded models, leases, the queue, and the installation of vLLM."""
+"""The engines at work: loaded models, leases, the queue, and the installation of vLLM."""

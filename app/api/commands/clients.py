@@ -1,4 +1,4 @@
-"""`hearth clients`: the programs that may ask the server, and what they have used."""
+"""`hearth clients`: the programs that may use the server, and their requests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _NONE = "No client has a key of its own; `hearth clients add NAME` makes one."
 
 
 def manage_clients(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Run one of the verbs of `hearth clients`."""
     keys = app.api_keys
     if args.verb == "add":
         models = tuple(app.library.find(it).id for it in args.models)
@@ -48,9 +49,13 @@ def manage_clients(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
-    """Show the server's token. Raises NoKeyring for one that ends with this command.
+    """Show the server's token.
 
-    new: It was asked for, so that its user can keep it where there is no keyring.
+    Args:
+        new: The user asked for a new token, so it is shown even if nothing can keep it.
+
+    Raises:
+        NoKeyring: The token is kept only in this process and would be lost when the command ends.
     """
     kept = token.status.place != "memory"
     if not kept and not new:
@@ -75,7 +80,7 @@ def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
 
 
 def uses_table(uses: list[ApiUse]) -> str:
-    """Lay uses out for people; "" where there are none."""
+    """Format requests as a table for people; "" if there are none."""
     return table([USES_HEAD, *map(_use_row, uses)]) if uses else ""
 
 
@@ -106,7 +111,7 @@ def _row(client: ApiClient) -> tuple[str, ...]:
 
 
 def _described(client: ApiClient) -> dict[str, Any]:
-    """Describe a client, without the hash of its key."""
+    """Return a client's fields without the hash of its key."""
     told = asdict(client)
     del told["digest"]
     return told

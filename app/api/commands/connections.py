@@ -1,4 +1,4 @@
-"""`hearth connections`: what left this computer or was kept from it, and who asked its server."""
+"""`hearth connections`: outgoing connections, made or blocked, and requests to the server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
 
 
 def connections(app: App, args: argparse.Namespace, out: Output) -> int:
-    """List both ways; a connection that came in has its client's name besides."""
+    """List outgoing connections and incoming requests; a request also has its client's name."""
     if args.clear:
         count = app.ledger.clear() + app.api_keys.clear_uses()
         out.value({"cleared": count}, lambda: f"Cleared {count} connections from the list.")
@@ -43,7 +43,7 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _incoming(use: ApiUse) -> dict[str, Any]:
-    """Describe a use as the connections that left are described, and who asked."""
+    """Describe a request with the same fields as an outgoing connection, plus its own."""
     told = asdict(use)
     return {
         "started": told.pop("started"),

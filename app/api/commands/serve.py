@@ -1,4 +1,4 @@
-"""`hearth serve`: the server that other programs ask, until a signal ends it."""
+"""`hearth serve`: runs the server for other programs until a signal ends it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ _PLACES = {
     "`hearth clients token --new` makes one.",
 }
 _OTHERS = 0o077
-"""The permissions of a file for others than its owner."""
+"""The permission bits of a file for everyone but its owner."""
 _LOOKS_S = 0.2
 
 
 def serve(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Serve until a signal; Ctrl-C counts as elsewhere, and others end it as they should."""
+    """Serve until a signal arrives.
+
+    Returns:
+        130 after Ctrl-C, as other programs do; 0 after any other signal.
+    """
     options = _options(app, args)
     if args.token_stdin:
         app.api_keys.take(read_line())
@@ -47,7 +51,8 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
         if os.name != "nt" and file.stat().st_mode & _OTHERS:
             out.note(f"Others on this computer may read {file}; `chmod 600` keeps it to you.")
     with _ending() as wait:
-        # Before the server starts, which would make the token without telling that it is new.
+        # Read the token before the server starts: the server would create it, and we could no
+        # longer tell that it is new.
         token = app.api_keys.token() if options.needs_token else None
         status = app.server.start(options)
         out.value(
@@ -71,7 +76,7 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _options(app: App, args: argparse.Namespace) -> ServeOptions:
-    """Take the settings, and what the command line says instead."""
+    """Return the options from the settings, overridden by the command line."""
     settings = app.settings.read()
     if args.expose:
         reach: Reach = "network_unencrypted" if args.without_tls else "network"
@@ -123,10 +128,11 @@ def _lines(
 
 @contextmanager
 def _ending() -> Iterator[Callable[[], int]]:
-    """Yield what waits for a signal that ends the server, and returns its number.
+    """Yield a function that waits for a signal to end the server and returns the signal's number.
 
-    Called on the main thread. What comes from now on is heard, also before somebody waits. What was
-    ignored at the start stays so: that is how `nohup` and a shell's background ask for it.
+    Call it on the main thread. Signals that arrive before anyone waits are remembered. A signal
+    that was ignored at the start stays ignored: `nohup` and background jobs of a shell rely on
+    that.
     """
     heard: list[int] = []
     came = threading.Event()
@@ -144,7 +150,7 @@ def _ending() -> Iterator[Callable[[], int]]:
     }
 
     def wait() -> int:
-        # In short steps: on Windows a long wait cannot be interrupted.
+        # Wait in short steps, because a long wait cannot be interrupted on Windows.
         while not came.wait(_LOOKS_S):
             pass
         return heard[0]

@@ -1,4 +1,4 @@
-"""`hearth stats`: what the engines of a running Hearth have done, model by model."""
+"""`hearth stats`: the figures of each model in a running Hearth."""
 
 from __future__ import annotations
 
@@ -31,10 +31,17 @@ _NONE = "Nothing has been asked of it yet."
 
 @dataclass(frozen=True)
 class ModelStats:
-    """The figures of a model in an engine, since that Hearth was started.
+    """The figures of one model in one engine since that Hearth was started.
 
-    Times are seconds on average, None where nothing was measured; cached and accepted are tokens.
-    kv_cache_used: 0 to 1.
+    Attributes:
+        finished: The number of answers by finish reason.
+        cached_tokens: Prompt tokens that were found in the cache.
+        drafted: Draft tokens.
+        accepted: Draft tokens that were accepted.
+        queue_s: Average time in the queue, in seconds; None if nothing was measured.
+        ttft_s: Average time to the first token, in seconds; None if nothing was measured.
+        token_s: Average time per output token, in seconds; None if nothing was measured.
+        kv_cache_used: The share of the KV cache in use, 0 to 1.
     """
 
     model: str
@@ -55,6 +62,7 @@ class ModelStats:
 
 
 def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Show the metrics of a running server."""
     address = args.url or options_of(app.settings.read()).address.url()
     address = address.rstrip("/").removesuffix("/v1")
     samples = list(read(read_metrics(app.gate, address, _token(app, args, address))))
@@ -74,7 +82,7 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _token(app: App, args: argparse.Namespace, address: str) -> Secret | None:
-    """Take the token that is given; the one that is kept goes to this computer only."""
+    """Return the token from standard input, or the kept one if the server is on this computer."""
     if args.token_stdin:
         return Secret(read_line())
     host = urlsplit(address).hostname
@@ -82,7 +90,7 @@ def _token(app: App, args: argparse.Namespace, address: str) -> Secret | None:
 
 
 def stats_of(samples: Iterable[MetricSample]) -> list[ModelStats]:
-    """Gather the samples of each model."""
+    """Group the samples by model and engine."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     ends: dict[tuple[str, str], Counter[str]] = {}
     for it in samples:

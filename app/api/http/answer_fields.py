@@ -1,7 +1,7 @@
-"""The request fields that all protocols share: sampling, and what an answer has to follow.
+"""The request fields that all protocols share: sampling, and the rules for an answer's format.
 
-Clients send the fields of the server that they were written for, whichever protocol they speak. So
-each protocol takes those of all servers; `field_table.py` lists what is done with each.
+Clients send the fields of the server they were written for, whichever protocol they speak. So each
+protocol accepts the fields of all servers; `field_table.py` lists how each one is handled.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ LONGEST_GRAMMAR: Final = 65_536
 MOST_CHOICES: Final = 1000
 MOST_NAMED: Final = 20
 NO_LIMIT: Final = -1
-"""The number that other servers take for “no limit” and for “draw a new seed”."""
+"""The number that other servers accept for “no limit” and for “draw a new seed”."""
 _STRONGEST: Final = 1e6
 """No logit is that large, so a stronger bias has the same effect."""
 _ANY_OBJECT: Final = {"type": "object"}
 _OPTIONS: Final = {"num_predict": "max_tokens"}
-"""Names that Ollama has for settings in its `options`, and the names that others have."""
+"""Names of settings in Ollama's `options`, and the names that other servers use."""
 
 
 def _no_switch(value: object) -> object:
@@ -45,18 +45,20 @@ Number = Annotated[float, BeforeValidator(_no_switch), Field(allow_inf_nan=False
 
 
 def _limited(setting: str) -> Any:
-    """Return a field with the limits that a setting has in the app."""
+    """Return a field with the same limits as the app's setting."""
     its = setting_fields()[setting]
     return Field(None, ge=its.ge, gt=its.gt, le=its.le)
 
 
 class JsonSchema(Fields):
+    """OpenAI's wrapper around a JSON schema."""
+
     name: str = ""
     schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 class ResponseFormat(Fields):
-    """The form of an answer, as OpenAI has it, and as TGI, Fireworks and others do."""
+    """The format of an answer, as OpenAI, TGI, Fireworks and others define it."""
 
     type: Literal[
         "text", "json_object", "json_schema", "json", "grammar", "regex", "structural_tag"
@@ -82,10 +84,14 @@ class StructuredOutputs(Fields):
 
 
 class StreamOptions(Fields):
+    """OpenAI's `stream_options`."""
+
     include_usage: bool = False
 
 
 class TemplateValues(Fields):
+    """The values in `chat_template_kwargs`."""
+
     model_config = ConfigDict(extra="allow")
 
     enable_thinking: bool | None = None
@@ -94,7 +100,7 @@ class TemplateValues(Fields):
 
 
 class AnswerRules:
-    """The rules that the fields of one request set for its answer: at most one may remain."""
+    """The schemas and grammars that a request sets for its answer; at most one can be used."""
 
     def __init__(self) -> None:
         self._found: list[tuple[str, str | None, str | None]] = []
@@ -109,7 +115,8 @@ class AnswerRules:
             except (ValueError, RecursionError):
                 raise _wrong(field, "it should be a JSON schema, and is no JSON") from None
         if isinstance(schema, dict) and isinstance(schema.get("schema"), dict):
-            # OpenAI wraps a schema into an object with its name, and so do some clients here.
+            # OpenAI wraps a schema in an object with its name, and some clients do so in these
+            # fields too.
             schema = schema if "type" in schema else schema["schema"]
         if not isinstance(schema, dict | bool):
             raise _wrong(field, "it should be a JSON schema")
@@ -133,7 +140,7 @@ class AnswerRules:
             raise _wrong(field, str(error)) from None
 
     def choice(self, field: str, texts: Sequence[str] | None) -> None:
-        """Add texts of which the answer has to be one. Raises BadRequest."""
+        """Add a list of texts; the answer has to be one of them. Raises BadRequest."""
         if texts is None:
             return
         if not 0 < len(texts) <= MOST_CHOICES or not all(texts):
@@ -141,15 +148,19 @@ class AnswerRules:
         self.grammar(field, choice_grammar(texts))
 
     def any_object(self, field: str, wanted: object) -> None:
-        """Add that the answer is a JSON object, if that is wanted."""
+        """Require a JSON object as the answer, if `wanted`."""
         if wanted:
             self.schema(field, _ANY_OBJECT)
 
     def one(self) -> tuple[str | None, str | None]:
-        """Return the schema or the grammar, as JSON text or GBNF. Raises BadRequest for two."""
+        """Return the only schema (JSON text) or grammar (GBNF).
+
+        Raises:
+            BadRequest: Two of them differ.
+        """
         any_object = json.dumps(_ANY_OBJECT)
         strict = [it for it in self._found if it[1] != any_object] or self._found[:1]
-        # That an answer is an object is a part of what a schema says.
+        # A schema already implies that the answer is an object.
         if len(strict) < len(self._found) and any(it[2] for it in strict):
             strict = self._found
         first = next(iter(strict), ("", None, None))
@@ -165,7 +176,7 @@ class AnswerRules:
 
 
 class AnswerFields(Fields):
-    """The fields that every request for an answer may have."""
+    """The fields that every request for an answer can have."""
 
     model_config = ConfigDict(extra="allow")
     endpoint: ClassVar[str]
@@ -220,7 +231,7 @@ class AnswerFields(Fields):
     @model_validator(mode="before")
     @classmethod
     def _with_options(cls, value: object) -> object:
-        """Count the settings in Ollama's `options` as fields of the request."""
+        """Treat the settings in Ollama's `options` as fields of the request."""
         if not isinstance(value, dict) or not isinstance(value.get("options"), dict):
             return value
         rest = {name: it for name, it in value.items() if name != "options"}
@@ -234,7 +245,7 @@ class AnswerFields(Fields):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The note on fields that the protocol and `field_table.py` lack, if there are any."""
+        """A note on fields that neither the protocol nor `field_table.py` knows, if any."""
         if not self._unknown:
             return ()
         named = ", ".join(name[:60] for name in sorted(self._unknown)[:MOST_NAMED])
@@ -245,14 +256,11 @@ class AnswerFields(Fields):
         return self.stream_options is not None and self.stream_options.include_usage
 
     def limit(self) -> int | None:
-        """Return the most tokens that the answer may have; None for no limit."""
+        """Return the maximum number of tokens in the answer; None for no limit."""
         return unlimited(self.max_tokens if self.n_predict is None else self.n_predict)
 
     def settings(self) -> dict[str, object]:
-        """Return the settings of the answer, by the names that they have in the app.
-
-        Raises BadRequest.
-        """
+        """Return the settings of the answer by their names in the app. Raises BadRequest."""
         penalty = self.repetition_penalty if self.repeat_penalty is None else self.repeat_penalty
         most = self.limit()
         if most is not None and self.min_tokens > most:
@@ -264,13 +272,13 @@ class AnswerFields(Fields):
             "min_p": self.min_p,
             "repeat_penalty": penalty,
             "max_tokens": most,
-            # An answer that has to go on may well repeat itself.
+            # An answer that is forced to go on is likely to repeat itself.
             "stop_repetition": False if self.ignore_eos or self.min_tokens else None,
         }
         return {name: value for name, value in named.items() if value is not None}
 
     def reasoning_settings(self) -> dict[str, object]:
-        """Return the settings that say whether and how hard to reason. Raises BadRequest."""
+        """Return the settings for reasoning: on or off, and the effort. Raises BadRequest."""
         template = self.chat_template_kwargs or TemplateValues()
         for name in template.model_extra or {}:
             raise refusal(f"chat_template_kwargs.{name}", "the app fills in the chat template")
@@ -284,7 +292,7 @@ class AnswerFields(Fields):
         return thinking_settings(effort, asked)
 
     def budget(self) -> int | None:
-        """Return the most tokens of reasoning; None for no limit of the request's own."""
+        """Return the maximum number of reasoning tokens; None if the request sets no limit."""
         given = (self.thinking_budget, self.thinking_token_budget, self.reasoning_budget_tokens)
         return unlimited(next((it for it in given if it is not None), None))
 
@@ -306,7 +314,7 @@ class AnswerFields(Fields):
         return tuple(dict.fromkeys(found))
 
     def rules(self) -> AnswerRules:
-        """Collect what the answer has to follow. Raises BadRequest."""
+        """Collect the rules for the answer's format. Raises BadRequest."""
         rules = AnswerRules()
         add_format(rules, "response_format", self.response_format)
         rules.schema("json_schema", self.json_schema)
@@ -329,11 +337,11 @@ class AnswerFields(Fields):
         return rules
 
     def sampling(self, schema: str | None, likely: int | None) -> Sampling:
-        """Return the parts of the sampling that are no settings of the app. Raises BadRequest."""
+        """Return the sampling options that are not settings of the app. Raises BadRequest."""
         last = self.repeat_last_n
         return Sampling(
             schema=schema,
-            # As many as there are, for a client that says -1.
+            # -1 means all tokens.
             repeat_last_n=64 if last is None else (1 << 24) if last < 0 else last,
             presence_penalty=self.presence_penalty or 0.0,
             frequency_penalty=self.frequency_penalty or 0.0,
@@ -346,12 +354,12 @@ class AnswerFields(Fields):
 
 
 def unlimited(value: int | None) -> int | None:
-    """Return a number, and None for the one that stands for no limit."""
+    """Return the number, or None if it is `NO_LIMIT`."""
     return None if value == NO_LIMIT else value
 
 
 def add_format(rules: AnswerRules, field: str, form: ResponseFormat | None) -> None:
-    """Add what a format of OpenAI's or its relatives asks for. Raises BadRequest."""
+    """Add the rule that a `response_format` object sets. Raises BadRequest."""
     if form is None or form.type == "text":
         return
     inner = form.json_schema.schema_ if form.json_schema else None
@@ -378,7 +386,7 @@ def add_format(rules: AnswerRules, field: str, form: ResponseFormat | None) -> N
 
 
 def _add_structured(rules: AnswerRules, given: StructuredOutputs | None) -> None:
-    """Add what vLLM's `structured_outputs` asks for. Raises BadRequest."""
+    """Add the rules in vLLM's `structured_outputs`. Raises BadRequest."""
     if given is None:
         return
     for name in ("structural_tag", "whitespace_pattern", "disable_additional_properties"):
@@ -392,9 +400,10 @@ def _add_structured(rules: AnswerRules, given: StructuredOutputs | None) -> None
 
 
 def _biases(given: object) -> tuple[tuple[int, float], ...]:
-    """Read what is added to the logits of tokens, in the forms that servers take.
+    """Read logit biases in any of the forms that servers accept. Raises BadRequest.
 
-    Raises BadRequest.
+    Returns:
+        Pairs of a token's number and the value to add to its logit.
     """
     if given is None:
         return ()

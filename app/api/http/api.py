@@ -1,7 +1,7 @@
-"""The routes of the API: what is asked at which address, and how it is answered.
+"""The routes of the API and their handlers.
 
-Errors before an answer has begun have a status; later ones are the last event of its stream, as
-each protocol has it.
+An error before an answer has begun gets an HTTP status. A later one is sent as the last event of
+the stream, in the protocol's own form.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Fields)
 
 BEGIN_S: Final = 10.0
-"""How long an answer may fail with a status of its own before its stream begins."""
+"""How long to wait, in seconds, for an early error (sent with its own status) before streaming."""
 PING_S: Final = 15.0
-"""After so much silence a stream says that it lives: a long prompt is being read, or loaded."""
+"""Silence in seconds before a stream sends a ping: a model can be loading or reading a prompt."""
 TIDY_S: Final = 30.0
-"""How often models are looked for that nobody has used for a while."""
+"""Interval in seconds between checks for models that have been idle for a while."""
 STATUS: Final[Mapping[str, int]] = {
     "model_not_found": 404,
     ResponseNotFound.code: 404,
@@ -76,11 +76,11 @@ STATUS: Final[Mapping[str, int]] = {
         400,
     ),
 }  # fmt: skip
-"""The status of errors by their codes; all others are ours or the engine's, 500."""
+"""HTTP status by error code; any other error is Hearth's or the engine's fault: 500."""
 
 
 class AnswerWriter(Protocol):
-    """Writes an answer as a protocol has it: objects of a stream."""
+    """Turns the events of an answer into a protocol's stream objects."""
 
     def begin(self) -> Iterator[dict[str, Any]]: ...
 
@@ -89,10 +89,14 @@ class AnswerWriter(Protocol):
 
 @dataclass(frozen=True)
 class WireFormat:
-    """How a protocol frames a stream, and tells errors.
+    """How a protocol frames a stream and reports errors.
 
-    named: each event is named by its type. last: what ends a stream. ping: what says that it lives.
-    too_long: the words for a prompt that does not fit.
+    Attributes:
+        named: Whether each event is preceded by the name of its type.
+        last: The bytes that end a stream.
+        ping: The bytes that keep a silent stream alive.
+        error: Builds an error body from a status, a code, a message and a field.
+        too_long: Builds the message for a prompt that does not fit.
     """
 
     named: bool
@@ -121,26 +125,27 @@ TOO_LONG_FIELDS: Final[Mapping[str, str]] = {
     "/v1/responses": "input",
     "/v1/embeddings": "input",
 }
-"""The field with a prompt that does not fit, by address."""
+"""By path: the field that holds the prompt, named in the error when the prompt does not fit."""
 
 
 def wire_format_of(path: str) -> WireFormat:
-    """Tell which protocol an address belongs to, for errors of any kind."""
+    """Return the wire format of the protocol that a path belongs to, also for errors."""
     if path.startswith("/v1/responses"):
         return RESPONSES
     return ANTHROPIC if path.startswith("/v1/messages") else OPENAI
 
 
 def error_response(path: str, status: int, code: str, text: str, field: str = "") -> Response:
-    """Write an error in the words of the protocol that an address belongs to."""
+    """Return an error response in the protocol that the path belongs to."""
     headers = {"Retry-After": "5"} if status in {429, 503} else {}
     return JSONResponse(wire_format_of(path).error(status, code, text, field), status, headers)
 
 
 class Api:
-    """Answers requests. app: what a server serves; its end ends all answers.
+    """The request handlers, and the Starlette app that routes to them.
 
-    uploads: reads what comes with requests. metrics: Writes the figures of these models, or all.
+    Attributes:
+        app: The ASGI app for the server; when its lifespan ends, all answers end.
     """
 
     def __init__(
@@ -149,6 +154,12 @@ class Api:
         uploads: Uploads,
         metrics: Callable[[frozenset[str] | None], str] = lambda _: "",
     ) -> None:
+        """Create the app.
+
+        Args:
+            uploads: Reads the files that come with requests.
+            metrics: Returns the metrics text for these models, or for all if None.
+        """
         self._service = service
         self._uploads = uploads
         self._metrics = metrics
@@ -187,7 +198,7 @@ class Api:
 
     @staticmethod
     def error_body(path: str, status: int, kind: str, message: str) -> Mapping[str, Any]:
-        """Write an error as the protocol of a path has it, for who stands before this."""
+        """Return an error body in a path's protocol, for layers in front of this app."""
         return wire_format_of(path).error(status, kind, message, "")
 
     @asynccontextmanager
@@ -221,7 +232,7 @@ class Api:
         found = await self._worked(request, lambda _cancel: self._service.models(access))
         rows = [_model(it) for it in found or ()]
         first, last = (rows[0]["id"], rows[-1]["id"]) if rows else (None, None)
-        # The last three are Anthropic's, whose clients ask at the same address.
+        # The fields in `pages` are Anthropic's, whose clients use the same address.
         pages = {"has_more": False, "first_id": first, "last_id": last}
         return JSONResponse({"object": "list", "data": rows, **pages})
 
@@ -326,7 +337,7 @@ class Api:
     async def _recalled(
         self, request: Request, recall: Callable[[ClientResponses, str], dict[str, Any]]
     ) -> Response:
-        """Answer with what is remembered of a response; on a thread, as its input may be large."""
+        """Answer with a stored response; runs on a thread because its input can be large."""
         recent, id_ = self._recent_of(request), request.path_params["response"]
         found = await self._worked(request, lambda _cancel: recall(recent, id_))
         return _gone() if found is None else JSONResponse(found)
@@ -401,15 +412,15 @@ class Api:
             request,
             lambda cancel: self._service.detokenize(fields.model, fields.tokens, access, cancel),
         )
-        # llama-server says the one, vLLM the other.
+        # llama-server calls it `content`, vLLM `prompt`.
         return JSONResponse({"content": text, "prompt": text})
 
     async def _taken(self, request: Request, read: Callable[[Intake], T]) -> T | None:
-        """Read a request with its files, which takes a while; None where the client has gone."""
+        """Read a request and its files, which can take a while; None if the client disconnected."""
         return await self._worked(request, lambda cancel: read(Intake(self._uploads, cancel)))
 
     def _begin(self, request: Request, *asked: ApiRequest) -> RequestWork[tuple[int, Event]]:
-        """Begin answers on a thread, one prompt after the other. Raises ServerFull."""
+        """Start the answers on a thread, one prompt after the other. Raises ServerFull."""
         access = access_of(request)
 
         def answers(
@@ -421,7 +432,7 @@ class Api:
                     model = event.entry.id
                     continue
                 if isinstance(event, Grounded):
-                    continue  # how much of a file there is has no word in these protocols
+                    continue  # these protocols have no field for how much of a file was used
                 if isinstance(event, Done):
                     _note_use(request, model, event.usage, again=number > 0)
                 yield begun + number, event
@@ -440,7 +451,7 @@ class Api:
         running: RequestWork[tuple[int, Event]],
         writers: Sequence[AnswerWriter],
     ) -> bool | None:
-        """Have an answer written to its end. None where the client has gone."""
+        """Run an answer to its end. Return None if the client disconnected."""
 
         async def collect() -> bool:
             while (item := await running.next()) is not None:
@@ -461,10 +472,15 @@ class Api:
         more: Callable[[], Iterable[dict[str, Any]]] = tuple,
         failed: Callable[[str, str], Iterable[dict[str, Any]]] | None = None,
     ) -> Response:
-        """Answer with a stream. Raises what goes wrong at once, so that it has a status.
+        """Answer with a stream. Errors at the very start are raised, so that they get a status.
 
-        failed: Writes the end of a stream for an error. It also tells of a prompt that does not
-        fit, as OpenAI's own stream does and Codex expects.
+        Args:
+            running: The answers.
+            wire: The framing of the protocol.
+            writers: One for each answer.
+            more: Yields objects to send after the last event.
+            failed: Yields the end of a stream after an error. If given, it also reports a prompt
+                that does not fit, as OpenAI's own stream does and Codex expects.
         """
         try:
             await running.begin(BEGIN_S)
@@ -494,7 +510,7 @@ class Api:
         return StreamingResponse(pieces(), media_type="text/event-stream", headers=headers)
 
     async def _worked(self, request: Request, work: Callable[[CancelToken], T]) -> T | None:
-        """Run short work on a thread; None where the client has gone."""
+        """Run short work on a thread; None if the client disconnected."""
         running = self._runs.start(lambda cancel: iter((work(cancel),)))
         try:
             return await until_gone(request, running.next())
@@ -505,7 +521,7 @@ class Api:
 async def _items(
     running: RequestWork[tuple[int, Event]], writers: Sequence[AnswerWriter]
 ) -> AsyncIterator[dict[str, Any] | None]:
-    """Yield what the writers make of an answer, and None after each silence."""
+    """Yield the objects of all writers, and None after each `PING_S` of silence."""
     for writer in writers:
         for item in writer.begin():
             yield item
@@ -522,10 +538,10 @@ async def _items(
 
 
 class WithoutSlash:
-    """An ASGI app around another one, which takes addresses with slashes too many.
+    """ASGI middleware that removes superfluous slashes from paths.
 
-    Many clients follow no redirect with the body of a request, and some put a base address that
-    ends with a slash before a path that begins with one.
+    Many clients do not follow a redirect with a request body, and some join a base address that
+    ends with a slash and a path that begins with one.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -539,7 +555,7 @@ class WithoutSlash:
 
 
 def access_of(request: Request) -> Access:
-    """Return what the client of a request may ask for, as the guard has found it."""
+    """Return the access of a request's client, as the guard determined it."""
     client = getattr(request.state, "client", None)
     return (
         Access(client.id, frozenset(client.models)) if isinstance(client, ApiClient) else Access()
@@ -547,7 +563,11 @@ def access_of(request: Request) -> Access:
 
 
 def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False) -> None:
-    """Tell the guard what a request took; answers add up. again: the prompt is the same."""
+    """Report the tokens of one answer to the guard; several answers add up.
+
+    Args:
+        again: The prompt was counted already.
+    """
     use = getattr(request.state, "use", None)
     if isinstance(use, UseInProgress):
         use.model = model
@@ -556,7 +576,7 @@ def _note_use(request: Request, model: str, usage: Usage, *, again: bool = False
 
 
 def said(error: BaseException, wire: WireFormat) -> tuple[int, str, str]:
-    """Return the status, the code and the words of an error."""
+    """Return the status, the code and the message of an error."""
     if isinstance(error, TooManyTokens):
         return 400, CODE, wire.too_long(error)
     if isinstance(error, UserError):
@@ -591,14 +611,14 @@ async def _own_fault(request: Request, error: Exception) -> Response:
 
 
 def _gone() -> Response:
-    """Return what nobody reads any more; nginx's number for that."""
+    """Return 499, nginx's status for a client that disconnected; nobody reads it."""
     return Response(status_code=499)
 
 
 def _model(model: ApiModel) -> dict[str, Any]:
-    """Describe a model in OpenAI's words, in Anthropic's, and an adapter as vLLM does.
+    """Describe a model with OpenAI's and Anthropic's fields, and an adapter as vLLM does.
 
-    In vLLM an adapter's root is its path; no path is told here.
+    In vLLM an adapter's root is its path; no path is revealed here.
     """
     its = {"root": model.entry.id, "parent": model.entry.id} if model.adapter else {}
     return {

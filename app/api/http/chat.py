@@ -1,7 +1,7 @@
-"""OpenAI's chat completions and completions: requests read, answers written.
+"""OpenAI's chat completions and completions: reads requests, writes answers.
 
-Source: OpenAI's API reference, "Chat" and "Completions"; `field_table.py` lists the fields that are
-those of other servers.
+Source: OpenAI's API reference, "Chat" and "Completions"; `field_table.py` lists the fields of other
+servers.
 """
 
 from __future__ import annotations
@@ -47,52 +47,64 @@ from engines.types import (
 )
 
 MOST_AT_ONCE: Final = 16
-"""Answers to one request."""
+"""Maximum number of answers to one request."""
 MOST_TEXTS: Final = 128
-"""Answers to one request for completions: its prompts, each as often as is asked."""
+"""Maximum number of answers to one completions request: its prompts times `n`."""
 MOST_LIKELY: Final = 20
-"""Likeliest tokens that are told with each; OpenAI's own limit."""
+"""Maximum number of likeliest tokens reported with each token; OpenAI's own limit."""
 FINISHED: Final[Mapping[str, str]] = {
     "stop": "stop",
     "tool": "tool_calls",
     "length": "length",
-    # An answer in circles was cut off; that is the word that clients have for it.
+    # An answer that repeated itself was cut off; clients know that as “length”.
     "repetition": "length",
     "cancelled": "stop",
 }
 
 
 _OldLogprob = tuple[int, TokenLogprob]
-"""Where a token begins in the text, and its probability."""
+"""The offset of a token in the text, and its log probability."""
 _BYTES: Final = "bytes:"
 
 
 class Function(Fields):
+    """A function tool."""
+
     name: str = Field(min_length=1, max_length=256)
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
 
 class Named(Fields):
+    """An object with a name."""
+
     name: str
 
 
 class AllowedTools(Fields):
+    """The `allowed_tools` form of `tool_choice`."""
+
     mode: str = "auto"
     tools: list[dict[str, Any]]
 
 
 class CalledFunction(Fields):
+    """The function of a tool call."""
+
     name: str
     arguments: Any = ""
 
 
 class CustomCall(Fields):
+    """The call of a custom tool."""
+
     name: str
     input: str = ""
 
 
 class Call(Fields):
+    """One tool call of an earlier answer."""
+
     id: str = ""
     type: str = "function"
     function: CalledFunction | None = None
@@ -100,6 +112,8 @@ class Call(Fields):
 
 
 class ChatMessage(Fields):
+    """One message of a chat completions request."""
+
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[dict[str, Any]] | None = None
     name: str | None = None
@@ -113,14 +127,14 @@ class ChatMessage(Fields):
 
 
 class ThinkingChoice(Fields):
-    """DeepSeek's, GLM's and Kimi's switch for reasoning."""
+    """The reasoning switch of DeepSeek, GLM and Kimi."""
 
     type: Literal["enabled", "disabled", "adaptive", "auto"]
     budget_tokens: Whole | None = Field(None, ge=NO_LIMIT)
 
 
 class ReasoningWishes(Fields):
-    """OpenRouter's settings of reasoning."""
+    """OpenRouter's reasoning settings."""
 
     enabled: bool | None = None
     effort: str | None = None
@@ -128,6 +142,8 @@ class ReasoningWishes(Fields):
 
 
 class ChatFields(AnswerFields):
+    """The fields of a chat completions request."""
+
     endpoint: ClassVar = "chat"
 
     messages: list[ChatMessage] = Field(min_length=1, max_length=100_000)
@@ -148,7 +164,7 @@ class ChatFields(AnswerFields):
         return super().limit()
 
     def likely(self) -> int | None:
-        """Return how many of the likeliest tokens are told with each; None for no token at all.
+        """Return how many likeliest tokens to report per token; None for no log probabilities.
 
         Raises BadRequest.
         """
@@ -175,6 +191,8 @@ class ChatFields(AnswerFields):
 
 
 class CompletionFields(AnswerFields):
+    """The fields of a completions request."""
+
     endpoint: ClassVar = "completions"
 
     prompt: str | list[str] | list[int] | list[list[int]]
@@ -186,7 +204,7 @@ class CompletionFields(AnswerFields):
     max_tokens: Whole | None = Field(16, ge=NO_LIMIT)
 
     def likely(self) -> int | None:
-        """Return how many of the likeliest tokens are told with each; None for no token at all.
+        """Return how many likeliest tokens to report per token; None for no log probabilities.
 
         Raises BadRequest.
         """
@@ -196,7 +214,7 @@ class CompletionFields(AnswerFields):
 
 
 def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
-    """Read a request for a chat completion. Raises BadRequest, DocumentNotRead, Cancelled."""
+    """Read a chat completions request. Raises BadRequest, DocumentNotRead and Cancelled."""
     tools, notes = tools_of(fields.tools)
     choice, only, tools = _choice(fields.tool_choice, tools)
     schema, grammar = fields.rules().one()
@@ -221,7 +239,7 @@ def read_chat(fields: ChatFields, intake: Intake) -> ApiRequest:
 
 
 def read_texts(fields: CompletionFields) -> list[ApiRequest]:
-    """Read a request for completions of raw prompts: one for each. Raises BadRequest."""
+    """Read a completions request; returns one request per raw prompt. Raises BadRequest."""
     prompts = _prompts(fields.prompt)
     are_texts = all(isinstance(it, str) for it in prompts)
     if fields.suffix and not are_texts:
@@ -270,7 +288,7 @@ def read_texts(fields: CompletionFields) -> list[ApiRequest]:
 
 
 def _likely_count(given: int) -> int:
-    """Return how many of the likeliest tokens are asked for. Raises BadRequest."""
+    """Check the number of likeliest tokens that was requested. Raises BadRequest."""
     if not 0 <= given <= MOST_LIKELY:
         raise BadRequest(
             "“logprobs” cannot be used.",
@@ -282,7 +300,7 @@ def _likely_count(given: int) -> int:
 
 
 def _prompts(given: str | list[str] | list[int] | list[list[int]]) -> list[str | tuple[int, ...]]:
-    """Return the prompts: texts, or the tokens of each."""
+    """Return the prompts, each as text or as tokens."""
     if isinstance(given, str):
         return [given]
     tokens = tuple(it for it in given if isinstance(it, int))
@@ -294,7 +312,7 @@ def _prompts(given: str | list[str] | list[int] | list[list[int]]) -> list[str |
 def tools_of(
     tools: Sequence[Mapping[str, Any]] | None,
 ) -> tuple[tuple[Tool, ...], tuple[str, ...]]:
-    """Return the functions among tools, with a note on those that are none. Raises BadRequest."""
+    """Return the functions among the tools, and a note on the other tools. Raises BadRequest."""
     found, left = [], []
     for tool in tools or ():
         kind = tool.get("type", "function")
@@ -307,7 +325,7 @@ def tools_of(
 
 
 def left_out(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return the note on tools that only other servers have."""
+    """Return a note on tools that only other servers support."""
     if not kinds:
         return ()
     named = ", ".join(sorted(set(kinds)))
@@ -317,7 +335,7 @@ def left_out(kinds: Sequence[str]) -> tuple[str, ...]:
 def _choice(
     choice: str | Mapping[str, Any] | None, tools: tuple[Tool, ...]
 ) -> tuple[str, str, tuple[Tool, ...]]:
-    """Return how a tool is chosen, the one that has to be, and those that there are then."""
+    """Return the mode of choosing a tool, the required tool's name or "", and the tools allowed."""
     if choice is None or isinstance(choice, str):
         return choice or "auto", "", tools
     if choice.get("type") == "function":
@@ -348,7 +366,7 @@ def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Messa
             )
         content = content_of(it.content, f"{where}.content", intake)
         yield Message(
-            role,  # type: ignore[arg-type]  # what is not in `roles` is a role of ours
+            role,  # type: ignore[arg-type]  # a role missing from `roles` is one of ours
             content.text or it.refusal or "",
             reasoning=it.reasoning_content or it.reasoning or content.reasoning,
             calls=calls,
@@ -359,7 +377,7 @@ def _messages(messages: Sequence[ChatMessage], intake: Intake) -> Iterator[Messa
 
 
 def _calls(message: ChatMessage, where: str) -> Iterator[ToolCall]:
-    """Yield the calls of an earlier answer. Raises BadRequest."""
+    """Yield the tool calls of an earlier answer. Raises BadRequest."""
     for number, call in enumerate(message.tool_calls or ()):
         if call.function is not None:
             its = call.function
@@ -379,16 +397,22 @@ def _calls(message: ChatMessage, where: str) -> Iterator[ToolCall]:
 
 
 class ChatWriter:
-    """Writes one answer as a chat completion. index: its number among several.
+    """One answer, written as a chat completion.
 
-    A stream is the chunks of `begin`, of `take` for each event, and of `end`; a whole answer is
-    `choice`, once all events were taken.
+    A stream consists of the chunks of `begin` and of `take` for each event. For a whole answer,
+    call `choice` after the last event.
     """
 
     kind = "chat.completion"
 
     def __init__(self, head: Mapping[str, Any], index: int = 0, *, with_stop: bool = False) -> None:
-        """Begin. with_stop: a stop string that ends the answer is a part of its text."""
+        """Begin an answer.
+
+        Args:
+            head: The fields that every chunk begins with.
+            index: The number of this answer among several.
+            with_stop: Include the stop string that ended the answer in its text.
+        """
         self._head = head
         self._index = index
         self._with_stop = with_stop
@@ -403,7 +427,7 @@ class ChatWriter:
         yield self._chunk({"role": "assistant", "content": ""})
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
-        """Take an event; yields what it adds to a stream."""
+        """Process one event and yield the chunks it adds to a stream."""
         match event:
             case TextDelta(text, logprobs):
                 told = [likely(it) for it in logprobs]
@@ -414,7 +438,7 @@ class ChatWriter:
                 self._reasoning.append(text)
                 yield self._chunk({"reasoning_content": text})
             case WasReasoning():
-                # A stream cannot take text back; a whole answer has it where it belongs.
+                # A stream cannot take text back, but a whole answer moves it to the reasoning.
                 self._reasoning, self._text = [*self._reasoning, *self._text], []
             case ToolCallDelta() | ToolCall():
                 yield from self._take_call(event)
@@ -427,7 +451,7 @@ class ChatWriter:
                 yield with_notes(last, event.notes)
 
     def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
-        """Take a piece of a call, or all of it, which is told where no pieces were."""
+        """Process a piece of a tool call, or a whole one, which is sent only if no pieces were."""
         match call:
             case ToolCallDelta(index, name, id_, arguments):
                 if index not in self._begun:
@@ -482,7 +506,7 @@ class ChatWriter:
 
 
 class TextWriter(ChatWriter):
-    """Writes one answer as a completion of a raw prompt."""
+    """One answer, written as a completion of a raw prompt."""
 
     kind = "text_completion"
 
@@ -516,7 +540,7 @@ class TextWriter(ChatWriter):
         }
 
     def _text_chunk(self, chunk: dict[str, Any], told: list[_OldLogprob]) -> dict[str, Any]:
-        """Write a chunk of a chat completion as one of a completion."""
+        """Turn a chunk of a chat completion into one of a completion."""
         (choice,) = chunk["choices"]
         delta = choice.pop("delta")
         text = delta.get("content", delta.get("reasoning_content", ""))
@@ -524,7 +548,7 @@ class TextWriter(ChatWriter):
         return {**chunk, "object": self.kind, "choices": choices}
 
     def _placed(self, tokens: Sequence[TokenLogprob]) -> list[_OldLogprob]:
-        """Find where tokens begin in the text, which they end together with."""
+        """Find the offsets of the last tokens, which end where the text ends."""
         lengths = [len(self._decoder.feed(it.raw)) for it in tokens]
         place = self._length - sum(lengths)
         placed = []
@@ -535,7 +559,7 @@ class TextWriter(ChatWriter):
 
 
 def head(prefix: str, model: str) -> dict[str, Any]:
-    """Return what all chunks of a completion and the whole of it begin with."""
+    """Return the fields that the chunks of a completion and the whole answer begin with."""
     return {
         "id": new_id(prefix),
         "created": int(time.time()),
@@ -545,18 +569,22 @@ def head(prefix: str, model: str) -> dict[str, Any]:
 
 
 def with_notes(body: dict[str, Any], notes: Iterable[str]) -> dict[str, Any]:
-    """Return an answer with more `notes` on what was done otherwise than it was asked."""
+    """Add notes to an answer about anything that was done differently from the request."""
     told = list(dict.fromkeys([*body.get("notes", ()), *notes]))
     return {**body, "notes": told} if told else body
 
 
 def new_id(prefix: str) -> str:
-    """Make an id that tells nothing. prefix: how those of its kind begin."""
+    """Make a random id that reveals nothing, with this prefix."""
     return prefix + token_hex(12)
 
 
 def usage(done: Sequence[Done], count: int) -> dict[str, Any]:
-    """Sum up the tokens of a request's answers. count: those to each prompt, which counts once."""
+    """Add up the tokens of a request's answers.
+
+    Args:
+        count: The number of answers per prompt; each prompt counts once.
+    """
     written = sum(it.usage.completion_tokens for it in done)
     read = sum(it.usage.prompt_tokens for it in done[::count])
     cached = sum(it.usage.cached_tokens for it in done[::count])
@@ -574,7 +602,7 @@ def usage(done: Sequence[Done], count: int) -> dict[str, Any]:
 
 
 def likely(token: TokenLogprob) -> dict[str, Any]:
-    """Write the probability of a token, and of the likeliest at its place."""
+    """Describe the log probability of a token and of the likeliest tokens in its place."""
     return {
         "token": spelled(token),
         "logprob": token.logprob,
@@ -587,10 +615,10 @@ def likely(token: TokenLogprob) -> dict[str, Any]:
 
 
 def spelled(token: TokenLogprob, before: str = "") -> str:
-    """Return a token's text, or its bytes where they are no whole characters, as OpenAI does.
+    """Return a token's text, or its bytes if they are not whole characters, as OpenAI does.
 
     Args:
-        before: What stands before bytes that are spelled out.
+        before: The prefix for bytes that are spelled out.
     """
     try:
         return token.raw.decode()
@@ -599,7 +627,7 @@ def spelled(token: TokenLogprob, before: str = "") -> str:
 
 
 def _old_logprobs(told: Sequence[_OldLogprob]) -> dict[str, Any] | None:
-    """Write probabilities as completions have them: a list for each kind of value."""
+    """Write log probabilities in the form of completions: one list per kind of value."""
     if not told:
         return None
     return {
@@ -611,7 +639,7 @@ def _old_logprobs(told: Sequence[_OldLogprob]) -> dict[str, Any] | None:
 
 
 def _old_likeliest(token: TokenLogprob) -> dict[str, float] | None:
-    """Write the likeliest tokens, with the one that was drawn; None where nothing is known."""
+    """Write the likeliest tokens and the sampled one; None if nothing is known."""
     if math.isnan(token.logprob):
         return None
     found: dict[str, float] = {}
@@ -621,7 +649,7 @@ def _old_likeliest(token: TokenLogprob) -> dict[str, float] | None:
 
 
 def error_body(status: int, code: str, text: str, field: str) -> dict[str, Any]:
-    """Write an error as OpenAI's clients read it."""
+    """Return an error body in OpenAI's format."""
     kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
     kind = kinds.get(status, "server_error" if status >= 500 else "invalid_request_error")
     return {"error": {"message": text, "type": kind, "param": field or None, "code": code}}

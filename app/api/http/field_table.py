@@ -1,10 +1,10 @@
-"""The request fields of other servers: which are honoured, ignored or refused.
+"""The request fields of other servers: which ones are honoured, ignored or refused.
 
 Sources: the API references of OpenAI and Anthropic, llama.cpp's `tools/server/server-schema.cpp`,
 the `protocol.py` files of vLLM and SGLang, Ollama's `docs/api.md`, and OpenRouter's parameters.
 
-A field is honoured when a request class declares it. This table names all of those, and the fields
-that no class declares. `resources/docs/server.md` shows the table; a test compares the two.
+A field is honoured if a request class declares it. This table lists those fields and the ones that
+no class declares. `resources/docs/server.md` shows the table; a test compares the two.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ class FieldGroup:
     """Fields that are treated alike.
 
     Attributes:
-        names: The fields, separated by blanks.
+        names: The fields, separated by spaces.
         of: The servers or APIs that have them.
         why: The reason, or how they are honoured, as half a sentence for the guide.
-        unless: Tells whether a value asks for nothing, so that a refused field is let through.
-        at: The endpoints for which the group counts, by the names in `Endpoint`; all if empty.
+        unless: Returns True for a value that asks for nothing, so that a refused field is let
+            through.
+        at: The endpoints that the group applies to, as in `_PLACES`; all if empty.
     """
 
     treatment: Treatment
@@ -57,12 +58,12 @@ def _true(value: Any) -> bool:
 
 
 _CHAIN: Final = ("penalties", "top_k", "top_p", "min_p", "temperature")
-"""The samplers that Hearth has, in its order."""
+"""Hearth's samplers, in its order."""
 _LETTERS: Final = {"e": "penalties", "k": "top_k", "p": "top_p", "m": "min_p", "t": "temperature"}
 
 
 def _usual_samplers(value: Any) -> bool:
-    """Tell whether a list of samplers applies Hearth's own in Hearth's own order."""
+    """Return whether a list of samplers includes all of Hearth's, in Hearth's order."""
     if isinstance(value, str):
         value = [_LETTERS.get(letter, letter) for letter in value]
     if not isinstance(value, list):
@@ -310,7 +311,7 @@ GROUPS: Final = (
 )
 
 LIMITED: Final = ("temperature", "top_p", "min_p", "repeat_penalty")
-"""The numbers that have the limits of the app's settings of the same name."""
+"""The numeric fields with the same limits as the app's settings of the same name."""
 
 _BY_NAME: Final = {
     name: [group for group in GROUPS if name in group.names.split()]
@@ -326,7 +327,7 @@ _PLACES: Final[Mapping[str, str]] = {
 
 
 def judge(endpoint: str, extra: Mapping[str, Any]) -> tuple[str, ...]:
-    """Judge the fields of a request that its class does not declare.
+    """Check the fields of a request that its class does not declare.
 
     Args:
         endpoint: One of “chat”, “completions”, “responses” and “messages”.
@@ -360,7 +361,7 @@ def refusal(name: str, why: str) -> BadRequest:
 
 
 def names(treatment: Treatment) -> Iterator[str]:
-    """Yield the fields that are treated like this."""
+    """Yield the fields with this treatment."""
     for group in GROUPS:
         if group.treatment == treatment:
             yield from group.names.split()
@@ -381,7 +382,7 @@ def _lines() -> Iterable[str]:
 
 
 def limits_markdown() -> str:
-    """Write the limits of numbers for the guide: those that the app's own settings have."""
+    """Write the table of numeric limits for the guide: the limits of the app's settings."""
     limits = setting_fields()
     rows = ["| Field | From | To |", "|---|---|---|"]
     for name in LIMITED:

@@ -1,4 +1,4 @@
-"""The bodies of requests: JSON read within limits, and its values checked in words that help."""
+"""Request bodies: JSON read within limits, and values checked with helpful error messages."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from app.api.http.request import BadRequest
 from engines.dialect.values import whole
 
 MAX_DEPTH: Final = 64
-"""Arrays and objects inside one another; a schema of a tool has some ten."""
+"""Maximum nesting of arrays and objects; the schema of a tool has about ten levels."""
 
 
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z|\\\Z)', re.DOTALL)
-"""A string, or what is left of a body that ends in one: so no part of it is looked at twice."""
+"""A string, or an unfinished one at the end of the body, so that no part is scanned twice."""
 _BRACKET: Final = re.compile(rb"[\[\]{}]")
 _HALVES: Final = (b"\\u", b"\xed", b"\x00")
-"""How half a character may begin: spelled out, in UTF-8, or in an encoding with NULs."""
+"""How half of a surrogate pair can begin: escaped, in UTF-8, or in an encoding with NUL bytes."""
 
 
 class Fields(BaseModel):
-    """A part of a request. What is not named is left alone: clients send much for other servers."""
+    """A part of a request. Unknown fields are ignored: clients send many for other servers."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, value: object) -> object:
-        """Leave out what is null: many clients send each field that they know, set or not."""
+        """Drop fields that are null: many clients send every field they know, set or not."""
         if not isinstance(value, dict):
             return value
         return {name: it for name, it in value.items() if it is not None}
@@ -41,7 +41,7 @@ F = TypeVar("F", bound=Fields)
 
 
 def read_json(body: bytes) -> dict[str, Any]:
-    """Read a request's body. Raises BadRequest."""
+    """Parse a request's body. Raises BadRequest."""
     if _depth(body) > MAX_DEPTH:
         raise BadRequest(
             "The request is nested too deep.",
@@ -56,13 +56,13 @@ def read_json(body: bytes) -> dict[str, Any]:
         ) from error
     if not isinstance(value, dict):
         raise BadRequest("The request is no JSON object.", "It is something else.", "Send one.")
-    # A client that cuts a text by UTF-16, as JavaScript does, may leave half a character.
+    # A client that cuts a text by UTF-16 units, as JavaScript does, can leave half a character.
     repaired: dict[str, Any] = _repaired(value) if any(it in body for it in _HALVES) else value
     return repaired
 
 
 def _repaired(value: Any) -> Any:
-    """Put U+FFFD in the place of halves of characters, which nothing can encode."""
+    """Replace lone surrogates, which cannot be encoded, with U+FFFD."""
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, list):
@@ -73,13 +73,15 @@ def _repaired(value: Any) -> Any:
 
 
 def check(kind: type[F], value: object, within: str = "") -> F:
-    """Check a part of a request, or all of it.
+    """Validate a request, or a part of one.
 
     Args:
-        within: The field whose value this is; "" for a whole request.
+        kind: The class to validate it with.
+        value: The value.
+        within: The field that has this value; "" for a whole request.
 
     Raises:
-        BadRequest: With the first field that is wrong.
+        BadRequest: The first field that is wrong.
     """
     try:
         return kind.model_validate(value)
@@ -95,21 +97,21 @@ def check(kind: type[F], value: object, within: str = "") -> F:
 
 
 def object_of(value: object, where: str) -> Mapping[str, Any]:
-    """Return a part of a request that has to be an object. Raises BadRequest."""
+    """Return a part of a request as an object. Raises BadRequest if it is not one."""
     if not isinstance(value, Mapping):
         raise _other(where, "an object")
     return value
 
 
 def objects_of(value: object, where: str) -> list[Mapping[str, Any]]:
-    """Return a part of a request that has to be a list of objects. Raises BadRequest."""
+    """Return a part of a request as a list of objects. Raises BadRequest if it is not one."""
     if not isinstance(value, list | tuple):
         raise _other(where, "a list")
     return [object_of(it, f"{where}.{number}") for number, it in enumerate(value)]
 
 
 def type_of(value: object, where: str, otherwise: str = "") -> str:
-    """Return the type that an object names, or else this one. Raises BadRequest."""
+    """Return an object's `type`, or `otherwise` if it has none. Raises BadRequest."""
     named = object_of(value, where).get("type")
     if named is None:
         return otherwise
@@ -128,9 +130,9 @@ def _other(where: str, wanted: str) -> BadRequest:
 
 
 def _depth(body: bytes) -> int:
-    """Count how deep arrays and objects lie inside one another, without reading them.
+    """Count the nesting depth of a JSON text without parsing it.
 
-    Python's reader has no limit of its own but the stack.
+    Python's parser has no limit of its own except the stack.
     """
     depth = deepest = 0
     for bracket in _BRACKET.findall(_STRING.sub(b"", body)):

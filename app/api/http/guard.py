@@ -1,8 +1,13 @@
-"""What stands before the API: who may ask, from where, how much and how often.
+"""The guard in front of the API: who can use it, from where, how much and how often.
 
-A request passes these checks in this order, and the app behind is called with its whole body: the
-Host it was sent to (a page can let a name of its own lead to this computer: DNS rebinding), the
-Origin of the page that sends it, its key, its client's limits, and its body's size and pace.
+A request passes these checks in this order; then the app behind is called with the whole body:
+
+- the Host that it was sent to (a web page can make its own domain name point to this computer: DNS
+  rebinding),
+- the Origin of the page that sends it,
+- its key,
+- its client's limits,
+- the size and the pace of its body.
 """
 
 from __future__ import annotations
@@ -31,14 +36,14 @@ from app.net.values.hosts import is_loopback
 from engines.errors import UserError
 
 HEALTH: Final = "/health"
-"""The one path without a key: it says that the server is there, and nothing else."""
+"""The one path that needs no key: it reveals only that the server is running."""
 
 METRICS: Final = "/metrics"
-"""A monitor asks for it every few seconds, which would push all else out of the list of uses."""
+"""Not recorded as a use: a monitor asks every few seconds and would crowd out everything else."""
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?", re.ASCII)
 _ABSOLUTE: Final = re.compile(rb"(https?)://([^/]*)(/.*)?", re.IGNORECASE | re.DOTALL)
-"""A target with the server's address in it, as programs send it to a proxy."""
+"""A request target that includes the server's address, as programs send it to a proxy."""
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "OPTIONS"})
 _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _PORTS: Final = {"http": 80, "https": 443}
@@ -48,18 +53,24 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 ErrorBody = Callable[[str, int, str, str], Mapping[str, Any]]
-"""Writes an error as the protocol of a path has it: (path, status, kind, message)."""
+"""Builds an error body in the protocol of a path: (path, status, kind, message)."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What is let through.
+    """The rules for letting requests through.
 
-    exposed: other computers can connect. needs_token: False lets all programs of this computer
-    ask. names: hosts by which it is called, besides the addresses. sites: origins whose pages may
-    ask, as browsers write them. body_bytes: the longest body; Anthropic's API has the same. body_s:
-    seconds for a body to arrive. wrong_s: seconds that the first wrong key of a minute waits for
-    its refusal; each further one waits twice as long, up to `longest_s`. waiting: how many may.
+    Attributes:
+        exposed: Whether other computers can connect.
+        needs_token: If False, every program on this computer is let in.
+        names: Host names of this server, besides its addresses.
+        sites: Origins whose pages are let in, as browsers write them.
+        body_bytes: Maximum body size; Anthropic's API has the same.
+        body_s: Maximum time in seconds for a body to arrive.
+        wrong_s: Delay in seconds before the first wrong key within a minute is refused; each
+            further one waits twice as long.
+        longest_s: Maximum of that delay, in seconds.
+        waiting: Maximum number of wrong keys that wait at once.
     """
 
     exposed: bool = False
@@ -74,7 +85,7 @@ class Rules:
 
 
 class ClientKeys(Protocol):
-    """The part of `app.api.services.api_keys.ApiKeys` that the guard uses; called in threads."""
+    """The part of `app.api.services.api_keys.ApiKeys` that the guard uses; called on threads."""
 
     def owner(self) -> ApiClient: ...
     def identify(self, key: str) -> ApiClient | None: ...
@@ -83,9 +94,10 @@ class ClientKeys(Protocol):
 
 @dataclass
 class UseInProgress:
-    """What the app says of a request as it answers: `request.state.use`.
+    """What the app reports about a request while answering it, in `request.state.use`.
 
-    received: bytes of its body, which the guard has counted.
+    Attributes:
+        received: Bytes of the body, counted by the guard.
     """
 
     model: str = ""
@@ -95,7 +107,7 @@ class UseInProgress:
 
 
 class Refused(Exception):
-    """A request that goes no further. message: what, why and what to do, for the client's user."""
+    """A refused request. The message says what, why and what to do, for the client's user."""
 
     def __init__(
         self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None
@@ -109,7 +121,11 @@ class Refused(Exception):
 
 @dataclass
 class _Pace:
-    """The wrong keys of one address within a minute. since: when the first came, in seconds."""
+    """The wrong keys from one address within a minute.
+
+    Attributes:
+        since: When the first one came, in seconds on the monotonic clock.
+    """
 
     since: float
     count: int = 0
@@ -117,17 +133,21 @@ class _Pace:
 
 @dataclass
 class _Load:
-    """The requests of one client. starts: of those within the last minute, in seconds."""
+    """The requests of one client.
+
+    Attributes:
+        starts: When those of the last minute began, in seconds on the monotonic clock.
+    """
 
     running: int = 0
     starts: deque[float] = field(default_factory=deque)
 
 
 class ApiGuard:
-    """An ASGI app round another; the API's own code is told in `request.state` who asks.
+    """An ASGI app that wraps the API and tells it in `request.state` who is asking.
 
-    `request.state.client` is the `ApiClient`, `request.state.use` a `UseInProgress` to fill in.
-    Called on one event loop.
+    `request.state.client` is the `ApiClient`, and `request.state.use` a `UseInProgress` to fill in.
+    Runs on one event loop.
     """
 
     def __init__(self, app: ASGIApp, rules: Rules, keys: ClientKeys, error_body: ErrorBody) -> None:
@@ -135,7 +155,7 @@ class ApiGuard:
         self._rules = rules
         self._keys = keys
         self._error_body = error_body
-        # Threads of its own: those that write answers may all be at work.
+        # Its own threads, because those that write answers can all be busy.
         self._threads = anyio.CapacityLimiter(4)
         self._loads: dict[str, _Load] = {}
         self._wrong: dict[str, _Pace] = {}
@@ -149,7 +169,7 @@ class ApiGuard:
             await self._handle(scope, receive, send)
 
     def end_running(self) -> None:
-        """End the answers that are being written: their clients are told that the server ends."""
+        """End the running answers; their clients are told that the server is stopping."""
         for running in tuple(self._running):
             running.cancel()
 
@@ -186,17 +206,17 @@ class ApiGuard:
                 await self._note(scope, client.name, use, reply, started, clock)
 
     def _with_own_path(self, scope: Scope) -> Scope:
-        """Take this server's address out of a target, where a client writes it for a proxy."""
+        """Remove this server's address from the target, if a client sent it as to a proxy."""
         found = _ABSOLUTE.fullmatch(scope["raw_path"])
         if found is None:
             return scope
         scheme, host, path = found[1].decode(), found[2].decode("ascii"), found[3] or b"/"
         if scheme.lower() != scope["scheme"] or not self._is_here(scope, host):
-            return scope  # nothing lies there
+            return scope  # the path then matches no route
         return {**scope, "path": unquote(path.decode("ascii")), "raw_path": path}
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:
-        """Refuse a request that was sent to another name than this server has."""
+        """Refuse a request that was sent to a name that is not this server's."""
         sent_to = headers.getlist("host")
         if len(sent_to) == 1 and self._is_here(scope, sent_to[0]):
             return
@@ -208,21 +228,21 @@ class ApiGuard:
         )
 
     def _is_here(self, scope: Scope, sent_to: str) -> bool:
-        """Tell whether a host, with a port or without, is this server."""
+        """Return whether a host, with or without a port, is this server."""
         match = _HOST.fullmatch(sent_to.lower())
         if match is None:
             return False
         host, port = match[1].strip("[]"), int(match[2] or _PORTS[scope["scheme"]])
         if host in self._rules.names:
             return True
-        # A page cannot let an address lead elsewhere, only a name. With others in between, the
-        # port may be another than here.
+        # A page can make a name point elsewhere, but not an address. With a proxy or a port forward
+        # in between, the port can differ from ours.
         if is_loopback(host) and (port == scope["server"][1] or self._rules.exposed):
             return True
         return self._rules.exposed and _is_address(host)
 
     def _check_origin(self, headers: Headers) -> dict[str, str]:
-        """Refuse pages of sites that are not listed; returns what those that are may be told."""
+        """Refuse pages of sites that are not listed. Return the CORS headers for one that is."""
         origins = headers.getlist("origin")
         if not origins:
             return {}
@@ -236,7 +256,7 @@ class ApiGuard:
         return {"access-control-allow-origin": origins[0], "vary": "Origin"}
 
     async def _caller(self, scope: Scope, headers: Headers) -> ApiClient:
-        """Return whose key came with a request."""
+        """Return the client whose key came with the request. Raises Refused."""
         keys = list(_keys_of(headers))
         for key in keys:
             try:
@@ -244,7 +264,7 @@ class ApiGuard:
             except Refused:
                 if self._rules.needs_token:
                     raise
-                break  # a locked keyring keeps nobody out where no token is asked for
+                break  # without a token to check, a locked keyring locks nobody out
             if client is not None:
                 return client
         if not self._rules.needs_token:
@@ -261,7 +281,7 @@ class ApiGuard:
         )
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
-        """Call what asks the keyring or the database, which may wait."""
+        """Call a function on a thread; the keyring or the database can block it. Raises Refused."""
         try:
             return await anyio.to_thread.run_sync(function, limiter=self._threads)
         except UserError as error:
@@ -269,7 +289,7 @@ class ApiGuard:
             raise Refused(503, "keys_unreadable", str(error)) from error
 
     async def _slow_down(self, scope: Scope) -> None:
-        """Let a wrong key wait. A right one never does, whatever came before it."""
+        """Delay the refusal of a wrong key. A right key never waits, whatever came before it."""
         address, now = _address(scope), time.monotonic()
         self._wrong = {
             name: pace for name, pace in self._wrong.items() if now - pace.since < _MINUTE_S
@@ -294,7 +314,7 @@ class ApiGuard:
 
     @contextmanager
     def _place(self, client: ApiClient) -> Iterator[None]:
-        """Count a request of a client. Raises Refused where it makes more than it may."""
+        """Count a client's running request. Raises Refused if the client is over its limits."""
         load, now = self._loads.setdefault(client.id, _Load()), time.monotonic()
         while load.starts and now - load.starts[0] >= _MINUTE_S:
             load.starts.popleft()
@@ -349,7 +369,7 @@ class ApiGuard:
         )
 
     async def _decoded(self, body: bytes, encoding: str) -> bytes:
-        """Return what a body is without its compression, within the same limit of size."""
+        """Decompress a body, within the same size limit."""
         if encoding == "identity":
             return body
         if encoding not in _COMPRESSED:
@@ -360,7 +380,7 @@ class ApiGuard:
                 "with gzip or deflate.",
             )
         most = self._rules.body_bytes
-        # It takes a while, in which other answers go on.
+        # On a thread: it takes a while, and other answers have to go on.
         plain = await anyio.to_thread.run_sync(
             _decompressed, body, encoding, most + 1, limiter=self._threads
         )
@@ -371,7 +391,7 @@ class ApiGuard:
         return plain
 
     async def _answer(self, scope: Scope, receive: _Body, reply: _Reply) -> None:
-        """Call the app; where the server ends before its answer does, its client is told."""
+        """Call the app. If the server stops before the answer ends, tell the client."""
         with anyio.CancelScope() as running:
             self._running.add(running)
             try:
@@ -390,10 +410,11 @@ class ApiGuard:
         if not reply.status:
             await reply.whole(refused.status, data, refused.headers)
         elif reply.is_stream:
-            # As both protocols tell of an error within a stream: https://platform.openai.com/docs
-            # /api-reference/responses-streaming, https://docs.anthropic.com/en/api/messages-streaming
+            # Both protocols report an error within a stream like this:
+            # https://platform.openai.com/docs/api-reference/responses-streaming,
+            # https://docs.anthropic.com/en/api/messages-streaming
             await reply.last(b"event: error\ndata: " + data + b"\n\n")
-        # A body of a known length cannot be told anything: its connection ends before it does.
+        # A body with a known length has no place for an error: its connection is closed early.
 
     async def _note(
         self,
@@ -404,7 +425,11 @@ class ApiGuard:
         started: float,
         clock: float,
     ) -> None:
-        """Write a use down. reply: None for one that is refused later, since its key is wrong."""
+        """Record a use.
+
+        Args:
+            reply: None for a request with a wrong key, which is recorded before it is refused.
+        """
         noted = ApiUse(
             started=started,
             seconds=time.monotonic() - clock,
@@ -428,7 +453,7 @@ class ApiGuard:
 
 
 _ANYONE: Final = ApiClient("", OWNER, "")
-"""A program that asks without a key, where none is needed."""
+"""The client for programs without a key, if none is needed."""
 _ENDING: Final = Refused(503, "server_ending", "Hearth’s server ends. Ask again when it is back.")
 _MISTAKE: Final = Refused(
     500,
@@ -438,7 +463,7 @@ _MISTAKE: Final = Refused(
 
 
 class _Body:
-    """A request's body that was read already; then what the connection tells."""
+    """The receive channel of a request whose body was read already; then that of the connection."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -452,9 +477,12 @@ class _Body:
 
 
 class _Reply:
-    """The way back to the client. status: as it was sent, 0 before; sent: bytes of its body.
+    """The send channel to the client.
 
-    headers: added to the app's.
+    Attributes:
+        headers: Headers that are added to the app's.
+        status: The status that was sent; 0 before.
+        sent: Bytes of the body that were sent.
     """
 
     def __init__(self, send: Send) -> None:
@@ -479,7 +507,7 @@ class _Reply:
         await self._send(message)
 
     async def whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Send a refusal. What is left of the request is not read: the connection ends."""
+        """Send a refusal and close the connection: the rest of the request is not read."""
         told = {
             "content-type": "application/json",
             "content-length": str(len(body)),
@@ -490,12 +518,12 @@ class _Reply:
         await self({"type": "http.response.body", "body": body})
 
     async def last(self, data: bytes) -> None:
-        """End a stream that has begun with this."""
+        """End a stream that has begun, with this as its last data."""
         if not self._ended:
             await self({"type": "http.response.body", "body": data})
 
     async def preflight(self, headers: Headers) -> None:
-        """Tell a browser what a listed site may send: any header, since no cookie is ever read."""
+        """Tell a browser what a listed site can send: any header, as cookies are never read."""
         told = {
             "access-control-allow-methods": "GET, POST, DELETE",
             "access-control-allow-headers": headers.get("access-control-request-headers", ""),
@@ -506,7 +534,7 @@ class _Reply:
 
 
 def _require_one_length(headers: Headers) -> None:
-    """Refuse a body with two lengths: who stands between may have read the other one."""
+    """Refuse a body with two lengths: a proxy in between could have used the other one."""
     if "transfer-encoding" in headers and "content-length" in headers:
         raise Refused(
             400,
@@ -517,9 +545,9 @@ def _require_one_length(headers: Headers) -> None:
 
 
 def _decompressed(body: bytes, encoding: str, most: int) -> bytes | None:
-    """Decompress a body up to this many bytes; None where it is not whole.
+    """Decompress a body up to `most` bytes; None if it is incomplete or not compressed like this.
 
-    Some clients send “deflate” without the header of zlib that the standard asks for.
+    Some clients send “deflate” without the zlib header that the standard requires.
     """
     for bits in (zlib.MAX_WBITS | 32, *((-zlib.MAX_WBITS,) if encoding == "deflate" else ())):
         reader = zlib.decompressobj(bits)
@@ -541,13 +569,13 @@ def _is_preflight(scope: Scope, headers: Headers) -> bool:
 
 
 def _require_no_body(headers: Headers) -> None:
-    """Refuse a body where nobody reads it, as it could be endless."""
+    """Refuse a body that nobody would read, because it could be endless."""
     if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
         raise Refused(413, "too_large", "No body belongs to this request. Send it without one.")
 
 
 def _keys_of(headers: Headers) -> Iterator[str]:
-    """List the keys of a request: where OpenAI's clients put it, and where Anthropic's do."""
+    """Yield a request's keys, from the headers of OpenAI's clients and of Anthropic's."""
     for value in headers.getlist("authorization"):
         scheme, _, key = value.partition(" ")
         if scheme.lower() == "bearer" and key.strip():

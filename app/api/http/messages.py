@@ -1,4 +1,4 @@
-"""Anthropic's messages: requests read, answers written.
+"""Anthropic's messages: reads requests, writes answers.
 
 Source: Anthropic's API reference, "Messages" and "Streaming messages".
 """
@@ -44,8 +44,10 @@ from engines.types import (
 )
 
 BILLING: Final = "x-anthropic-billing-header:"
-"""How a block of Claude Code's begins that is for the company's bills, and never for a model: it
-differs with every request, and all that stands behind it would be read anew."""
+"""The beginning of a block that Claude Code sends for Anthropic's billing, not for the model.
+
+It differs with every request, so everything after it would have to be read again.
+"""
 STOPPED: Final[Mapping[str, str]] = {
     "stop": "end_turn",
     "tool": "tool_use",
@@ -54,21 +56,25 @@ STOPPED: Final[Mapping[str, str]] = {
     "cancelled": "end_turn",
 }
 UNTOLD: Final = "hearth"
-"""The signature of thinking: it stays here, and nobody has to be convinced of it."""
+"""The signature of thinking blocks; they stay here, so nothing ever verifies it."""
 
 
 class ThreadUnsupported(BadRequest):
-    """Messages that would only add to what the server keeps: clients send all of them then."""
+    """A request that only adds to messages kept by the server; clients then send all of them."""
 
     code = "thread_unsupported_request"
 
 
 class MessageFields(Fields):
+    """One message of a request."""
+
     role: Literal["user", "assistant", "system"]
     content: str | list[dict[str, Any]]
 
 
 class ToolFields(Fields):
+    """One tool of a request."""
+
     type: str = "custom"
     name: str = Field("", max_length=256)
     description: str | None = None
@@ -76,28 +82,36 @@ class ToolFields(Fields):
 
 
 class ChoiceFields(Fields):
+    """Anthropic's `tool_choice`."""
+
     type: str = "auto"
     name: str = ""
     disable_parallel_tool_use: bool = False
 
 
 class ThinkingFields(Fields):
+    """Anthropic's `thinking`."""
+
     type: Literal["enabled", "disabled", "adaptive"]
     budget_tokens: int | None = Field(None, ge=1)
 
 
 class OutputFormat(Fields):
+    """The `format` in `output_config`."""
+
     type: Literal["json_schema"]
     schema_: dict[str, Any] = Field(alias="schema")
 
 
 class OutputFields(Fields):
+    """Anthropic's `output_config`."""
+
     effort: str | None = None
     format: OutputFormat | None = None
 
 
 class CountFields(Fields):
-    """What the counting of tokens has, too."""
+    """The fields of a request to count tokens; requests for messages have them too."""
 
     model: str = Field(min_length=1, max_length=512)
     messages: list[MessageFields] = Field(min_length=1, max_length=100_000)
@@ -110,6 +124,8 @@ class CountFields(Fields):
 
 
 class MessagesFields(AnswerFields, CountFields):
+    """The fields of a request for a message."""
+
     model_config = ConfigDict(extra="allow")
     endpoint: ClassVar = "messages"
 
@@ -118,9 +134,9 @@ class MessagesFields(AnswerFields, CountFields):
 
 
 def read_messages(fields: CountFields, intake: Intake) -> ApiRequest:
-    """Read a request for a message, or for the count of its tokens.
+    """Read a request for a message, or for its token count.
 
-    Raises BadRequest, DocumentNotRead, Cancelled.
+    Raises BadRequest, DocumentNotRead and Cancelled.
     """
     if fields.thread is not None:
         raise ThreadUnsupported(
@@ -189,7 +205,7 @@ def _system(system: str | Sequence[Mapping[str, Any]] | None) -> Iterator[Messag
 
 
 def _messages(messages: Sequence[MessageFields], intake: Intake) -> list[Message]:
-    """Read the messages. Raises BadRequest, also where nothing in them says anything."""
+    """Read the messages. Raises BadRequest, also if none of them has any content."""
     found: list[Message] = []
     asked: dict[str, str] = {}
     for number, it in enumerate(messages):
@@ -209,9 +225,10 @@ def _blocks(
     asked: dict[str, str],
     intake: Intake,
 ) -> Iterator[Message]:
-    """Split a message's blocks: results come first, then its text, thoughts and calls.
+    """Split a message's blocks: tool results come first, then text, reasoning and calls together.
 
-    asked: the names of the tools that were asked for so far, by the ids of their calls.
+    Args:
+        asked: Names of the tools called so far, by the ids of their calls; calls here are added.
     """
     own = ContentBuilder("\n\n")
     thoughts: list[str] = []
@@ -247,12 +264,16 @@ def _blocks(
 
 
 class CallFields(Fields):
+    """A `tool_use` block."""
+
     id: str
     name: str
     input: Any = Field(default_factory=dict)
 
 
 class ResultFields(Fields):
+    """A `tool_result` block."""
+
     tool_use_id: str
     content: str | list[dict[str, Any]] | None = None
     is_error: bool | None = None
@@ -270,7 +291,7 @@ def _result(result: ResultFields, where: str, intake: Intake) -> Content:
 
 
 def _add(own: ContentBuilder, block: Mapping[str, Any], where: str, intake: Intake) -> None:
-    """Add a block of text, a picture or a file."""
+    """Add a block of text, a picture or a document."""
     match block.get("type"):
         case "text" | "tool_reference":
             own.add_text(_text(block))
@@ -305,7 +326,7 @@ def _add_document(
 
 
 def _source(block: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """Return where a block's data is; only what is in the request can be used."""
+    """Return a block's source. Raises BadRequest unless its data is in the request itself."""
     source = block.get("source")
     source = source if isinstance(source, Mapping) else {}
     if type_of(source, f"{where}.source") in {"url", "file"}:
@@ -321,9 +342,9 @@ def _text(part: Mapping[str, Any]) -> str:
 
 
 class MessageWriter:
-    """Writes one answer as a message: `take` yields the events of a stream, `whole` is all of it.
+    """One answer, written as a message: `take` yields stream events, `whole` returns all of it.
 
-    A block opens with its first piece and closes before the next.
+    A block opens with its first piece and closes before the next block.
     """
 
     def __init__(self, model: str, notes: Sequence[str] = ()) -> None:
@@ -346,7 +367,7 @@ class MessageWriter:
         return iter(())
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
-        """Take an event; yields what it adds to a stream."""
+        """Process one event and yield the events it adds to a stream."""
         match event:
             case PromptReady(prompt, cached):
                 started = {**self._message, "content": []}
@@ -361,13 +382,13 @@ class MessageWriter:
             case ToolCallDelta() | ToolCall():
                 yield from self._take_call(event)
             case WasReasoning():
-                # A stream cannot take text back; a whole message has it where it belongs.
+                # A stream cannot take text back, but a whole message turns it into thinking.
                 yield from self._closed()
                 self._blocks[:] = [_as_thinking(block) for block in self._blocks]
             case Done():
                 yield from self._closed()
                 if self._calling:
-                    # It was cut off within its arguments: there is nothing to carry out.
+                    # The call was cut off within its arguments, so it cannot be carried out.
                     self._blocks.pop()
                 if not self._blocks:
                     yield from self._opened({"type": "text", "text": ""})
@@ -384,7 +405,7 @@ class MessageWriter:
                 yield {"type": "message_stop"}
 
     def whole(self) -> dict[str, Any]:
-        """Return all of it, once `Done` was taken."""
+        """Return the whole message; call it after `Done`."""
         return self._message
 
     def _opened(self, block: dict[str, Any], *, anew: bool = False) -> Iterator[dict[str, Any]]:
@@ -400,7 +421,7 @@ class MessageWriter:
         self._blocks.append(block)
 
     def _take_call(self, call: ToolCallDelta | ToolCall) -> Iterator[dict[str, Any]]:
-        """Take a piece of a call, or the whole of it, which is told where no pieces were."""
+        """Process a piece of a tool call, or a whole one, which is sent only if no pieces were."""
         told, said = self._calling, call.arguments
         if not self._calling:
             made = {"type": "tool_use", "id": call.id or new_id("toolu_"), "name": call.name}
@@ -436,7 +457,7 @@ def _as_thinking(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """Read a call's arguments; what is no JSON object is handed on as it was written."""
+    """Parse a call's arguments; pass on anything but a JSON object as it was written."""
     try:
         value = json.loads(arguments or "{}")
     except ValueError:
@@ -445,7 +466,7 @@ def _input(arguments: str) -> dict[str, Any]:
 
 
 def _usage(usage: Usage) -> dict[str, Any]:
-    """Write token counts: here what was read anew and what was cached are told apart."""
+    """Write token counts; this protocol lists cached prompt tokens apart from the others."""
     return {
         "input_tokens": usage.prompt_tokens - usage.cached_tokens,
         "cache_creation_input_tokens": 0,
@@ -455,7 +476,7 @@ def _usage(usage: Usage) -> dict[str, Any]:
 
 
 def error_body(status: int, code: str, text: str) -> dict[str, Any]:
-    """Write an error as Anthropic's clients read it; `details` are what they act upon."""
+    """Return an error body in Anthropic's format; clients act on its `details`."""
     kinds = {
         401: "authentication_error",
         403: "permission_error",

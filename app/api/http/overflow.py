@@ -1,9 +1,9 @@
-"""Prompts that do not fit the context, told in the words that clients of each protocol look for.
+"""Errors for prompts that do not fit the context, in the words that clients look for.
 
-They shorten the conversation by themselves then, or ask another model. OpenAI's two APIs and
-Anthropic's have a sentence each. LiteLLM, LangChain and most agents look for that of chat
-completions or its code; Claude Code reads the two numbers of Anthropic's; Codex wants the code in
-the last event of a stream.
+Clients then shorten the conversation by themselves or use another model. OpenAI's two APIs and
+Anthropic's each have a sentence of their own. LiteLLM, LangChain and most agents look for the
+sentence of chat completions or its code; Claude Code reads the two numbers in Anthropic's; Codex
+expects the code in the last event of a stream.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Final
 from engines.errors import TooManyTokens
 
 CODE: Final = "context_length_exceeded"
-"""OpenAI's code for them."""
+"""OpenAI's code for these errors."""
 
 
 def openai_words(error: TooManyTokens) -> str:
-    """Write the error as OpenAI's chat completions have it, with Anthropic's sentence behind."""
+    """Return the error in the words of OpenAI's chat completions, then in Anthropic's."""
     return f"{_limit(error)} {anthropic_words(error)}"
 
 
 def responses_words(error: TooManyTokens) -> str:
-    """Write the error as OpenAI's responses have it."""
+    """Return the error in the words of OpenAI's responses."""
     return (
         "Your input exceeds the context window of this model. Please adjust your input and try "
         f"again. {openai_words(error)}"
@@ -30,7 +30,10 @@ def responses_words(error: TooManyTokens) -> str:
 
 
 def anthropic_words(error: TooManyTokens) -> str:
-    """Write the error as Anthropic's messages have it. Its limit leaves room for the answer."""
+    """Return the error in the words of Anthropic's messages.
+
+    The limit in it leaves out the tokens that are kept for the answer.
+    """
     if error.tokens is None or error.context is None:
         return f"prompt is too long: {error}"
     most = error.context - error.kept

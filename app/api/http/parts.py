@@ -1,7 +1,7 @@
-"""The content of a message: its parts of text, with its files in front and pictures in place.
+"""The content of a message: its text, with files before it and pictures in place.
 
-A file's text goes before what the message says, between fences with its name and place, as files go
-into a chat of the window: material, and never an instruction.
+The text of a file goes before the message's own, between fences with its name and place, as in a
+chat in the window. It is material, never an instruction.
 """
 
 from __future__ import annotations
@@ -18,29 +18,34 @@ from engines.types import Medium
 
 _TEXTS: Final = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 _THOUGHTS: Final = frozenset({"reasoning", "thinking", "reasoning_text", "reasoning.text"})
-"""Parts with the reasoning before an earlier answer."""
+"""The types of parts with the reasoning before an earlier answer."""
 _SEALED: Final = frozenset({"redacted_thinking", "reasoning.encrypted"})
 """Reasoning that only the server that wrote it can read."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a message says and shows. reasoning: what was thought before it."""
+    """The text and the media of a message.
+
+    Attributes:
+        reasoning: The reasoning before it.
+    """
 
     text: str = ""
     media: tuple[Medium, ...] = ()
     reasoning: str = ""
 
     def behind(self, words: str) -> Content:
-        """Return it with words before it."""
+        """Return the content with these words put before it."""
         media = tuple(replace(it, at=it.at + len(words)) for it in self.media)
         return replace(self, text=words + self.text, media=media)
 
 
 class ContentBuilder:
-    """Puts the parts of one message together. between: what stands between two texts."""
+    """Joins the parts of one message."""
 
     def __init__(self, between: str = "\n") -> None:
+        """Begin with no parts; `between` separates two texts."""
         self._between = between
         self._text = ""
         self._media: list[Medium] = []
@@ -54,13 +59,14 @@ class ContentBuilder:
         self._thoughts.append(text)
 
     def add_file(self, name: str, document: Document) -> None:
-        """Add what was read of a file: a picture or a sound where it stands, a text in front."""
+        """Add a file: a picture or a sound in place, a text before the message."""
         if document.medium is not None:
             self._media.append(replace(document.medium, at=len(self._text)))
         else:
             self._files[document.sha256] = (name, document)
 
     def built(self) -> Content:
+        """Return the content of all parts."""
         reasoning = "\n\n".join(self._thoughts)
         if not self._files:
             return Content(self._text, tuple(self._media), reasoning)
@@ -78,7 +84,7 @@ class ContentBuilder:
 
 
 def content_of(content: object, where: str, intake: Intake) -> Content:
-    """Read a message's content as OpenAI has it. Raises BadRequest, DocumentNotRead, Cancelled."""
+    """Read content in OpenAI's format. Raises BadRequest, DocumentNotRead and Cancelled."""
     if content is None or isinstance(content, str):
         return Content(content or "")
     built = ContentBuilder()
@@ -120,14 +126,14 @@ def _add(
 
 
 def _refuse_kept(part: Mapping[str, Any], where: str) -> None:
-    """Refuse what was given to another server to keep, or lies elsewhere."""
+    """Refuse a file that is kept by another server or lies at a URL."""
     for name in ("file_id", "file_url"):
         if part.get(name):
             raise elsewhere(str(part[name]), where)
 
 
 def no_such_part(kind: str, where: str) -> BadRequest:
-    """Make the error for a part that is neither text nor anything that can be read."""
+    """Return the error for a part of a type that cannot be read."""
     return BadRequest(
         f"A part of “{where}” cannot be used.",
         f"It is of the type “{kind[:60]}”, which no model gets here.",

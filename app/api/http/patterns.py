@@ -1,6 +1,6 @@
-"""Grammars for answers that follow a regular expression or are one of several texts: pure.
+"""Grammars for answers that match a regular expression or are one of several texts: pure.
 
-The grammars are GBNF, as a client's own `grammar` is, so that every engine takes them alike.
+The grammars are GBNF, like a client's own `grammar`, so every engine handles them alike.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _DEEPEST: Final = 50
 
 
 class UnreadablePattern(ValueError):
-    """A regular expression that no grammar can express. The text is half a sentence."""
+    """A regular expression that no grammar can express. Its message is half a sentence."""
 
 
 def choice_grammar(texts: Sequence[str]) -> str:
-    """Write the grammar of an answer that is exactly one of the texts."""
+    """Return the grammar of an answer that is exactly one of the texts."""
     return "root ::= " + " | ".join(map(_literal, texts))
 
 
 def regex_grammar(pattern: str) -> str:
-    """Write the grammar of an answer that matches a regular expression as a whole.
+    """Return the grammar of an answer that matches a regular expression as a whole.
 
     Raises:
         UnreadablePattern: The expression is wrong, or uses something other than characters, sets,
@@ -41,7 +41,7 @@ def regex_grammar(pattern: str) -> str:
 
 
 class _Reader:
-    """A reader of one regular expression, which writes GBNF as it goes."""
+    """A reader of one regular expression that writes GBNF as it goes."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern
@@ -72,7 +72,11 @@ class _Reader:
         return " ".join(items) or '""'
 
     def _ends(self) -> bool:
-        """Skip an anchor at the end of the expression or of one of its alternatives."""
+        """Skip an anchor at the end of the expression or of an alternative.
+
+        Returns:
+            Whether there was one.
+        """
         for anchor in ("$", "\\Z", "\\z"):
             behind = self._text[self._at + len(anchor) :][:1]
             if self._text.startswith(anchor, self._at) and behind in ("", "|"):
@@ -128,7 +132,7 @@ class _Reader:
 
     def _set(self) -> str:
         negated = self._skip("^")
-        members = [self._member()]  # “]” as the first of a set stands for itself
+        members = [self._member()]  # “]” as the first member stands for itself
         while not self._skip("]"):
             members.append(self._member())
         return f"[{'^' if negated else ''}{''.join(members)}]"
@@ -145,7 +149,7 @@ class _Reader:
         return f"{_shown(first)}-{_shown(last)}"
 
     def _one(self) -> str:
-        """Take a character of a set, or a class, which is returned with its backslash."""
+        """Read one member of a set: a character, or a class with its backslash."""
         char = self._text[self._at : self._at + 1]
         if not char:
             self._fail("a set is never closed")
@@ -159,7 +163,7 @@ class _Reader:
         return "\b" if self._skip("b") else self._escaped()
 
     def _escaped(self) -> str:
-        """Take what stands behind a backslash, and return the character that it means."""
+        """Read an escape after its backslash and return the character it stands for."""
         letter = self._text[self._at : self._at + 1]
         if found := _HEX.match(self._text, self._at):
             self._at = found.end()
@@ -184,7 +188,7 @@ def _literal(text: str) -> str:
 
 
 def _shown(char: str) -> str:
-    """Write one character of a text or a set of GBNF."""
+    """Write one character for a GBNF literal or set."""
     if char.isascii() and (char.isalnum() or char in " _.,:;/@#%&=+!?'"):
         return char
     code = ord(char)

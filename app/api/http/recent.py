@@ -1,8 +1,9 @@
-"""Remembers responses for a while, for those who go on from one or name its items by their ids.
+"""The memory of recent responses, for clients that continue one or refer to its items by id.
 
-In memory alone, within one limit for all clients together, and each for the client alone that
-asked. A response is remembered with its own input and the id of the one that it goes on from: so a
-conversation is stored once, however long it grows, and two responses can go on from the same one.
+Responses are kept in memory only, with one size limit for all clients together, and each is visible
+only to the client that asked for it. A response is kept with its own input and the id of the
+response that it continues. So a conversation is stored once, however long it grows, and two
+responses can continue the same one.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from app.api.http.request import BadRequest
 from app.base.errors import AppError
 
 REMEMBERED: Final = 64 * 1024 * 1024
-"""Bytes of responses, of their input with its pictures and of items, written as JSON."""
+"""Maximum bytes of responses, their input including pictures, and items, as JSON."""
 _OVERHEAD: Final = 512
-"""Bytes that each of them takes besides."""
+"""Extra bytes that each entry takes."""
 _SHOWN: Final = 60
-"""Characters of an id that are told to the client that asked for it."""
+"""Maximum characters of an id in an error message."""
 
 _MEMORY: Final = (
     "Hearth keeps the latest responses in memory only, each for the key that asked, until its "
@@ -32,23 +33,23 @@ _MEMORY: Final = (
 )
 
 Item = dict[str, Any]
-"""An item of a conversation, or a response, as a client gets it."""
+"""An item of a conversation, or a response, as the client sees it."""
 
 
 class ResponseNotFound(AppError):
-    """A response that is not remembered."""
+    """A response that is not in memory."""
 
     code = "response_not_found"
 
 
 class PreviousResponseNotFound(BadRequest):
-    """A response to go on from that is not remembered, with all that it goes on from itself."""
+    """A response to continue from that is not in memory, or one before it that is not."""
 
     code = "previous_response_not_found"
 
 
 class ListFields(Fields):
-    """How a list is asked for, page by page."""
+    """The query fields of a paged list."""
 
     limit: int = Field(20, ge=1, le=100)
     order: Literal["asc", "desc"] = "desc"
@@ -56,7 +57,12 @@ class ListFields(Fields):
 
 
 class _Entry(NamedTuple):
-    """An item or a response as JSON. given: a response's own input, as JSON; "" at an item."""
+    """An item or a response as JSON.
+
+    Attributes:
+        written: The item or the response.
+        given: A response's own input as JSON; "" for an item.
+    """
 
     written: str
     given: str
@@ -67,7 +73,7 @@ class _Entry(NamedTuple):
 
 
 class RecentResponses:
-    """All that is remembered. What was used longest ago is forgotten first; from any thread."""
+    """All that is remembered; the least recently used is dropped first. Safe from any thread."""
 
     def __init__(self, most: int = REMEMBERED) -> None:
         self._most = most
@@ -76,11 +82,11 @@ class RecentResponses:
         self._held = 0
 
     def of(self, client: str) -> ClientResponses:
-        """Return what is remembered for one client."""
+        """Return the memory of one client."""
         return ClientResponses(self, client)
 
     def keep(self, client: str, id_: str, entry: _Entry) -> None:
-        """Remember it, unless it alone would take more than there is."""
+        """Keep an entry, unless it is larger than the limit by itself."""
         if entry.size > self._most:
             return
         with self._lock:
@@ -107,22 +113,26 @@ class RecentResponses:
 
 
 class ClientResponses:
-    """What is remembered for one client; it sees nothing of another's."""
+    """The memory of one client, which sees nothing of another client's."""
 
     def __init__(self, all_: RecentResponses, client: str) -> None:
         self._all = all_
         self._client = client
 
     def keep_item(self, item: Mapping[str, Any]) -> None:
-        """Remember an item of an answer, which may still go on."""
+        """Keep an item of an answer that can still be going on."""
         self._all.keep(self._client, item["id"], _Entry(json.dumps(item), ""))
 
     def keep_response(self, response: Mapping[str, Any], given: str) -> None:
-        """Remember a response that has ended. given: its own input, as JSON of items with ids."""
+        """Keep a response that has ended.
+
+        Args:
+            given: The response's own input, as JSON of items with ids.
+        """
         self._all.keep(self._client, response["id"], _Entry(json.dumps(response), given))
 
     def item(self, id_: str) -> Item | None:
-        """Return an item of an answer, where it is still known."""
+        """Return an item of an answer, or None if it is not remembered."""
         entry = self._all.find(self._client, id_)
         return None if entry is None or entry.given else _read(entry.written)
 
@@ -137,9 +147,10 @@ class ClientResponses:
         self._all.forget(self._client, id_)
 
     def conversation(self, id_: str) -> list[Item]:
-        """Return the items from the beginning of a conversation to the end of a response.
+        """Return the items from the start of a conversation to the end of a response.
 
-        Raises PreviousResponseNotFound.
+        Raises:
+            PreviousResponseNotFound: The response, or one that it continues, is not remembered.
         """
         items, missing = self._until(id_)
         if missing:
@@ -153,9 +164,9 @@ class ClientResponses:
         return items
 
     def page(self, id_: str, fields: ListFields) -> Item:
-        """List what a response was asked with: all of the conversation that is still known.
+        """List the input of a response: everything of the conversation that is still remembered.
 
-        Raises ResponseNotFound, BadRequest.
+        Raises ResponseNotFound and BadRequest.
         """
         entry = self._response(id_)
         items = self._until(_read(entry.written)["previous_response_id"])[0] + json.loads(
@@ -165,7 +176,7 @@ class ClientResponses:
             items.reverse()
         begin = 0
         if fields.after is not None:
-            # A client may have given one id to several; behind the last of them it gets on.
+            # A client can give several items the same id; the page begins after the last of them.
             ids = [item["id"] for item in items]
             begin = max((at + 1 for at, it in enumerate(ids) if it == fields.after), default=-1)
             if begin < 0:
@@ -195,7 +206,7 @@ class ClientResponses:
         return entry
 
     def _until(self, id_: str | None) -> tuple[list[Item], str]:
-        """Return the items up to the end of a response, and the id where they break off, or ""."""
+        """Return the items up to the end of a response, and the first id not found, or ""."""
         parts: list[list[Item]] = []
         while id_:
             entry = self._all.find(self._client, id_)

@@ -1,4 +1,4 @@
-"""What a client asks for, in Hearth's own words, whichever protocol it speaks."""
+"""A client's request in Hearth's own terms, whichever protocol it came by."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ EFFORTS: Final[Mapping[str, str]] = {
     "xhigh": "max",
     "max": "max",
 }
-"""How hard to reason, as clients call it and as the setting does; "" is not at all."""
+"""The reasoning efforts by clients' names, and the setting's values; "" is no reasoning."""
 
 
 class BadRequest(AppError):
-    """A request that cannot be understood. field: the part of it that is wrong, "" for none."""
+    """A request that cannot be understood.
+
+    Attributes:
+        field: The field that is wrong; "" for none.
+    """
 
     code = "bad_request"
 
@@ -36,12 +40,16 @@ class BadRequest(AppError):
 
 @dataclass(frozen=True)
 class ApiRequest:
-    """An answer that is asked for. model: as the client calls it.
+    """A request for answers.
 
-    settings: those of one answer, by their names; what is not there is as the model's own settings
-    and the app's say. shaped: what else stands in the request to the engine, with its messages or
-    its raw prompt; `seed`, `grammar` and the settings are not taken from there. count: how many
-    answers. notes: what of the request is done otherwise, a sentence each.
+    Attributes:
+        model: The model's name, as the client calls it.
+        shaped: The rest of the request to the engine, with its messages or its raw prompt. Its own
+            `seed`, `grammar` and settings are not used.
+        settings: Settings of this answer by name; the model's settings and the app's fill in the
+            rest.
+        count: The number of answers.
+        notes: What is done differently from the request, one sentence each.
     """
 
     model: str
@@ -54,7 +62,10 @@ class ApiRequest:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an answer that must not end, and has to end by its form. Raises BadRequest."""
+        """Refuse to keep an answer from ending if its format says where it ends.
+
+        Raises BadRequest.
+        """
         its = self.shaped
         field = "ignore_eos" if its.sampling.ignore_end else "min_tokens"
         calls = bool(its.tools) and its.tool_choice != "none"
@@ -68,7 +79,11 @@ class ApiRequest:
             )
 
     def options(self, model: str) -> AnswerOptions:
-        """Return what `Answers.prepare` is told; model: the id of the one that answers."""
+        """Return the options for `Answers.prepare`.
+
+        Args:
+            model: The id of the model that answers.
+        """
         return AnswerOptions(
             {**self.settings, "model": model},
             seed=self.seed,
@@ -78,10 +93,10 @@ class ApiRequest:
         )
 
     def onto(self, prepared: ChatRequest) -> ChatRequest:
-        """Put this request's messages, tools and rules on one with all settings resolved."""
+        """Copy this request's messages, tools and rules into one whose settings are resolved."""
         its = self.shaped
-        # A client that gives no limit has asked for none. Its 0 is no token; in the settings, which
-        # `prepared` comes from, it is no limit.
+        # A client that sends no limit wants none. Its 0 means no token, but in the settings, where
+        # `prepared` comes from, 0 means no limit.
         limit = prepared.max_tokens if "max_tokens" in self.settings else None
         if self.settings.get("max_tokens") == 0:
             limit = 0
@@ -108,16 +123,21 @@ class ApiRequest:
             tool_choice=its.tool_choice,
             only_tool=its.only_tool,
             parallel_tools=its.parallel_tools,
-            # A client is told that its conversation is too long; it leaves out what it chooses.
+            # The client is told that its conversation is too long, and chooses what to leave out.
             overflow="stop",
             max_tokens=limit,
         )
 
 
 def thinking_settings(effort: str | None, asked: bool | None = None) -> dict[str, object]:
-    """Return the settings for an effort, as clients call it. asked: whether to reason at all.
+    """Return the settings for a reasoning effort.
 
-    Raises BadRequest for an effort that there is not.
+    Args:
+        effort: The effort, as clients call it.
+        asked: Whether to reason at all; None if the client does not say.
+
+    Raises:
+        BadRequest: There is no such effort.
     """
     if effort is not None and effort not in EFFORTS:
         raise BadRequest(
@@ -135,7 +155,7 @@ def thinking_settings(effort: str | None, asked: bool | None = None) -> dict[str
 
 
 def chosen_tool(name: str, tools: Iterable[Tool]) -> str:
-    """Return the name of the one tool that has to be called. Raises BadRequest."""
+    """Return the name of the tool that has to be called. Raises BadRequest if it is missing."""
     if name not in {tool.name for tool in tools}:
         raise BadRequest(
             f"There is no tool “{name}” to choose.",
@@ -153,7 +173,7 @@ def allowed_of(names: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
 
 
 def tool_choice_of(wanted: str) -> ToolChoice:
-    """Read the plain words that protocols share. Raises BadRequest."""
+    """Read a `tool_choice` word that the protocols share. Raises BadRequest."""
     words: Mapping[str, ToolChoice] = {
         "auto": "auto", "none": "none", "required": "required", "any": "required",
     }  # fmt: skip
@@ -168,18 +188,19 @@ def tool_choice_of(wanted: str) -> ToolChoice:
 
 
 def arguments_text(given: object) -> str:
-    """Return a call's arguments as JSON text; some clients send the value that it stands for."""
+    """Return a call's arguments as JSON text; some clients send the parsed value instead."""
     if given is None:
         return ""
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Put what stands in the system's name first, and neighbours of one role into one message.
+    """Put leading system messages first, and merge neighbours of the same role into one message.
 
-    Chat templates want one system message at the beginning and turns that alternate. What a client
-    says to the system in the middle of a conversation would change the beginning of the prompt if
-    it went there, and all of it would be read again: there it is the user's, marked as what it is.
+    Chat templates expect one system message at the beginning, and then turns that alternate. Moving
+    a later system message to the beginning would change the start of the prompt, and all of it
+    would have to be read again. So a later one becomes a user message that is marked as a system
+    reminder.
     """
     turns: list[Message] = []
     leading = True
@@ -194,7 +215,7 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
             turns.append(message)
 
     def kind(message: Message) -> object:
-        # Results of tools belong to one call each, and so does what was asked for.
+        # A tool result belongs to one call, and a message with calls stays on its own too.
         apart = message.role == "tool" or bool(message.calls)
         return (id(message),) if apart else message.role
 
@@ -202,7 +223,7 @@ def joined(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def require_some(messages: Sequence[Message], field: str) -> None:
-    """Refuse a request without a message to answer. Raises BadRequest."""
+    """Refuse a request that has no message to answer. Raises BadRequest."""
     if not messages:
         raise BadRequest(
             "There is nothing to answer.",
@@ -224,5 +245,5 @@ def _one(run: list[Message]) -> Message:
 
 
 def _moved(message: Message, by: int) -> tuple[Medium, ...]:
-    """Return a message's pictures and sounds where its text comes behind so many characters."""
+    """Return a message's media for its text shifted by this many characters."""
     return tuple(replace(it, at=it.at + by) for it in message.media)

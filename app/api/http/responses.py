@@ -1,10 +1,10 @@
-"""OpenAI's responses: requests read, answers written as items.
+"""OpenAI's responses: reads requests, writes answers as items.
 
-A client sends all of its conversation, as Codex does, or names what was answered by its id only: a
-response that it goes on from, or items, as Vercel's AI SDK does. For those, responses are
-remembered for a while; see `recent.py`. What a model reasoned goes to the client and back inside
-`encrypted_content`, which is not encrypted here: it never leaves this computer but to the client
-that asked.
+A client sends its whole conversation, as Codex does, or refers to earlier answers by id: to a
+response that it continues, or to items, as Vercel's AI SDK does. For those clients, responses are
+remembered for a while; see `recent.py`. The reasoning goes to the client and back inside
+`encrypted_content`, which is not encrypted here: it leaves this computer only to the client that
+asked.
 
 Source: OpenAI's API reference, "Responses" and "Streaming events".
 """
@@ -66,7 +66,7 @@ from engines.types import (
 )
 
 BETWEEN: Final = "__"
-"""Between the name of a namespace and that of a tool in it: a model knows plain names only."""
+"""Separates a namespace and a tool's name: models know plain names only."""
 OURS: Final = "hearth:"
 _PREFIXES: Final[Mapping[str, str]] = {
     "message": "msg_",
@@ -76,8 +76,10 @@ _PREFIXES: Final[Mapping[str, str]] = {
     "custom_tool_call": "ctc_",
     "custom_tool_call_output": "ctco_",
 }
-"""How the ids of items begin, by their types. Some clients tell them by it: LangChain those of
-responses, which begin with “resp_”."""
+"""Id prefixes of items by type.
+
+Some clients rely on prefixes: LangChain recognises a response by “resp_”.
+"""
 _FUNCTIONS: Final = frozenset({"function", "custom"})
 _INPUT: Final = {
     "type": "object",
@@ -89,15 +91,21 @@ _INPUT: Final = {
 
 
 class ResponseText(Fields):
+    """The `text` options of a response."""
+
     format: ResponseFormat | None = None
 
 
 class ReasoningFields(Fields):
+    """The `reasoning` options of a response."""
+
     effort: str | None = None
     summary: str | None = None
 
 
 class ResponsesFields(AnswerFields):
+    """The fields of a request for a response."""
+
     endpoint: ClassVar = "responses"
 
     input: str | list[dict[str, Any]]
@@ -120,6 +128,8 @@ class ResponsesFields(AnswerFields):
 
 
 class CallItem(Fields):
+    """An item with a tool call."""
+
     call_id: str
     name: str
     namespace: str = ""
@@ -128,14 +138,18 @@ class CallItem(Fields):
 
 
 class OutputItem(Fields):
+    """An item with the result of a tool call."""
+
     call_id: str
     output: str | list[dict[str, Any]] = ""
 
 
 class ToolNames:
-    """The names of a request's tools: as a model calls them, and as the client does.
+    """The tools of a request, by the model's names and the client's.
 
-    tools: for the model. left: the types of those that are no functions.
+    Attributes:
+        tools: The tools, as the model sees them.
+        left: The types of tools that are not functions.
     """
 
     def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
@@ -148,15 +162,15 @@ class ToolNames:
             self._add(tool, "", f"tools.{number}")
 
     def called(self, namespace: str, name: str) -> str:
-        """Return the model's name for a tool of the client's."""
+        """Return the model's name for a client's tool."""
         return f"{namespace}{BETWEEN}{name}" if namespace else name
 
     def is_free(self, called: str) -> bool:
-        """Tell whether a tool's input is free text, which the model writes as JSON."""
+        """Return whether a tool's input is free text, which the model writes as JSON."""
         return called in self._free
 
     def item(self, call: ToolCall) -> dict[str, Any]:
-        """Return the item of a call, without its id and state."""
+        """Return the item of a call, without its id and status."""
         namespace, name = self._spaces.get(call.name, ("", call.name))
         within = {"namespace": namespace} if namespace else {}
         its = {"call_id": call.id or new_id("call_"), "name": name, **within}
@@ -192,16 +206,22 @@ class ToolNames:
 def read_responses(
     fields: ResponsesFields, names: ToolNames, intake: Intake, recent: ClientResponses
 ) -> tuple[ApiRequest, str]:
-    """Read a request for a response; returns its own input, too, as it is remembered: as JSON.
+    """Read a request for a response.
 
-    Raises BadRequest, DocumentNotRead, Cancelled.
+    Returns:
+        The request, and its own input as JSON for the memory of responses; "" if not to be stored.
+
+    Raises:
+        BadRequest: The request cannot be used.
+        DocumentNotRead: A file in it cannot be read.
+        Cancelled: The client disconnected.
     """
     previous = fields.previous_response_id
     earlier = recent.conversation(previous) if previous else []
     given = _given(fields.input, recent)
     messages = list(_answers(_items([*earlier, *given], len(earlier), names, intake)))
     if fields.instructions:
-        # Those of earlier responses are not taken over: that is OpenAI's rule.
+        # The instructions of earlier responses are not carried over: that is OpenAI's rule.
         messages.insert(0, Message("system", fields.instructions))
     require_some(messages, "input")
     choice, only, tools = _choice(fields.tool_choice, names)
@@ -239,7 +259,7 @@ def read_responses(
 def _choice(
     choice: str | Mapping[str, Any] | None, names: ToolNames
 ) -> tuple[str, str, tuple[Tool, ...]]:
-    """Return how a tool is chosen, the one that has to be, and those that there are then."""
+    """Return the mode of choosing a tool, the required tool's name or "", and the tools allowed."""
     tools = tuple(names.tools)
     if choice is None or isinstance(choice, str):
         return choice or "auto", "", tools
@@ -271,7 +291,7 @@ def _given(given: str | Sequence[Item], recent: ClientResponses) -> list[Item]:
 
 
 def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
-    """Return an item as OpenAI lists it: in place of a reference what it stands for, with an id."""
+    """Return an item in the form that OpenAI lists, with an id; a reference is resolved."""
     kind = type_of(item, where) or ("message" if "role" in item else "item_reference")
     if kind == "item_reference":
         return _recalled(item, where, recent)
@@ -285,7 +305,7 @@ def _whole(item: Item, where: str, recent: ClientResponses) -> Item:
 
 
 def _answers(messages: Iterator[Message]) -> Iterator[Message]:
-    """Put the items of one answer together: what was reasoned, said and called."""
+    """Merge the items of one answer: its reasoning, text and calls."""
     answer: Message | None = None
     for message in messages:
         if message.role != "assistant":
@@ -309,7 +329,11 @@ def _answers(messages: Iterator[Message]) -> Iterator[Message]:
 def _items(
     items: Sequence[Item], earlier: int, names: ToolNames, intake: Intake
 ) -> Iterator[Message]:
-    """Read items. earlier: so many of them are those of earlier responses."""
+    """Read items as messages.
+
+    Args:
+        earlier: How many of the items, from the first, belong to earlier responses.
+    """
     asked: dict[str, str] = {}
     roles: Final = {"developer": "system", "system": "system", "user": "user"}
     for number, item in enumerate(items):
@@ -337,12 +361,12 @@ def _items(
             case "reasoning":
                 yield Message("assistant", "", reasoning=_reasoned(item, where))
             case _:
-                # What another server's own tools have left behind says nothing to a model.
+                # Items of another server's built-in tools mean nothing to a model.
                 continue
 
 
 def _recalled(item: Item, where: str, recent: ClientResponses) -> Item:
-    """Return the item that is named by its id only. Raises BadRequest."""
+    """Return the item that a reference stands for. Raises BadRequest."""
     id_ = str(item.get("id") or "")
     found = recent.item(id_)
     if found is None:
@@ -377,9 +401,9 @@ def _free_input(arguments: str) -> str:
 
 
 class ResponseWriter:
-    """Writes one answer as a response: `take` yields the events of a stream, `whole` is all of it.
+    """One answer, written as a response: `take` yields stream events, `whole` returns all of it.
 
-    An item opens with its first piece and is done before the next.
+    An item opens with its first piece and is done before the next item.
     """
 
     def __init__(
@@ -390,7 +414,11 @@ class ResponseWriter:
         notes: Sequence[str],
         keep: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """Begin. keep: is told each item when it is done, and the response when it has ended."""
+        """Begin a response.
+
+        Args:
+            keep: Called with each item when it is done, and with the response when it has ended.
+        """
         self._names = names
         self._notes = notes
         self._keep = keep
@@ -431,7 +459,7 @@ class ResponseWriter:
         yield self._event("response.in_progress", response=dict(self._response))
 
     def take(self, event: Event) -> Iterator[dict[str, Any]]:
-        """Take an event; yields what it adds to a stream."""
+        """Process one event and yield the events it adds to a stream."""
         match event:
             case TextDelta(text, logprobs):
                 yield from self._opened("message")
@@ -456,22 +484,22 @@ class ResponseWriter:
             case Done():
                 yield from self._closed()
                 if self._calling is not None:
-                    # It was cut off within its arguments: there is nothing to carry out.
+                    # The call was cut off within its arguments, so it cannot be carried out.
                     self._output.pop()
                 yield self._end(event)
 
     def fail(self, code: str, text: str) -> Iterator[dict[str, Any]]:
-        """Yield the end of a stream that an error has ended."""
+        """Yield the end of a stream after an error."""
         self._response["status"] = "failed"
         self._response["error"] = {"code": code, "message": text}
         if code == CODE:
-            # OpenAI sends this event before the last. Some clients read the one, some the other.
+            # OpenAI sends this event before the last one. Some clients read one, some the other.
             its = {"code": code, "message": text, "param": "input"}
             yield self._event("error", **its, error={"type": "invalid_request_error", **its})
         yield self._event("response.failed", response={**self._response, "output": self._output})
 
     def whole(self) -> dict[str, Any]:
-        """Return all of it, once `Done` was taken."""
+        """Return the whole response; call it after `Done`."""
         return self._response
 
     def _end(self, done: Done) -> dict[str, Any]:
@@ -493,14 +521,14 @@ class ResponseWriter:
                 "total_tokens": its.prompt_tokens + its.completion_tokens,
             },
         }
-        # One that was cancelled, by the server's end, is not remembered; nor is one that failed.
+        # A response that was cancelled when the server stopped is not kept; nor is one that failed.
         if done.finish_reason != "cancelled":
             self._keep(self._response)
         name = "response.incomplete" if cut else "response.completed"
         return self._event(name, response=self._response)
 
     def _call(self, call: ToolCall) -> Iterator[dict[str, Any]]:
-        """Open the item of a call, whose input is still to come."""
+        """Open the item of a call; its input follows."""
         yield from self._closed()
         item = self._names.item(call)
         free = item["type"] == "custom_tool_call"
@@ -510,7 +538,7 @@ class ResponseWriter:
         yield self._item("response.output_item.added", self._calling)
 
     def _called(self, call: ToolCall) -> Iterator[dict[str, Any]]:
-        """Finish the item of a call; all of it comes at once where it was not opened before."""
+        """Finish the item of a call; send it whole if it was not opened before."""
         item = self._names.item(call)
         free = item["type"] == "custom_tool_call"
         name, said = ("input", item["input"]) if free else ("arguments", item["arguments"])

@@ -1,4 +1,4 @@
-"""Runs the work of requests on threads, and brings what it yields to the event loop."""
+"""Runs the work of requests on threads, and passes its items to the event loop."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MOST: Final = 256
-"""Requests that are worked on or wait at a time; each has a thread."""
+"""Maximum number of requests, running or waiting; each has a thread."""
 _END_S: Final = 10.0
-"""Seconds that the threads of cancelled requests are waited for."""
+"""Maximum time in seconds to wait for the thread of a cancelled request."""
 
 
 class ServerFull(AppError):
+    """Too many requests are running or waiting."""
+
     code = "server_full"
 
 
 class RequestWork(Generic[T]):
-    """One request's work on a thread of its own. Used on the event loop; ended by `close`."""
+    """One request's work on its own thread. Used on the event loop; ended by `close`."""
 
     def __init__(self, work: Callable[[CancelToken], Iterator[T]], ended: Callable[[], None]):
         self.cancel = CancelToken()
@@ -41,14 +43,19 @@ class RequestWork(Generic[T]):
         self.thread = threading.Thread(target=self._run, name="api request", daemon=True)
 
     async def begin(self, wait_s: float) -> None:
-        """Wait until there is something to say, but not long. Raises what the work raises."""
+        """Wait for the first item, at most this many seconds. Raises what the work raises."""
         with suppress(TimeoutError):
             await self._look(wait_s)
             if isinstance(self._next, BaseException):
                 raise self._next
 
     async def next(self, wait_s: float | None = None) -> T | None:
-        """Return the next item, None at the end. Raises TimeoutError, and what the work raises."""
+        """Return the next item; None at the end.
+
+        Raises:
+            TimeoutError: Nothing came within `wait_s` seconds. Whatever the work raises is raised
+                too.
+        """
         await self._look(wait_s)
         item, self._looked = self._next, False
         if isinstance(item, BaseException):
@@ -56,7 +63,7 @@ class RequestWork(Generic[T]):
         return item[0] if item is not None else None
 
     def close(self) -> None:
-        """Cancel what still runs."""
+        """Cancel the work if it is still running."""
         self.cancel.cancel()
 
     async def _look(self, wait_s: float | None) -> None:
@@ -75,20 +82,20 @@ class RequestWork(Generic[T]):
             self._ended()
 
     def _put(self, item: tuple[T] | BaseException | None) -> None:
-        # The server may have stopped; nobody waits for it then.
+        # If the server has stopped, nothing waits for the item.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._items.put_nowait, item)
 
 
 class Runs:
-    """All requests that are worked on: begins them, and ends them with the server."""
+    """All running requests: starts them, and ends them with the server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: set[RequestWork[object]] = set()
 
     def start(self, work: Callable[[CancelToken], Iterator[T]]) -> RequestWork[T]:
-        """Begin a request's work. Raises ServerFull."""
+        """Start a request's work. Raises ServerFull."""
         running: RequestWork[T] = RequestWork(work, lambda: self._forget(running))
         with self._lock:
             if len(self._running) >= MOST:
@@ -102,7 +109,7 @@ class Runs:
         return running
 
     def close(self) -> None:
-        """Cancel all of them and wait for their threads."""
+        """Cancel all requests and wait for their threads."""
         with self._lock:
             running = list(self._running)
         for it in running:
@@ -116,7 +123,7 @@ class Runs:
 
 
 async def until_gone(request: Request, work: Awaitable[T]) -> T | None:
-    """Wait for work while its client is there; None where it has gone, and the work is ended."""
+    """Wait for work while its client is connected; otherwise cancel it and return None."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(request))
     try:

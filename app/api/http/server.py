@@ -1,4 +1,4 @@
-"""The server: uvicorn on an event loop of its own, from `start` to `stop`."""
+"""The server: uvicorn on its own event loop, from `start` to `stop`."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 HEAD_BYTES: Final = 64 * 1024
-"""The longest head of a request."""
+"""Maximum size of a request's head, in bytes."""
 
 IDLE_S: Final = 60
-"""How long a connection is kept between two requests, in seconds."""
+"""How long a connection is kept open between two requests, in seconds."""
 
 GRACE_S: Final = 2.0
-"""How long running answers may go on at the end, in seconds; then their clients are told."""
+"""How long running answers can go on after `stop`, in seconds; then their clients are told."""
 
 _TOLD_S: Final = 3
-"""How long clients may take to hear of it, in seconds."""
+"""Time for clients to receive that message, in seconds."""
 
 
 class _AtWork(NamedTuple):
-    """A server that runs: uvicorn's, the thread of its event loop, and its end to come."""
+    """A running server: uvicorn's server, its event loop's portal, and the future of its end."""
 
     server: uvicorn.Server
     portal: BlockingPortal
@@ -52,9 +52,9 @@ class _AtWork(NamedTuple):
 
 
 class Server:
-    """A server with the guard before its app. One start and one stop; the owner calls both.
+    """A server with the guard in front of its app. Start and stop once; the owner calls both.
 
-    Methods may be called from any thread but its own.
+    Call its methods from any thread except its own.
     """
 
     def __init__(
@@ -65,7 +65,11 @@ class Server:
         error_body: ErrorBody,
         rules: Rules = Rules(),  # noqa: B008 - frozen
     ) -> None:
-        """Take the app. rules: their limits; who may ask is in the options."""
+        """Create the server without starting it.
+
+        Args:
+            rules: The limits; the options override who can connect.
+        """
         self._options = options
         rules = replace(
             rules,
@@ -82,12 +86,12 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path; with the port that it was given, once it runs."""
+        """The address without a path; includes the actual port once it is running."""
         return self._address.url(encrypted=self._options.encrypted)
 
     @property
     def elsewhere(self) -> tuple[str, ...]:
-        """Where other computers may reach it, likewise; none where it listens for this one."""
+        """Addresses for other computers; empty if it listens for this computer only."""
         address = self._address
         if address.is_loopback:
             return ()
@@ -96,7 +100,7 @@ class Server:
         return tuple(Address(it, address.port).url(encrypted=encrypted) for it in hosts)
 
     def start(self) -> None:
-        """Listen; returns when requests are answered.
+        """Listen, and return when requests are being answered.
 
         Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
@@ -104,7 +108,7 @@ class Server:
         options.require_safe()
         allow_files()
         if options.needs_token:
-            self._keys.owner()  # made now, so that a keyring that stays locked is told now
+            self._keys.owner()  # create the token now, so that a locked keyring is reported now
         with ExitStack() as undone:
             tls = (
                 server_tls(options.certificate, options.key)
@@ -138,7 +142,7 @@ class Server:
             self._ends = undone.pop_all()
 
     def stop(self) -> None:
-        """End the server; running answers have a moment, then their clients are told."""
+        """Stop the server. Running answers get `GRACE_S` more; then their clients are told."""
         if (at_work := self._at_work) is None:
             return
         at_work.server.should_exit = True
@@ -153,7 +157,7 @@ class Server:
 
 
 async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
-    """Answer requests until the end. Raises RuntimeError where the app does not start."""
+    """Answer requests until the end. Raises RuntimeError if the app does not start."""
     try:
         await serve()
     except SystemExit as error:
@@ -161,7 +165,7 @@ async def _serve(serve: Callable[[], Awaitable[None]]) -> None:
 
 
 async def _begun(server: uvicorn.Server, serving: Future[None]) -> None:
-    """Wait until uvicorn answers. Raises what kept it from that."""
+    """Wait until uvicorn answers. Raises whatever kept it from starting."""
     while not server.started:
         if serving.done():
             serving.result()

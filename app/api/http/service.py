@@ -1,4 +1,4 @@
-"""What other programs can ask: which models there are, and answers, vectors and tokens of them."""
+"""What the API offers: a list of models, and their answers, vectors and tokens."""
 
 from __future__ import annotations
 
@@ -34,16 +34,21 @@ _SENT: Final[Mapping[MediaKind, Attachment]] = {
     "image": Attachment("an image of the request", "", DocumentKind.IMAGE, 0, 0),
     "audio": Attachment("a sound of the request", "", DocumentKind.AUDIO, 0, 0),
 }
-"""What clients send, as it is called where a model does not take it."""
+"""Media from clients, as errors name them if a model does not accept them."""
 _NAMED = 10
-"""Models that are named to a client that asks for one that there is not."""
+"""Maximum number of models named in the error for an unknown model."""
 _LONG = 1 << 20
-"""Bytes of a conversation from which on its tokens are counted before it takes a place."""
+"""Bytes of a conversation from which its tokens are counted before it waits for a turn."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """What a client may ask for. models: ids, names and aliases; none named is all of them."""
+    """What a client is allowed to use.
+
+    Attributes:
+        client: The client's id.
+        models: Ids, names and aliases of models; empty for all models.
+    """
 
     client: str = ""
     models: frozenset[str] = frozenset()
@@ -51,9 +56,11 @@ class Access:
 
 @dataclass(frozen=True)
 class ApiModel:
-    """A model that can be asked. called: its id, an alias of it, or the name of a LoRA adapter.
+    """A model that clients can use.
 
-    adapter: the one that it answers with then. created: in s since 1970.
+    Attributes:
+        called: Its id, an alias, or the name of a LoRA adapter.
+        adapter: The adapter that it answers with; "" for none.
     """
 
     called: str
@@ -62,16 +69,15 @@ class ApiModel:
 
     @property
     def created(self) -> int:
+        """When the model was verified, in seconds since 1970; 0 if never."""
         return int(self.entry.verified or 0)
 
 
 class ApiService:
     """Answers the requests of other programs with the runtime that the window uses.
 
-    From any thread. Only models on this computer can be asked, and only by id, name or alias: no
-    path leads from a request to a file, and none to another server. settings: as they are now.
-    aliases: other names, and the models they stand for. guests: somebody else asks here as well,
-    and comes first.
+    Safe from any thread. Only models on this computer can be used, and only by id, name or alias:
+    no request leads to a file path or to another server.
     """
 
     def __init__(
@@ -84,6 +90,13 @@ class ApiService:
         *,
         guests: bool = False,
     ) -> None:
+        """Create the service.
+
+        Args:
+            settings: Returns the current settings.
+            aliases: Returns other names, and the models they stand for.
+            guests: A user of the window shares the runtime and goes first.
+        """
         self._answers = answers
         self._library = library
         self._runtime = runtime
@@ -92,7 +105,7 @@ class ApiService:
         self._guests = guests
 
     def models(self, access: Access) -> list[ApiModel]:
-        """List what a client may ask: by id, by alias, and adapters as if they were models."""
+        """List the models a client can use: by id, by alias, and adapters as models."""
         entries = self._entries()
         named = {it.id: it for it in entries} | {it.name: it for it in reversed(entries)}
         listed = [ApiModel(it.id, it) for it in entries]
@@ -104,13 +117,13 @@ class ApiService:
         return [it for it in listed if _may(access, it.called, it.entry)]
 
     def public_names(self, access: Access) -> frozenset[str] | None:
-        """Return the names in metrics of the models that a client may ask; None for all."""
+        """Return the metrics names of the models a client can use; None for all."""
         if not access.models:
             return None
         return frozenset(public_name(it.entry) for it in self.models(access) if not it.adapter)
 
     def find(self, called: str, access: Access) -> ApiModel:
-        """Find what answers to an id, a name, an alias or an adapter. Raises ModelUnknown."""
+        """Find the model with this id, name, alias or adapter name. Raises ModelUnknown."""
         aliases = self._aliases()
         wanted = aliases.get(called, called)
         for entry in self._entries():
@@ -129,9 +142,9 @@ class ApiService:
     def answer(
         self, request: ApiRequest, access: Access, cancel: CancelToken
     ) -> Iterator[tuple[int, Event | Ready | Grounded]]:
-        """Answer a request, as often as it asks; yields each event with the answer's number.
+        """Answer a request as often as it asks; yield each event with its answer's number.
 
-        Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid; Cancelled.
+        Raises ModelUnknown, ModelBusy, EngineError, SettingsInvalid and Cancelled.
         """
         prepared = self._prepared(request.model, request.options, access)
         session = session_of(request.shaped, access)
@@ -151,7 +164,7 @@ class ApiService:
                 whole = replace(whole, request=replace(whole.request, sampling=sampling))
 
     def count(self, request: ApiRequest, access: Access, cancel: CancelToken) -> int:
-        """Count the tokens of a request's prompt. Raises as `answer`."""
+        """Count the tokens of a request's prompt. Raises as `answer` does."""
         prepared = self._prepared(request.model, request.options, access)
         asked = request.onto(prepared.request)
         self._require_senses(prepared, asked)
@@ -160,7 +173,7 @@ class ApiService:
     def tokenize(
         self, model: str, text: str, access: Access, cancel: CancelToken, *, special: bool
     ) -> tuple[int, ...]:
-        """Return a text's tokens. Raises as `answer`."""
+        """Return a text's tokens. Raises as `answer` does."""
         prepared = self._named(model, access)
         return self._look_up(
             prepared, cancel, lambda it: it.tokenize(text, cancel, special=special)
@@ -169,7 +182,7 @@ class ApiService:
     def detokenize(
         self, model: str, tokens: Sequence[int], access: Access, cancel: CancelToken
     ) -> str:
-        """Return the text of tokens. Raises as `answer`."""
+        """Return the text of tokens. Raises as `answer` does."""
         prepared = self._named(model, access)
         return self._look_up(prepared, cancel, lambda it: it.detokenize(tokens, cancel))
 
@@ -180,33 +193,33 @@ class ApiService:
         access: Access,
         cancel: CancelToken,
     ) -> Vectors:
-        """Return the vectors of texts. Raises as `answer`."""
+        """Return the vectors of texts. Raises as `answer` does."""
         with self._lease(self._named(model, access), cancel) as lease:
             return lease.embed(texts, cancel)
 
     def rerank(
         self, model: str, query: str, documents: Sequence[str], access: Access, cancel: CancelToken
     ) -> Ranking:
-        """Judge how well documents answer a query. Raises as `answer`."""
+        """Score how well documents answer a query. Raises as `answer` does."""
         with self._lease(self._named(model, access), cancel) as lease:
             return lease.rerank(query, documents, cancel)
 
     def unload_idle(self) -> None:
-        """Unload models that only programs have used, once they have not for a while."""
+        """Unload models that only clients have used, and that have been idle for a while."""
         if self._settings().server_idle:
             self._runtime.stop_idle_of_clients(self._rests_s())
 
     def _rests_s(self) -> float:
-        """Return after how many seconds without use a model may leave; never is for ever."""
+        """Return the idle seconds after which a model can be unloaded; infinite for never."""
         return self._settings().server_idle * 60.0 or math.inf
 
     def _entries(self) -> list[ModelEntry]:
         return [it for it in self._library.entries() if not it.on_server]
 
     def _adapted(self) -> Iterator[ApiModel]:
-        """Yield the LoRA adapters of the settings, each with the model that it answers with.
+        """Yield the LoRA adapters in the settings, each with the model that it answers with.
 
-        That is the usual one, where its engine takes such adapters, or else one that is loaded.
+        These are the adapters of the default model and of the other models that are loaded.
         """
         settings = self._settings()
         held = {it.entry.id: it.load_options for it in self._runtime.models()}
@@ -220,13 +233,16 @@ class ApiService:
     def _prepared(
         self, called: str, options: Callable[[str], AnswerOptions], access: Access
     ) -> Prepared:
-        """Resolve the settings for a model, and see that it can be loaded now."""
+        """Resolve the settings for a model, and check that it can be loaded now.
+
+        Raises ModelUnknown and ModelBusy.
+        """
         found = self.find(called, access)
         chosen = options(found.entry.id)
         if found.adapter:
             chosen = replace(chosen, settings={**chosen.settings, "adapter": found.adapter})
         prepared = self._answers.prepare(self._settings(), chosen)
-        # What is loaded already is used as it is: a client causes no second load of it.
+        # A loaded model is used with the options it has: a client never causes a second load.
         held = self._runtime.held_options(prepared.entry)
         if held is not None:
             return replace(prepared, load_options=held)
@@ -246,7 +262,7 @@ class ApiService:
         return prepared
 
     def _require_senses(self, prepared: Prepared, asked: ChatRequest) -> None:
-        """Refuse pictures and sounds that the model does not take. Raises MediaUnsupported."""
+        """Refuse media that the model does not accept. Raises MediaUnsupported."""
         kinds = {medium.kind for message in asked.messages for medium in message.media}
         loaded = next(
             (it.loaded for it in self._runtime.models() if it.entry == prepared.entry), None
@@ -255,9 +271,10 @@ class ApiService:
         require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry, _no_offer)
 
     def _require_room(self, prepared: Prepared, asked: ChatRequest, cancel: CancelToken) -> None:
-        """Refuse a conversation that is far too long while it holds up nobody else.
+        """Refuse a conversation that is far too long before it holds up anyone else.
 
-        To count the tokens of some takes seconds. Raises ContextFull, EngineError, Cancelled.
+        Counting the tokens of a long one can take seconds. Raises ContextFull, EngineError and
+        Cancelled.
         """
         said = asked.prompt if isinstance(asked.prompt, str) else ""
         if len(said) + len(asked.suffix) + sum(map(conversation.size, asked.messages)) < _LONG:
@@ -269,7 +286,7 @@ class ApiService:
             raise full(found.total, found.kept, found.context, counted=False)
 
     def _named(self, called: str, access: Access) -> Prepared:
-        """Prepare a model; without a name, the usual one, or the first that a client may ask."""
+        """Prepare a model; without a name, the default one, or the first the client can use."""
         if not called:
             called = self._settings().model
             may = self.models(access) if access.models else []
@@ -280,7 +297,7 @@ class ApiService:
     def _look_up(
         self, prepared: Prepared, cancel: CancelToken, look: Callable[[Engine | Lease], T]
     ) -> T:
-        """Ask a model for what needs no turn, loaded if need be: nobody's answer is waited for."""
+        """Ask a model for something that needs no turn; load the model if necessary."""
         found = self._runtime.look_up(prepared.entry, prepared.load_options, look)
         if found is not None:
             return found
@@ -294,9 +311,10 @@ class ApiService:
 
 
 def session_of(request: ChatRequest, access: Access) -> str:
-    """Name the conversation that a request goes on with, for what was computed of it.
+    """Return a key for the conversation that a request continues, to find its KV cache.
 
-    Clients name none; each turn begins as the one before: with the same instructions and question.
+    Clients send no such key, but every request of a conversation begins like the one before: with
+    the same system message and first question.
     """
     first = next((it.text for it in request.messages if it.role != "system"), request.prompt)
     system = next((it.text for it in request.messages if it.role == "system"), "")
@@ -309,7 +327,7 @@ def _may(access: Access, called: str, entry: ModelEntry) -> bool:
 
 
 def _no_offer(_entry: ModelEntry) -> None:
-    """Offer nothing: what a model lacks is got in Hearth, and not by its clients."""
+    """Offer nothing: the user gets missing parts of a model in Hearth, not through a client."""
 
 
 def _plain(model: str) -> AnswerOptions:
@@ -317,4 +335,4 @@ def _plain(model: str) -> AnswerOptions:
 
 
 def _unheard(_share: float) -> None:
-    """Do nothing: no client is told how far a load is."""
+    """Do nothing: clients are not told the progress of a load."""

@@ -1,8 +1,8 @@
-"""Pictures, sounds and files in requests: decoded, and read by the process that reads documents.
+"""Pictures, sounds and files in requests: decoded, then read by the document reader's process.
 
-They come as base64 within the request and in no other way: no address is fetched for a client, and
-no path of one is opened. What was read is remembered for a while, as clients send a conversation
-with all of its pictures at each turn.
+They arrive as base64 within the request and in no other way: Hearth fetches no URL and opens no
+path for a client. Documents are remembered for a while, because clients send a conversation with
+all its pictures at every turn.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 
 MOST_FILES: Final = 100
-"""Pictures, sounds and files of one request; Anthropic's API takes as many pictures."""
+"""Maximum number of media and files in a request; Anthropic's limit for pictures."""
 _REMEMBERED: Final = 64 * 1024 * 1024
-"""Bytes of text, pictures and sounds that are remembered."""
+"""Maximum bytes of text, pictures and sounds that are remembered."""
 _AT_ONCE: Final = 2
-"""Files that are read side by side, for all clients together: each may take a gigabyte."""
+"""Files read at the same time for all clients together: each can take a gigabyte of memory."""
 _LOOK_S: Final = 0.2
 _NAME: Final = 120
 _SHOWN: Final = 60
 
 
 class BytesReader(Protocol):
-    """Reads what somebody else has sent; see `app.documents.reading.reader.DocumentReader`."""
+    """Reads untrusted files; see `app.documents.reading.reader.DocumentReader`."""
 
     def read_bytes(self, data: bytes, name: str, cancel: CancelToken) -> Document:
-        """Read a file by its bytes. Raises DocumentNotRead and Cancelled."""
+        """Read a file from its bytes. Raises DocumentNotRead and Cancelled."""
         ...
 
 
 class Uploads:
-    """Reads what comes with requests; from any thread."""
+    """Reads and remembers the files in requests. Safe from any thread."""
 
     def __init__(self, reader: BytesReader) -> None:
         self._reader = reader
@@ -78,7 +78,7 @@ class Uploads:
 
 
 class Intake:
-    """Takes the files of one request, as long as it has not too many; to be used on one thread."""
+    """Reads the files of one request, up to a maximum number. Used on one thread."""
 
     def __init__(self, uploads: Uploads, cancel: CancelToken) -> None:
         self._uploads = uploads
@@ -86,7 +86,10 @@ class Intake:
         self._count = 0
 
     def take(self, data: bytes, name: str, kind: DocumentKind | None, where: str) -> Document:
-        """Read a file, of this kind where it has to be one. Raises BadRequest and AppError."""
+        """Read a file and check that it is of this kind, if given.
+
+        Raises BadRequest and AppError.
+        """
         self._count += 1
         if self._count > MOST_FILES:
             raise BadRequest(
@@ -110,7 +113,7 @@ class Intake:
 
 
 def data_of(address: object, where: str) -> bytes:
-    """Return the bytes of a data: URL, or of plain base64. Raises BadRequest for all else."""
+    """Return the bytes of a data: URL or of plain base64. Raises BadRequest for anything else."""
     if not isinstance(address, str) or not address:
         raise BadRequest(
             f"A part of “{where}” has no data.",
@@ -152,7 +155,7 @@ def decoded(encoded: object, where: str) -> bytes:
 
 
 def elsewhere(address: str, where: str) -> BadRequest:
-    """Make the error for what lies at an address, in a file, or in another server's store."""
+    """Return the error for a file at a URL, at a path or in another server's store."""
     return BadRequest(
         f"A part of “{where}” is not in the request.",
         f"“{address[:_SHOWN]}” leads elsewhere, and Hearth fetches and opens nothing for clients.",
@@ -162,7 +165,7 @@ def elsewhere(address: str, where: str) -> BadRequest:
 
 
 def plain_name(name: object, otherwise: str) -> str:
-    """Return a file's name without folders and line ends; it is shown, and never opened."""
+    """Return a file's name without folders and control characters; it is only displayed."""
     if not isinstance(name, str):
         return otherwise
     last = name.replace("\\", "/").rpartition("/")[2]

@@ -1,7 +1,7 @@
-"""Vectors, ranks and tokens: embeddings, rerank, tokenize and detokenize.
+"""Vectors, rankings and tokens: embeddings, rerank, tokenize and detokenize.
 
 Sources: OpenAI's API reference, "Embeddings"; Cohere's and Jina's "Rerank", which llama-server and
-vLLM speak; llama-server's and vLLM's `/tokenize` and `/detokenize`.
+vLLM support; llama-server's and vLLM's `/tokenize` and `/detokenize`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from app.api.http.request import BadRequest
 from engines.types import Ranking, Vectors
 
 MOST_TOKENISED: Final = 4 * 1024 * 1024
-"""Characters of a text whose tokens are told; it takes some seconds to find them."""
+"""Maximum characters of a text to tokenise; that takes some seconds."""
 
 
 class EmbeddingFields(Fields):
+    """The fields of a request for embeddings."""
+
     model: str = Field(min_length=1, max_length=512)
     input: str | list[str] | list[int] | list[list[int]]
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = Field(None, ge=1)
 
     def texts(self) -> list[str | list[int]]:
-        """Return what is to be turned into vectors. Raises BadRequest."""
+        """Return the texts to embed, or their tokens. Raises BadRequest."""
         given = self.input
         if isinstance(given, str) or (given and isinstance(given[0], int)):
             return [given]  # tokens of one text
@@ -41,6 +43,8 @@ class EmbeddingFields(Fields):
 
 
 class RerankFields(Fields):
+    """The fields of a request for a ranking."""
+
     model: str = Field(min_length=1, max_length=512)
     query: str
     documents: list[str | dict[str, Any]] = Field(min_length=1, max_length=10_000)
@@ -52,7 +56,7 @@ class RerankFields(Fields):
 
 
 class TokenizeFields(Fields):
-    """llama-server says `content`, vLLM `prompt`."""
+    """The fields of a request for tokens; llama-server calls the text `content`, vLLM `prompt`."""
 
     model: str = ""
     content: str | None = None
@@ -76,18 +80,21 @@ class TokenizeFields(Fields):
 
     @property
     def special(self) -> bool:
+        """Whether to add the tokens that a prompt begins with."""
         said = self.add_special_tokens if self.add_special is None else self.add_special
-        # vLLM's clients expect what a prompt begins with, llama-server's the plain text.
+        # vLLM's clients expect the tokens that begin a prompt, llama-server's only the text's.
         return self.content is None if said is None else said
 
 
 class DetokenizeFields(Fields):
+    """The fields of a request for the text of tokens."""
+
     model: str = ""
     tokens: list[int] = Field(max_length=1_000_000)
 
 
 def write_vectors(fields: EmbeddingFields, model: str, found: Vectors) -> dict[str, Any]:
-    """Write vectors as OpenAI's clients read them. Raises BadRequest."""
+    """Write vectors in OpenAI's format. Raises BadRequest."""
     rows = [_row(fields, vector, number) for number, vector in enumerate(found.vectors)]
     usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
     return {"object": "list", "data": rows, "model": model, "usage": usage}
@@ -112,7 +119,7 @@ def _row(fields: EmbeddingFields, vector: Sequence[float], number: int) -> dict[
 
 
 def write_ranking(fields: RerankFields, model: str, found: Ranking) -> dict[str, Any]:
-    """Write the documents' scores, the best first."""
+    """Write the scores of the documents, the best first."""
     texts = fields.texts()
     order = sorted(range(len(texts)), key=lambda at: found.scores[at], reverse=True)
     results = [

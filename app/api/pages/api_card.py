@@ -1,4 +1,4 @@
-"""The card of Hearth's own server: its switch, address and token, its clients, and who asked."""
+"""The card of Hearth's API server: its switch, address, token, clients and last requests."""
 
 from __future__ import annotations
 
@@ -30,15 +30,23 @@ if TYPE_CHECKING:
 
 _LOOK_MS = 3000
 _MOST = 10
-"""The uses that are shown."""
+"""Maximum number of requests shown."""
 
 
 class ApiCard(EngineCard):
-    """turned(on): the switch was used. reached(reach): who can connect was chosen.
+    """The card of Hearth's API server.
 
-    copy_address(), copy_token(), renew_token(), settings(), add(): asked for by its buttons.
-    remove(client): likewise. look(): it can be seen while the server runs, and wants to know who
-    asked. shown(): it comes into sight.
+    Signals:
+        turned(on): The user turned the switch.
+        reached(reach): The user chose who can connect.
+        copy_address(): The user wants to copy the address.
+        copy_token(): The user wants to copy the token.
+        renew_token(): The user wants a new token.
+        settings(): The user wants to see the server's settings.
+        add(): The user wants to add a program.
+        remove(client): The user wants to remove a program.
+        look(): The list of requests needs a refresh; emitted regularly while the card is visible.
+        shown(): The card became visible.
     """
 
     turned = Signal(bool)
@@ -128,7 +136,12 @@ class ApiCard(EngineCard):
         self._tick.stop()
 
     def show_server(self, status: ServerStatus, *, wanted: bool, reach: Reach) -> None:
-        """Show the server as it is. wanted, reach: as the settings say."""
+        """Show the state of the server.
+
+        Args:
+            wanted: The settings say that it runs.
+            reach: The settings' choice of who can connect.
+        """
         self._switch.setChecked(wanted)
         self.reach.show_choice(reach)
         self._address.setEnabled(status.running)

@@ -1,4 +1,4 @@
-"""Carries out what is asked for on the card of Hearth's own server."""
+"""Carries out the actions of the API server's card."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ApiController(QObject):
-    """Connects the card with its presenter and the settings; asks before others are let in."""
+    """Connects the card with its presenter and the settings; asks before it opens the network."""
 
     def __init__(
         self,
@@ -56,11 +56,12 @@ class ApiController(QObject):
         self.show()
 
     def look(self) -> None:
+        """Refresh the clients, the requests and the server's state."""
         self._server.look()
         self.show()
 
     def show(self) -> None:
-        """Show the server as it is known now."""
+        """Show the server's known state."""
         now = self._settings.current
         self._card.show_server(self._server.status, wanted=now.server, reach=now.server_expose)
 
@@ -76,16 +77,16 @@ class ApiController(QObject):
         self._notifier.say_copied()
 
     def _copy_address(self) -> None:
-        """Copy the address for whom the server is: other computers, where they can connect."""
+        """Copy the address: the one for other computers, if they can connect."""
         status = self._server.status
         self._copy(f"{next(iter(status.elsewhere), status.url)}/v1")
 
     def _reach(self, reach: str) -> None:
-        """Let others in only after a second yes."""
+        """Open the server to other computers only after the user confirms."""
         if reach == "this_computer":
             self._set("server_expose", reach)
             return
-        self.show()  # nothing has changed until then
+        self.show()  # nothing changes until the user confirms
         lines = [self.tr("Let other computers use your models?")]
         if reach == "network":
             lines.append(

@@ -1,4 +1,4 @@
-"""Makes a key for a program: its name, its models and its limit; then the key, this once."""
+"""The dialog that makes a key for a program: its name, model and limit; then shows the key once."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _MOST = 100_000
 
 
 class ClientDialog(Dialog):
-    """add(name, model ids, requests a minute): make a key.
+    """A dialog that makes a key for a program.
 
-    The owner answers with `show_key` or `show_problem`.
+    Signals:
+        add(name, model ids, requests a minute): Make a key; the owner answers with `show_key` or
+            `show_problem`.
     """
 
     add = Signal(str, tuple, int)
@@ -77,7 +79,7 @@ class ClientDialog(Dialog):
         self._typed()
 
     def show_key(self, key: str) -> None:
-        """Show the key that was made; it is kept nowhere."""
+        """Show the new key; it is stored nowhere."""
         for field in (self._name, self._model, self._limit):
             field.setEnabled(False)
         self._say(self.tr("Copy the key into the program now: it is shown this once."), "")

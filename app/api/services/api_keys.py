@@ -1,4 +1,4 @@
-"""The keys of the programs that ask the server: its own token, and one for each client."""
+"""The keys of the programs that use the server: its own token, and one for each client."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ from app.base.secret import Secret, SecretStatus
 from app.base.secrets import API_TOKEN, Secrets
 
 SHORTEST: Final = 16
-"""Characters of a token that its user gives: a shorter one could be guessed."""
+"""Minimum characters of a token that the user supplies: a shorter one could be guessed."""
 
 
 @dataclass(frozen=True)
 class ServerToken:
-    """The server's own token. status: where it is kept. made: just now, so it is to be shown."""
+    """The server's own token.
+
+    Attributes:
+        status: Where it is kept.
+        made: It was made just now, so show it.
+    """
 
     secret: Secret
     status: SecretStatus
@@ -32,7 +37,7 @@ class ServerToken:
 
 
 class ApiKeys:
-    """Knows who may ask. From any thread; clients that another process adds or removes count."""
+    """The keys of all clients. Safe from any thread; sees clients changed by other processes."""
 
     def __init__(self, kept: Secrets, store: ApiClientStore) -> None:
         self._kept = kept
@@ -41,9 +46,11 @@ class ApiKeys:
         self._making = threading.Lock()
 
     def token(self) -> ServerToken:
-        """Return the server's own token, made at the first call ever.
+        """Return the server's own token; the very first call creates it.
 
-        Raises KeyringBroken, and TokenMalformed for one of the environment that is too short.
+        Raises:
+            KeyringBroken: The keyring cannot be used.
+            TokenMalformed: The token in the environment is too short.
         """
         if self._given is not None:
             return ServerToken(self._given, SecretStatus(True, "memory"), made=False)
@@ -54,24 +61,24 @@ class ApiKeys:
         return ServerToken(_checked(kept.reveal()), self._kept.status(API_TOKEN), made=False)
 
     def renew(self) -> ServerToken:
-        """Make another token in place of the one that is kept. Raises KeyringBroken."""
+        """Replace the stored token with a new one. Raises KeyringBroken."""
         secret = _new_key()
         return ServerToken(secret, self._kept.set(API_TOKEN, secret), made=True)
 
     def take(self, text: str) -> None:
-        """Use this token in this run, and keep it nowhere. Raises TokenMalformed."""
+        """Use this token for this run without storing it. Raises TokenMalformed."""
         self._given = _checked(text)
 
     def owner(self) -> ApiClient:
         """Return the client that has the server's own token. Raises as `token` does."""
-        # Where it is kept is not asked for here, as that may take a keyring some time.
+        # Do not ask where the token is kept: with a keyring that can take some time.
         secret = self._given or self._kept.get(API_TOKEN) or self.token().secret
         return ApiClient("", OWNER, _digest(_checked(secret.reveal()).reveal()))
 
     def identify(self, key: str) -> ApiClient | None:
-        """Return the client with this key; it takes as long whichever part of a key is right.
+        """Return the client with this key; the time taken does not reveal which part is right.
 
-        Raises KeyringBroken and AppError of the database.
+        Raises KeyringBroken and an AppError of the database.
         """
         digest, found = _digest(key), None
         for client in (self.owner(), *self._store.clients()):
@@ -80,15 +87,24 @@ class ApiKeys:
         return found
 
     def clients(self) -> tuple[ApiClient, ...]:
-        """Return the clients with a key of their own, by name."""
+        """Return the clients with a key of their own, sorted by name."""
         return self._store.clients()
 
     def add(
         self, name: str, models: Sequence[str] = (), *, per_minute: int = 0, at_once: int = 0
     ) -> tuple[ApiClient, Secret]:
-        """Add a client; returns it with its key, which is shown once and kept nowhere.
+        """Add a client.
 
-        models: ids. Raises ClientInvalid.
+        Args:
+            models: Ids of the models it can use; empty for all.
+            per_minute: Maximum requests a minute; 0 for no limit.
+            at_once: Maximum requests at once; 0 for no limit.
+
+        Returns:
+            The client and its key, which is shown once and stored nowhere.
+
+        Raises:
+            ClientInvalid: The name cannot be used.
         """
         name = " ".join(name.split())
         if not re.search(r"\w", name) or not name.isprintable() or name.lower() == OWNER.lower():
@@ -112,7 +128,7 @@ class ApiKeys:
         return client, key
 
     def remove(self, name: str) -> ApiClient:
-        """Remove a client, whose key is refused from now on. Raises ClientUnknown."""
+        """Remove a client; its key is refused from now on. Raises ClientUnknown."""
         for client in self._store.clients():
             if client.name.casefold() == name.strip().casefold():
                 self._store.remove(client.id)
@@ -132,12 +148,12 @@ class ApiKeys:
         return self._store.uses(limit)
 
     def clear_uses(self) -> int:
-        """Forget all uses; returns how many there were."""
+        """Delete all uses and return how many there were."""
         return self._store.clear_uses()
 
 
 def _new_key() -> Secret:
-    """Make a key of 256 random bits; its beginning tells what it belongs to."""
+    """Make a key of 256 random bits, with a prefix that shows it is Hearth's."""
     return Secret(f"hearth-{secrets.token_urlsafe(32)}")
 
 
@@ -155,5 +171,5 @@ def _checked(text: str) -> Secret:
 
 
 def _digest(key: str) -> str:
-    """Hash a key. It is random or long, so that a slow hash would add nothing."""
+    """Hash a key. Keys are random or long, so a slow hash would add nothing."""
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()

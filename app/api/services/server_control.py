@@ -1,4 +1,4 @@
-"""The one server of this Hearth: started, stopped, and run as the settings say."""
+"""The one API server of this Hearth: started and stopped according to the settings."""
 
 from __future__ import annotations
 
@@ -34,12 +34,17 @@ class RunningServer(Protocol):
 
 
 class ServerControl:
-    """Owns the server. From any thread: one change at a time, and the next waits for it.
+    """The owner of the server. Safe from any thread: changes happen one after the other.
 
-    make: a server that has not been started. The owner calls `stop`.
+    The owner of this object calls `stop`.
     """
 
     def __init__(self, make: Callable[[ServeOptions], RunningServer]) -> None:
+        """Create the control.
+
+        Args:
+            make: Creates a server that is not started.
+        """
         self._make = make
         self._turn = threading.Lock()
         self._server: RunningServer | None = None
@@ -51,7 +56,7 @@ class ServerControl:
         return self._status
 
     def start(self, options: ServeOptions) -> ServerStatus:
-        """Run the server like this: one that runs otherwise is stopped first.
+        """Run the server with these options; a server with other options is stopped first.
 
         Raises NotSafe, AddressInvalid, AddressNotFree, CertificateRefused and KeyringBroken.
         """
@@ -68,13 +73,13 @@ class ServerControl:
             return self._status
 
     def stop(self) -> ServerStatus:
-        """End the server; running answers have a moment."""
+        """Stop the server; running answers get a moment to finish."""
         with self._turn:
             self._end()
             return self._status
 
     def follow(self, settings: ServerSettings) -> ServerStatus:
-        """Run the server or not, as the settings say; a failure stands in what is returned."""
+        """Start or stop the server as the settings say; the returned status includes a failure."""
         if not settings.server:
             return self.stop()
         try:
@@ -93,7 +98,7 @@ class ServerControl:
 
 
 def options_of(settings: ServerSettings) -> ServeOptions:
-    """Return how the server is to run by the settings. Raises SettingsInvalid."""
+    """Return the server's options from the settings. Raises SettingsInvalid."""
     reach = settings.server_expose
     exposed = reach != "this_computer"
     options = ServeOptions(

@@ -1,1 +1,1 @@
-"""Collections of files and folders, and the search in them."""
+"""Collections of files and folders, and searching them."""

@@ -1,4 +1,4 @@
-"""`hearth docs`: collections of files and folders, in the terminal."""
+"""`hearth docs`: manages and searches collections of files and folders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LOOK_S = 0.5
 
 
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Add paths, and index all there is; without paths, go on with what is left."""
+    """Add paths and index the collection; without paths, continue unfinished indexing."""
     paths = there(args.paths)
     collection = app.knowledge.add(_named_or_made(app, args).id, paths)
     if args.background:
@@ -46,7 +46,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _named_or_made(app: App, args: argparse.Namespace) -> DocumentCollection:
-    """Find the collection, or make it if there is something to add."""
+    """Find the collection, or create it if there is something to add."""
     try:
         return app.knowledge.find(args.what)
     except CollectionUnknown:
@@ -120,7 +120,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _search(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Search what is in the index; a note says what is not there yet."""
+    """Search the index; a note says if some files are not in it yet."""
     collection = app.knowledge.find(args.what)
     question = " ".join(args.words)
 
@@ -146,7 +146,7 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _check(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Tell where a quote stands, word for word, or that it stands nowhere."""
+    """Print where a quote is, word for word, or that it is not there."""
     collection = app.knowledge.find(args.what)
     found = app.knowledge.check([collection.id], args.quote)
     documents = app.knowledge.documents(it.document for it in found)
@@ -168,7 +168,7 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Remove a collection, or take some of its paths out; the files stay where they are."""
+    """Remove a collection, or some of its paths; the files themselves stay."""
     collection = app.knowledge.find(args.what)
     if not args.paths:
         app.knowledge.remove(collection.id)
@@ -185,7 +185,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Stop the work in the background on a collection, or let it go on."""
+    """Pause or resume the background reading of a collection."""
     collection = app.knowledge.pause(args.what, paused=args.verb == "pause")
     how = "is paused" if collection.paused else "goes on"
     out.value(
@@ -195,7 +195,7 @@ def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def passage_value(it: FoundPassage) -> dict[str, Any]:
-    """Write a passage as JSON has it; start and end are characters of the file's whole text."""
+    """Return a passage as a JSON value; start and end are positions in the file's whole text."""
     return {
         "file": it.file,
         "page": it.place.page,
@@ -211,7 +211,7 @@ def passage_value(it: FoundPassage) -> dict[str, Any]:
 
 
 def _place(found: Citation, document: Document) -> dict[str, Any]:
-    """Write where a quote stands; start and end are characters of the file's whole text."""
+    """Return a quote's place as a JSON value; start and end are positions in the whole text."""
     first, last = found.spans[0], found.spans[-1]
     return {
         "found": True,
@@ -233,7 +233,7 @@ def _file(it: IndexedFile) -> dict[str, Any]:
 
 
 def _summary(state: CollectionState) -> str:
-    """Say how far an index is, in a line."""
+    """Summarise the state of an index in one line."""
     parts = [f"{state.files:,} files"]
     parts += [f"{state.waiting:,} not read yet"] if state.waiting else []
     parts += not_read(state)
@@ -247,7 +247,7 @@ def _summary(state: CollectionState) -> str:
 
 
 def not_read(state: CollectionState) -> list[str]:
-    """Say of how many files not all words are known."""
+    """List how many files are not fully read, by reason."""
     found = {
         "unreadable": state.unreadable,
         "scans without text": state.scans,
@@ -258,7 +258,7 @@ def not_read(state: CollectionState) -> list[str]:
 
 
 def _tell_not_read(state: CollectionState, out: Output) -> None:
-    """Say that words may stand where nothing could be read."""
+    """Note that words can be missing because some files could not be read."""
     if said := not_read(state):
         out.note(f"Not all is known: {', '.join(said)}.")
 
@@ -271,7 +271,7 @@ _STATES = {
 
 
 def _said(it: IndexedFile) -> str:
-    """Say how far a file is read."""
+    """Describe how far a file was read."""
     state = _STATES.get(it.state, it.state)
     unread = f"; {' and '.join(it.unread)} not read" if it.unread else ""
     return f"{state}. {it.why}" if it.why else state + unread

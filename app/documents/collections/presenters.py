@@ -1,4 +1,4 @@
-"""Collections of documents, for the window; their indexes are kept up to date in the background."""
+"""The collections of documents for the window; their indexes are updated in the background."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ INDEXING: Final = "collections-indexing"
 SEARCHING: Final = "collections-search"
 
 EVERY_MS: Final = 500
-"""The least time between two tidings of the indexing, however fast it is."""
+"""Minimum milliseconds between two `changed` signals while indexing, however fast it is."""
 
 FIRST_MS: Final = 4_000
-"""How long after the start the folders are looked through: what is seen first comes before."""
+"""Milliseconds after the start before folders are scanned, so that the window comes up first."""
 
 AGAIN_MS: Final = 10 * 60_000
-"""How often the folders are looked through for changes."""
+"""Milliseconds between two scans of the folders for changes."""
 
 _MOST: Final = 10
-"""Passages that a search brings."""
+"""Maximum number of passages that a search returns."""
 
 _LONGEST_REST_S: Final = 1.0
 
@@ -50,9 +50,16 @@ T = TypeVar("T")
 class Collections(QObject):
     """The user's collections as the window shows them.
 
-    changed(): there is another list of them, or they are read further; at most twice a second.
-    found_embedder(EmbedderStatus, Offer or None): which model finds by meaning, or one to be had.
-    failed(error). states: as they were told last. progress: what is being done, by ids.
+    Attributes:
+        states: The states of the collections, as of the last `changed`.
+        progress: The current work, by collection id.
+        offer: An embedding model to download; None if there is none.
+
+    Signals:
+        changed(): The list of collections or their progress changed; at most twice a second.
+        found_embedder(EmbedderStatus, Offer or None): The embedding model in use, or one to
+            download, is known.
+        failed(error): Something failed.
     """
 
     changed = Signal()
@@ -67,7 +74,13 @@ class Collections(QObject):
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """Begin. busy: whether somebody waits for an answer, which vectors are not made beside."""
+        """Create the presenter and start the timers.
+
+        Args:
+            knowledge: Returns the collections' service.
+            catalogue: Returns the catalogue of models.
+            busy: Returns whether someone is waiting for an answer; no vectors are made then.
+        """
         super().__init__(parent)
         self.states: tuple[CollectionState, ...] = ()
         self.progress: dict[str, IndexProgress] = {}
@@ -91,15 +104,15 @@ class Collections(QObject):
         tasks.closing.connect(self._close)
 
     def all(self) -> list[DocumentCollection]:
-        """Return all collections by their names."""
+        """Return all collections, sorted by name."""
         return [it.collection for it in self.states]
 
     def state(self, collection: str) -> CollectionState | None:
-        """Return how far a collection is; None where there is none of this id."""
+        """Return the state of a collection; None if there is none with this id."""
         return next((it for it in self.states if it.collection.id == collection), None)
 
     def look(self) -> None:
-        """Read how far all collections are."""
+        """Read the states of all collections."""
         if self._looking:
             self._look_again = True
             return
@@ -108,7 +121,7 @@ class Collections(QObject):
         self._tasks.run(self._read_states, self._tell, self._not_read, on=COLLECTIONS)
 
     def look_for_embedder(self) -> None:
-        """Find out which model finds by meaning; one that has come is put to work."""
+        """Find the embedding model in use; if it is a new one, start indexing with it."""
 
         def work() -> tuple[EmbedderStatus, Offer | None]:
             from app.models.discover.presenters.offering import embedder_offer
@@ -126,12 +139,12 @@ class Collections(QObject):
         self._tasks.run(work, have, self.failed.emit, on=COLLECTIONS)
 
     def look_again_for_embedder(self) -> None:
-        """Find out anew as the models here are others, for whoever has been told before."""
+        """Find the embedding model again, as the local models changed, if it was found before."""
         if self._embedder is not None:
             self.look_for_embedder()
 
     def work(self) -> None:
-        """Look through the folders, and read what is new; if that goes on already, once more."""
+        """Scan the folders and index new files; if that is running, do it once more afterwards."""
         if self._task is not None:
             self._work_again = True
             return
@@ -156,7 +169,7 @@ class Collections(QObject):
         done: Callable[[DocumentCollection], object],
         failed: Failed,
     ) -> None:
-        """Make a collection of files and folders."""
+        """Create a collection of files and folders."""
 
         def work() -> DocumentCollection:
             knowledge = self._knowledge()
@@ -178,7 +191,7 @@ class Collections(QObject):
         self._order(lambda: self._knowledge().add(collection, paths))
 
     def take_out(self, collection: str, path: Path) -> None:
-        """Take a file or folder that was added out of a collection; it is not changed itself."""
+        """Remove an added file or folder from a collection; the file itself is not changed."""
         self._order(lambda: self._knowledge().take_out(collection, path))
 
     def pause(self, collection: str) -> None:
@@ -188,7 +201,7 @@ class Collections(QObject):
         self._order(lambda: self._knowledge().pause(collection, paused=False))
 
     def read_again(self, collection: str) -> None:
-        """Look for changes now, and try again what could not be read."""
+        """Look for changes now, and retry files that could not be read."""
         self._order(lambda: self._knowledge().read_again(collection))
 
     def remove(self, collection: str) -> None:
@@ -198,7 +211,7 @@ class Collections(QObject):
     def files(
         self, collection: str, done: Callable[[list[IndexedFile]], object], failed: Failed
     ) -> None:
-        """List the files of a collection; only the last one asked for is told."""
+        """List the files of a collection; only the latest request is answered."""
         self._files.run(lambda: self._knowledge().files(collection), done, failed)
 
     def search(
@@ -208,7 +221,7 @@ class Collections(QObject):
         done: Callable[[list[FoundPassage]], object],
         failed: Failed,
     ) -> None:
-        """Find the passages that suit some words; only the last search is told."""
+        """Find passages for some words; only the latest search is answered."""
 
         def work() -> list[FoundPassage]:
             return self._knowledge().search([collection], words, _MOST, CancelToken())
@@ -221,7 +234,7 @@ class Collections(QObject):
         done: Callable[[T], object] = lambda _: None,
         failed: Failed | None = None,
     ) -> None:
-        """Change something, then read what there is now, and do what follows from it."""
+        """Make a change, then read the states and do the work that follows from it."""
 
         def changed(result: T) -> None:
             self._tell_then(lambda: done(result))
@@ -237,7 +250,11 @@ class Collections(QObject):
         self._tasks.run(self._read_states, have, self.failed.emit, on=COLLECTIONS)
 
     def _read_states(self) -> tuple[tuple[CollectionState, ...], UserError | None]:
-        """Read all states, and what went wrong with one of them, which hinders no other."""
+        """Read all states. An error in one collection does not affect the others.
+
+        Returns:
+            The states, and the last error.
+        """
         from app.base.errors import CollectionUnknown
         from app.documents.collections.values import CollectionState
 
@@ -247,7 +264,7 @@ class Collections(QObject):
             try:
                 states.append(knowledge.state(it.id))
             except CollectionUnknown:
-                continue  # it has just been removed
+                continue  # it was removed just now
             except UserError as fault:
                 states.append(CollectionState(it))
                 error = fault
@@ -273,7 +290,7 @@ class Collections(QObject):
 
     def _progressed(self, news: list[IndexProgress]) -> None:
         for it in news:
-            self.progress = {it.collection.id: it}  # one is worked on at a time
+            self.progress = {it.collection.id: it}  # one collection is worked on at a time
         if not self._soon.isActive():
             self._soon.start()
 

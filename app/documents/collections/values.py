@@ -1,4 +1,4 @@
-"""Collections: files and folders that answers can be grounded in, and what their index knows."""
+"""Collections: files and folders that answers can be grounded in, and the state of their index."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from app.documents.values.documents import (
 from app.models.library.values.entry import ModelEntry
 
 LONGEST_NAME: Final = 80
-"""Characters that the name of a collection may have."""
+"""Maximum characters of a collection's name."""
 
 MOST_FILES: Final = 100_000
-"""Files of a collection, at most; a folder with more is read up to here, and says so."""
+"""Maximum number of files in a collection; a larger folder is read up to here, with a note."""
 
 _RANK_WEIGHT: Final = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
 
 Ranking = Sequence[tuple[int, float]]
-"""The numbers of passages, the best first, and what it says for each that it was found, up to 1."""
+"""The numbers of passages, best first, and the weight of each match, up to 1."""
 
 FileState = Reading | Literal["waiting", "unreadable"]
+"""The state of a file in an index."""
 
 By = Literal["text", "vector"]
 """How a passage was found: by its words, or by its meaning."""
@@ -37,7 +38,12 @@ By = Literal["text", "vector"]
 
 @dataclass(frozen=True)
 class DocumentCollection:
-    """Files and folders under one name. paths: those that the user added. paused: reads nothing."""
+    """Files and folders under one name.
+
+    Attributes:
+        paths: The files and folders that the user added.
+        paused: Nothing is read for now.
+    """
 
     id: str
     name: str
@@ -49,9 +55,13 @@ class DocumentCollection:
 class IndexedFile:
     """A file of a collection.
 
-    name: as answers call it, its path below the folder that was added. places: how many pages,
-    slides or sections it has. scanned: how many of its pages are pictures without text. why, do:
-    of one that cannot be read. unread: the parts of it that were left out.
+    Attributes:
+        name: Its name in answers: its path below the added folder.
+        places: The number of its pages, slides or sections.
+        scanned: The number of pages that are pictures without text.
+        why: Why it cannot be read.
+        do: What the user can do about that.
+        unread: The parts of it that were left out.
     """
 
     path: Path
@@ -67,9 +77,10 @@ class IndexedFile:
 
 @dataclass(frozen=True)
 class PathTrouble:
-    """A file or folder of a collection that could not be looked through, and why.
+    """A file or folder of a collection that could not be scanned, and why.
 
-    away: it is not there, as on a drive that was taken out; its files stay in the index.
+    Attributes:
+        away: It is missing, as on a removed drive; its files stay in the index.
     """
 
     path: Path
@@ -79,15 +90,24 @@ class PathTrouble:
 
 @dataclass(frozen=True)
 class CollectionState:
-    """How far the index of a collection is.
+    """The state of a collection's index.
 
-    files: all that were found; waiting, unreadable: of them. scans, partly_read, empty: those of
-    whose words none, some, or nothing is there; they are neither waiting nor unreadable. left_out:
-    files of other kinds, such as pictures and programs. characters: of the text. passages: of all
-    that were read; with_vectors: of those, by the model that is to be used. model: the name of the
-    one whose vectors are searched now, "" for none; next_model: that of a new index in the making.
-    index_bytes: on the disk. looked: when the folders were last looked through, in seconds since
-    1970; None before the first time. troubles: what could not be looked through then.
+    Attributes:
+        files: All files that were found.
+        waiting: Files that are still to be read.
+        unreadable: Files that could not be read.
+        left_out: Files of other kinds, such as pictures and programs.
+        characters: Characters of text.
+        passages: Passages of all files that were read.
+        with_vectors: Passages with vectors of the wanted model.
+        model: The name of the model whose vectors are searched now; "" for none.
+        next_model: The name of the model whose vectors are being made to replace them; "" for none.
+        index_bytes: Disk space of the index.
+        looked: When the folders were last scanned, in seconds since 1970; None if never.
+        troubles: What could not be scanned then.
+        scans: Files without any readable text; neither waiting nor unreadable.
+        partly_read: Files with some pages without text; neither waiting nor unreadable.
+        empty: Files with nothing in them; neither waiting nor unreadable.
     """
 
     collection: DocumentCollection
@@ -109,16 +129,19 @@ class CollectionState:
 
     @property
     def not_all_read(self) -> int:
-        """How many files there are of which not all words are known, and none are waiting."""
+        """The number of files that were processed but whose text is not completely known."""
         return self.unreadable + self.scans + self.partly_read + self.empty
 
 
 @dataclass(frozen=True)
 class IndexProgress:
-    """News of the work on a collection's index.
+    """The progress of the work on a collection's index.
 
-    doing: looks through folders, reads files, or makes vectors. done, total: files or passages;
-    total is 0 while nobody knows. file: the name of the one that was read last.
+    Attributes:
+        doing: Scanning folders, reading files, or making vectors.
+        done: Files or passages done.
+        total: Files or passages in all; 0 while unknown.
+        file: The name of the file read last.
     """
 
     collection: DocumentCollection
@@ -130,11 +153,17 @@ class IndexProgress:
 
 @dataclass(frozen=True)
 class FoundPassage:
-    """A passage of a collection that suits a question.
+    """A passage of a collection that fits a question.
 
-    file: its name, and path. document: the file's hash. start, end: characters of the whole text
-    of the file; span says the same by its place. score: of the rank fusion, which orders the
-    passages of one search and means nothing else.
+    Attributes:
+        collection: The name of the collection.
+        file: The name of the file.
+        document: The SHA-256 of the file.
+        span: Where it is in the file, by place.
+        start: Its first character in the file's whole text.
+        end: The character after its last.
+        score: The score of the rank fusion; it only orders the passages of one search.
+        by: How it was found.
     """
 
     collection: str
@@ -167,11 +196,13 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class EmbedderStatus:
-    """Which model finds passages by their meaning.
+    """The model that embeds passages.
 
-    model: None where there is none; then words alone are searched, and why says so in a sentence.
-    choices: the embedding models that are here. offers: ids of those in the catalogue that could
-    be downloaded, the preferred one first.
+    Attributes:
+        model: None if there is none; only words are searched then.
+        why: A sentence that says why there is none.
+        choices: The local embedding models.
+        offers: Ids of models in the catalogue to download, the preferred one first.
     """
 
     model: ModelEntry | None
@@ -181,10 +212,13 @@ class EmbedderStatus:
 
 
 def fused(rankings: Mapping[By, Ranking]) -> list[tuple[int, float, tuple[By, ...]]]:
-    """Join rankings into one: by reciprocal ranks, each of them by its weight.
+    """Merge rankings by reciprocal rank fusion, each entry with its weight.
 
-    A passage that was found by a stray word of the question is no find, however high it ranks among
-    such. Returns each that is in any of them, its score, and the rankings that it is in.
+    Weights are needed because a passage that only matches a stray word of the question is not a
+    real match, however high it ranks among such.
+
+    Returns:
+        Each passage with its score, and the rankings that it is in, best first.
     """
     scores: dict[int, float] = {}
     found: dict[int, tuple[By, ...]] = {}
@@ -197,10 +231,10 @@ def fused(rankings: Mapping[By, Ranking]) -> list[tuple[int, float, tuple[By, ..
 
 
 def joined(rankings: Iterable[Sequence[FoundPassage]]) -> list[FoundPassage]:
-    """Join what was found in several collections, the best first.
+    """Merge the results from several collections, best first.
 
-    Each collection's scores follow from ranks and weights alone, so they can be compared. What
-    stands in two collections is told once.
+    The scores of each collection depend only on ranks and weights, so they are comparable. A
+    passage found in two collections is listed once.
     """
     everything = sorted((it for found in rankings for it in found), key=lambda it: -it.score)
     once: dict[tuple[str, int, int, int], FoundPassage] = {}

@@ -1,1 +1,1 @@
-"""Widgets and words that several parts of the documents share."""
+"""Widgets and texts that several parts of the documents share."""

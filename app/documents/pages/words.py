@@ -1,4 +1,4 @@
-"""Words for the parts of a document."""
+"""Texts for the places and parts of a document."""
 
 from __future__ import annotations
 

@@ -1,18 +1,21 @@
-"""Reads documents, pictures and sounds in a process of its own with limits; see `child`.
+"""Reads documents, pictures and sounds in a separate process with limits; see `child`.
 
-The libraries, and why these: pypdfium2 (BSD and Apache-2.0) is PDFium, the reader of Chromium,
-which is fed hostile files every day; it needs nothing else and comes ready-made for all desktops.
-openpyxl (MIT) knows what cells mean: dates, shared texts, the last results of formulas; how their
-numbers look is written in `cell_formats`, as no library that is kept does it in Python. For DOCX,
-PPTX and EPUB the few parts that hold text are read here: python-docx and python-pptx would bring
-lxml, Pillow and XlsxWriter, to write files that nobody here writes, and count no automatic numbers.
-chardet (0BSD) tells the encoding of a text: it was right where charset-normalizer took short texts
-in German, French and Polish for others. Python reads HTML and e-mail; defusedxml, last released in
-2021, does no more than refuse document types, as `package` does.
+The libraries, and why these:
 
-Pillow (MIT-CMU) reads pictures: it is released every few months, mends what is found in the
-decoders that it brings along, and comes ready-made for all desktops. Qt's and llama.cpp's own
-readers turn nothing upright and know no limits. Only the formats named in `pictures` are let at
-their plugins. What HEIC needs is encumbered by patents, and no package of it is as alive. The
-frames of sounds are walked over here, without decoding them: engines decode.
+- pypdfium2 (BSD and Apache-2.0) is PDFium, the PDF reader of Chromium, which is exposed to hostile
+  files every day. It has no dependencies and comes ready-made for all desktops.
+- openpyxl (MIT) knows what cells mean: dates, shared strings, the last results of formulas.
+  `cell_formats` formats their numbers, because no maintained library does that in Python.
+- For DOCX, PPTX and EPUB the few parts that hold text are read here. python-docx and python-pptx
+  would bring lxml, Pillow and XlsxWriter to write files, which nobody here does, and they do not
+  compute automatic numbers.
+- chardet (0BSD) detects the encoding of a text. It was right where charset-normalizer mistook short
+  texts in German, French and Polish for other languages.
+- Python reads HTML and e-mail. defusedxml, last released in 2021, does no more than refuse document
+  types, as `package` does.
+- Pillow (MIT-CMU) reads pictures. It is released every few months, fixes the bugs found in the
+  decoders it bundles, and comes ready-made for all desktops. The readers of Qt and llama.cpp ignore
+  orientation and have no limits. Only the plugins for the formats listed in `pictures` are used.
+  HEIC is encumbered by patents, and no package for it is as actively maintained.
+- The frames of sounds are scanned here without decoding them: engines decode.
 """

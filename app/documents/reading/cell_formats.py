@@ -1,7 +1,7 @@
-"""Writes numbers, dates and times of cells in the formats of a workbook (ECMA-376, 18.8.31).
+"""Formats the numbers, dates and times of cells by a workbook's formats (ECMA-376, 18.8.31).
 
-No library that is kept does this in Python. What depends on the computer is written as English has
-it: 1,234.50; dates in the computer's own short format as 2026-03-01.
+No maintained library does this in Python. Whatever depends on the computer's locale is written in
+the English way: 1,234.50; dates in the computer's own short format as 2026-03-01.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Final
 
 GENERAL: Final = "General"
 _MOST_LONG: Final = 255
-"""Characters of a format; Office allows no more."""
+"""Maximum characters of a format; Office allows no more."""
 
 _MOST_PLACES: Final = 30
-"""Digits behind the point, at most; Office shows no more."""
+"""Maximum digits after the point; Office shows no more."""
 
 _TOKEN: Final = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*(?P<fill>.)'
@@ -32,7 +32,7 @@ _TOKEN: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LOCAL: Final = {"mm-dd-yy": "yyyy-mm-dd", "m/d/yy h:mm": "yyyy-mm-dd hh:mm"}
-"""Formats that are shown as the computer has its dates."""
+"""Formats that are shown in the computer's own date format."""
 
 _ENGLISH: Final = (
     "January February March April May June July August September October November December".split(),
@@ -61,15 +61,21 @@ _NAMES: Final = {
         "lunedì martedì mercoledì giovedì venerdì sabato domenica".split(),
     ),
 }
-"""Names of months and days, by the primary part of a language's number."""
+"""Names of months and days, by the primary part of a language id."""
 
 _SHORT: Final = {0x07: 2}
-"""Letters of a day's name that is shortened, where these are not three."""
+"""Letters of an abbreviated day name, if not three."""
 
 
 @dataclass(frozen=True)
 class _Section:
-    """A part of a format, for some values. kind and text of its tokens, in their order."""
+    """A section of a format, for some values.
+
+    Attributes:
+        tokens: The kind and the text of its tokens, in order.
+        condition: A comparison and its number; None if it has none.
+        locale: The language id of month and day names.
+    """
 
     tokens: tuple[tuple[str, str], ...]
     condition: tuple[str, float] | None
@@ -79,7 +85,12 @@ class _Section:
 
 
 def shown_number(value: float, code: str, base: date) -> str:
-    """Write a number as a cell of this format shows it; base: the day that is counted from."""
+    """Format a number as a cell with this format shows it.
+
+    Args:
+        code: The format.
+        base: The day that dates are counted from.
+    """
     if not math.isfinite(value):
         return str(value)
     sections = _sections(code)
@@ -99,7 +110,7 @@ def shown_number(value: float, code: str, base: date) -> str:
 
 
 def shown_text(text: str, code: str) -> str:
-    """Write a text as a cell of this format shows it."""
+    """Format a text as a cell with this format shows it."""
     if "@" not in code:
         return text
     section = _sections(code)[-1]
@@ -154,7 +165,7 @@ _LITERAL: Final = {"quoted", "escaped", "else"}
 
 
 def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
-    """Return a token of a format with its kind; None for a colour, and for what fills a cell."""
+    """Return the kind and text of a token; None for a colour or a fill character."""
     kind = it.lastgroup or ""
     text = it[kind] or ""
     if kind in {"fill", "other", "condition"}:
@@ -173,7 +184,7 @@ def _token(it: re.Match[str], *, is_date: bool) -> tuple[str, str] | None:
 
 
 def _chosen(sections: tuple[_Section, ...], value: float) -> tuple[_Section | None, str, float]:
-    """Return the section for a value, its sign where the section does not say it, and its size."""
+    """Return the section for a value, the sign unless the section implies it, and the magnitude."""
     numbers = [it for it in sections[:3] if not it.is_text] if len(sections) < 4 else sections[:3]
     if not numbers:
         return None, "", value
@@ -204,7 +215,7 @@ def _holds(condition: tuple[str, float], value: float) -> bool:
 
 
 def _general(value: float) -> str:
-    """Write a number as cells without a format do, but for whole ones with all their digits."""
+    """Format a number like a cell without a format, but whole numbers with all digits."""
     if isinstance(value, int) or (value == int(value) and abs(value) < 1e21):
         return str(int(value))
     if not 1e-5 <= abs(value) < 1e21:
@@ -219,7 +230,7 @@ def _number(section: _Section, value: float) -> str:
     if any(kind == "general" for kind, _ in tokens):
         return "".join(_general(value) if kind == "general" else it for kind, it in tokens)
     if not any(kind in {"digit", "decimals"} for kind, _ in tokens):
-        return "".join(it for _, it in tokens)  # such as "-" for nothing
+        return "".join(it for _, it in tokens)  # such as "-" for zero
     number = Decimal(repr(value))
     number *= 100 ** min(9, sum(kind == "percent" for kind, _ in tokens))
     slash = next((at for at, (kind, _) in enumerate(tokens) if kind == "slash"), None)
@@ -232,7 +243,7 @@ def _number(section: _Section, value: float) -> str:
 
 
 def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
-    """Write a number with its digits at the places that a format has for them."""
+    """Format a number with its digits at the placeholders of a format."""
     point = next(
         (at for at, (kind, _) in enumerate(tokens) if kind in {"point", "decimals"}), len(tokens)
     )
@@ -253,7 +264,7 @@ def _decimal(tokens: list[tuple[str, str]], number: Decimal) -> str:
 
 
 def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
-    """Write the digits before the point, from the right, between what else a format has there."""
+    """Format the digits before the point, from the right, between the format's other characters."""
     left = [it for kind, it in tokens if kind == "digit"]
     parts: list[str] = []
     count = 0
@@ -280,11 +291,11 @@ def _whole(tokens: list[tuple[str, str]], digits: str, *, groups: bool) -> str:
                 digits = digits[:-1]
         elif kind != "comma":
             parts.append(text[::-1])
-    return "".join(parts)[::-1] + digits  # a format may begin with its point
+    return "".join(parts)[::-1] + digits  # a format can begin with its point
 
 
 def _behind(tokens: list[tuple[str, str]], digits: str, places: str) -> str:
-    """Write the digits behind the point; those that need not be shown are left out at the end."""
+    """Format the digits after the point; optional zeros at the end are dropped."""
     needed = max((at + 1 for at, it in enumerate(places) if it == "0"), default=0)
     kept = max(needed, len(digits.rstrip("0")))
     written = ""
@@ -322,7 +333,7 @@ def _scientific(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
 
 
 def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str:
-    """Write a number as a fraction: 1 1/2; its denominator may be fixed."""
+    """Format a number as a fraction, as in 1 1/2; the denominator can be fixed."""
     before, behind = tokens[:at], tokens[at + 1 :]
     runs = [
         it for it in re.split(" ", "".join("d" if k == "digit" else " " for k, _ in before)) if it
@@ -356,11 +367,11 @@ def _as_fraction(tokens: list[tuple[str, str]], at: int, number: Decimal) -> str
 
 
 def _date(section: _Section, value: float, base: date) -> str:
-    """Write a number as the time that it counts the days to."""
+    """Format a number of days since `base` as a date or time."""
     places = max((len(it) - 1 for kind, it in section.tokens if kind == "thousandths"), default=0)
     seconds, part = divmod(round(value * 86_400 * 10**places), 10**places)
     try:
-        leap = base.year < 1900 and value < 60  # Excel has a 29th of February 1900
+        leap = base.year < 1900 and value < 60  # Excel has a 29 February 1900
         when = datetime(base.year, base.month, base.day) + timedelta(leap, seconds)  # noqa: DTZ001
     except OverflowError:
         return _general(value)
@@ -411,7 +422,7 @@ def _day(section: _Section, length: int, when: datetime) -> str:
 
 
 def _is_minute(section: _Section, at: int) -> bool:
-    """Tell whether an m stands for minutes: behind hours, or before seconds."""
+    """Return whether an m stands for minutes: after hours, or before seconds."""
     parts = [
         (number, it[0].lower())
         for number, (kind, it) in enumerate(section.tokens)

@@ -1,6 +1,7 @@
-"""Reads documents in a process of its own, one or many: `reader` starts it, and holds the limits.
+"""The process that reads documents, one or many; `reader` starts it and enforces the limits.
 
-Writes a line for a file, one for each section, and a last one; or at any time one with a fault.
+It writes one line for a file, one for each section, and a last one; or, at any time, one with a
+fault.
 """
 
 from __future__ import annotations
@@ -68,10 +69,11 @@ _HTML: Final = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html)", r
 _DAMAGED: Final = (
     zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RecursionError
 )  # fmt: skip
-"""What the libraries raise that unpack a file and walk over it."""
+"""Errors that the libraries raise when they unpack and parse a damaged file."""
 
 
 def main() -> None:
+    """Read the file in the arguments, or serve orders from standard input."""
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
     if "path" in asked:
@@ -86,7 +88,7 @@ def main() -> None:
 
 
 def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
-    """Read a file, and say what it holds or why it cannot be read."""
+    """Read a file, and write its content, or why it cannot be read."""
     into = Collected(limits.characters)
     try:
         before = _state(path)
@@ -95,7 +97,7 @@ def _answer(say: Say, path: Path, name: str, limits: Limits) -> None:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             size = file.tell()
         if _state(path) != before:
-            raise Unreadable(Fault.CHANGED)  # the hash would be that of another text
+            raise Unreadable(Fault.CHANGED)  # the hash would not match the text
     except Unreadable as error:
         say({"fault": error.fault})
     except MemoryError:
@@ -132,7 +134,7 @@ def _state(path: Path) -> tuple[int, int, int]:
 def _read(source: Path | bytes, name: str, limits: Limits, into: Collected) -> DocumentKind:
     with _opened(source) as file:
         beginning = file.read(_BEGINNING)
-    if isinstance(source, Path):  # what is attached to an e-mail goes to no model that sees
+    if isinstance(source, Path):  # attachments of e-mails are not shown to models
         if form := picture_format(beginning):
             into.media, into.width, into.height = read_picture(source, form, limits)
             return DocumentKind.IMAGE
@@ -159,10 +161,10 @@ def _read(source: Path | bytes, name: str, limits: Limits, into: Collected) -> D
 
 
 def _read_text(source: Path | bytes, kind: DocumentKind, limits: Limits, into: Collected) -> None:
-    """Read what is no archive. Raises Unreadable."""
+    """Read a file that is not an archive. Raises Unreadable."""
     with _opened(source) as file:
         size = file.seek(0, os.SEEK_END)
-        # Four bytes a character at most; markup takes more than the text in it.
+        # A character has at most four bytes; markup takes more than the text in it.
         if size > limits.characters * _MOST_BYTES.get(kind, 4):
             raise Unreadable(Fault.TOO_LONG)
         file.seek(0)
@@ -178,11 +180,11 @@ def _read_text(source: Path | bytes, kind: DocumentKind, limits: Limits, into: C
 
 
 _MOST_BYTES: Final = {DocumentKind.RTF: 20, DocumentKind.EMAIL: 20}
-"""For each character of the text, of files that may have pictures or other files in them."""
+"""Maximum bytes per character of text, for files that can contain pictures or other files."""
 
 
 def _reader_of_attached(limits: Limits, depth: int = 1) -> ReadAttached:
-    """Return a reader for files in e-mails, and for those in e-mails that are attached to them."""
+    """Return a reader for the attachments of e-mails, including attached e-mails."""
 
     def read(data: bytes, name: str, most: int) -> Collected:
         into = Collected(most)
@@ -202,7 +204,7 @@ def _reader_of_attached(limits: Limits, depth: int = 1) -> ReadAttached:
 
 
 _MOST_DEEP: Final = 3
-"""E-mails in each other."""
+"""Maximum nesting of e-mails in e-mails."""
 
 
 def _opened(source: Path | bytes) -> BinaryIO:
@@ -217,7 +219,7 @@ _OF_PACKAGE: Final[dict[DocumentKind, Callable[[Package, Collected], None]]] = {
 
 
 def _kind(source: Path | bytes, name: str, most_unpacked: int) -> DocumentKind:
-    """Tell a file's kind by how it begins, else by the ending of its name. Raises Unreadable."""
+    """Return a file's kind by its first bytes, else by its extension. Raises Unreadable."""
     with _opened(source) as file:
         beginning = file.read(_BEGINNING)
         if beginning.startswith(_OLD_OFFICE):
@@ -240,10 +242,10 @@ def _kind(source: Path | bytes, name: str, most_unpacked: int) -> DocumentKind:
 
 
 def _fault_of_compound(file: BinaryIO, beginning: bytes, name: str) -> Fault:
-    """Tell what a compound file is: Office before 2007, Outlook's messages and others write it."""
+    """Return the fault for a compound file, which Office before 2007, Outlook and others write."""
     known = beginning + file.read(1 << 20)
     file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 20)))
-    known += file.read()  # its directory stands anywhere
+    known += file.read()  # its directory can be anywhere
     if _ENCRYPTED_OFFICE in known:
         return Fault.LOCKED
     ending = Path(name).suffix.lower()

@@ -1,4 +1,4 @@
-"""Collects what is read of a document."""
+"""Collects the content of a document while it is read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ _BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 
 class Collected:
-    """The sections so far, each numbered, and pages without text as pictures; or the one picture or
-    sound that the file is.
+    """The content of a file so far.
 
-    most: the characters that all sections may have together. unread: what was left out.
-    left: the characters that there is room for.
+    It has numbered sections, and pages without text as pictures; or the file's only picture or
+    sound.
+
+    Attributes:
+        unread: The parts that were left out.
+        left: The characters that still have room.
     """
 
     def __init__(self, most: int) -> None:
+        """Begin empty.
+
+        Args:
+            most: Maximum characters of all sections together.
+        """
         self.sections: list[Section] = []
         self.scanned: list[int] = []
         self.unread: set[Unread] = set()
@@ -40,18 +48,18 @@ class Collected:
 
 
 def is_seen(character: str) -> bool:
-    """Tell whether a character is neither white space nor one that `clean` takes out."""
+    """Return whether a character is neither white space nor removed by `clean`."""
     return not character.isspace() and not _CONTROLS.match(character)
 
 
 def clean(text: str) -> str:
-    """Take out what no reader sees: control characters, and more than one blank line in a row."""
+    """Remove control characters, and more than one blank line in a row."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x0c", "\n")
     return _BLANK_LINES.sub("\n\n", _CONTROLS.sub("", text)).strip("\n")
 
 
 class Outline:
-    """Divides a text that comes line by line at its headings."""
+    """Divides a text that arrives line by line at its headings."""
 
     def __init__(self, collected: Collected, kind: LocationKind = LocationKind.HEADING) -> None:
         self._collected = collected
@@ -63,13 +71,13 @@ class Outline:
         self._parts.append(text)
 
     def heading(self, title: str) -> None:
-        """Begin a section; its heading is its first line, too."""
+        """Begin a section; the heading is its first line too."""
         self.end()
         self._title = title
         self._parts = [title, "\n\n"]
 
     def end(self) -> None:
-        """Add the section that has been written. Raises Unreadable as `Collected.add` does."""
+        """Add the section written so far. Raises Unreadable as `Collected.add` does."""
         text = "".join(self._parts)
         if text.strip():
             self._collected.add(self._kind, text, self._title)
@@ -77,7 +85,7 @@ class Outline:
 
 
 class Words:
-    """Collects a text as a whole, where an `Outline` would divide it."""
+    """Collects a text as a whole, in place of an `Outline`, which would divide it."""
 
     def __init__(self) -> None:
         self.first = ""
@@ -95,4 +103,4 @@ class Words:
         self._parts.append(f"\n\n{title}\n\n")
 
     def end(self) -> None:
-        """Nothing is left to be added."""
+        """Do nothing: no section is left to add."""

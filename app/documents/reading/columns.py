@@ -1,8 +1,9 @@
-"""Puts the text of a page into the order in which it is read, where it was drawn across columns.
+"""Puts the text of a page into reading order if it was drawn across columns.
 
-PDFium tells text as it was drawn. Most programs draw one column after the other; some, and those
-that recognise text on scans, go from the left to the right over all of them, which makes sentences
-that nobody wrote. A table is drawn so, too, and is to be read so: its cells are short.
+PDFium returns text in the order in which it was drawn. Most programs draw one column after the
+other. Some, and those that recognise text on scans, go from left to right across all columns, which
+produces sentences that nobody wrote. Tables are drawn like that too, and have to be read like that:
+their cells are short.
 """
 
 from __future__ import annotations
@@ -20,26 +21,28 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
 
 HYPHENS: Final = "\ufffe\u0002"
-"""PDFium writes these for a hyphen at the end of a line that a word goes on after."""
+"""PDFium's characters for a hyphen at the end of a line within a word."""
 
 Character = tuple[str, int]
-"""A character of a page, and its number in PDFium's text; -1 for one that was put in."""
+"""A character of a page, and its number in PDFium's text; -1 for one that was inserted."""
 
 _LEAST_LINES: Final = 4
-"""Lines that must lie beside each other before they are taken for columns."""
+"""Minimum number of lines side by side that count as columns."""
 
 _LEAST_WIDTH: Final = 9.0
-"""Times its height that a line of a column is wide; a cell of a table is shorter more often."""
+"""Minimum width of a column's line, in multiples of its height; table cells are usually shorter."""
 
 _WORD_GAP: Final = 1.0
-"""Times the height of a line; a wider gap is none between words."""
+"""Maximum gap between words, in multiples of the line height."""
 
 _RAISABLE: Final = set("0123456789+-\u2212")
 _MOST_RAISED_HEIGHT: Final = 0.85
 _LEAST_RAISED: Final = 0.15
 _RAISED_GAP: Final = 0.2
-"""Of a raised sign, in heights of what stands before it: its height, by how much it stands higher,
-and how far from it at most."""
+"""The limits of a superscript, in multiples of its base's height.
+
+They are its maximum height, its minimum raise, and its maximum distance.
+"""
 
 _MOST_RECTANGLES: Final = 20_000
 _BREAK: Final = ("\n", -1)
@@ -47,7 +50,7 @@ _BREAK: Final = ("\n", -1)
 
 @dataclass(frozen=True)
 class _Segment:
-    """A part of a line without a gap that is wider than between words."""
+    """A part of a line without gaps wider than between words."""
 
     left: float
     right: float
@@ -63,11 +66,11 @@ class _Segment:
         return self.right - self.left >= _LEAST_WIDTH * self.height
 
     def follows(self, other: _Segment) -> bool:
-        """Whether it begins where the other ends."""
+        """Return whether it begins where the other ends."""
         return abs(self.left - other.right) <= _RAISED_GAP * max(self.height, other.height)
 
     def is_raised_behind(self, base: _Segment, last: _Segment) -> bool:
-        """Whether it stands smaller and higher behind its base, or behind another such sign."""
+        """Return whether it is a superscript after its base, or after another superscript."""
         higher = self.bottom - base.bottom
         return (
             self.height <= _MOST_RAISED_HEIGHT * base.height
@@ -76,14 +79,19 @@ class _Segment:
         )
 
     def is_beside(self, other: _Segment) -> bool:
-        """Whether both lie in the same line."""
+        """Return whether both are in the same line."""
         common = min(self.top, other.top) - max(self.bottom, other.bottom)
         return common >= min(self.height, other.height) / 2
 
 
 @dataclass
 class _Zone:
-    """Lines that lie beside each other. drawn: as they came; rows: how many had both columns."""
+    """Lines that are side by side.
+
+    Attributes:
+        drawn: The lines in drawing order.
+        rows: The number of rows with text in both columns.
+    """
 
     left: list[list[Character]] = field(default_factory=list)
     right: list[list[Character]] = field(default_factory=list)
@@ -102,7 +110,7 @@ class _Zone:
 
 
 def in_reading_order(words: PdfTextPage) -> list[Character]:
-    """Return the characters of a page in the order in which they are read."""
+    """Return the characters of a page in reading order."""
     drawn = [(character, at) for at, character in enumerate(words.get_text_range())]
     rectangles = list(_rectangles(words))
     if any(other.is_raised_behind(one, one) for one, other in pairwise(rectangles)):
@@ -112,11 +120,11 @@ def in_reading_order(words: PdfTextPage) -> list[Character]:
 
 
 def _with_raised(words: PdfTextPage, drawn: Sequence[Character]) -> list[Character]:
-    """Write raised numbers as such, and without the end of a line that PDFium makes beside them."""
+    """Write superscript numbers as such, without the line breaks that PDFium adds next to them."""
     found: list[Character] = []
-    seen = 0  # of those found, up to the white space that came last
+    seen = 0  # the number of characters before the latest white space
     base: _Segment | None = None
-    last: _Segment | None = None  # the raised sign before
+    last: _Segment | None = None  # the previous superscript
     for it in drawn:
         if it[0].isspace():
             found.append(it)
@@ -147,7 +155,7 @@ def _rectangles(words: PdfTextPage) -> Iterator[_Segment]:
 
 
 def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
-    """Join the pieces of a line that are drawn after each other, with no more than a word's gap."""
+    """Join the pieces of a line that are drawn one after another with at most a word's gap."""
     last: _Segment | None = None
     for it in rectangles:
         if last is not None and last.is_beside(it):
@@ -165,7 +173,7 @@ def _segments(rectangles: Iterable[_Segment]) -> Iterator[_Segment]:
 
 
 def _gutter(segments: Sequence[_Segment]) -> float | None:
-    """Find where the white between two columns ends, if text goes across it again and again."""
+    """Find the right edge of the gap between two columns, if text repeatedly crosses it."""
     pairs = [
         (one, other)
         for one, other in pairwise(segments)
@@ -182,9 +190,9 @@ def _gutter(segments: Sequence[_Segment]) -> float | None:
 def _by_columns(
     words: PdfTextPage, drawn: Sequence[Character], gutter: float
 ) -> Iterator[Character]:
-    """Yield first what stands left of the gutter and then what stands right of it.
+    """Yield the text left of the gutter, then the text right of it.
 
-    A line across both begins anew below it.
+    A line across both columns starts both again below it.
     """
     zone, first = _Zone(), True
     for run, side, same_line in _runs(words, drawn, gutter):
@@ -203,9 +211,9 @@ def _by_columns(
 def _runs(
     words: PdfTextPage, drawn: Sequence[Character], gutter: float
 ) -> Iterator[tuple[list[Character], str, bool]]:
-    """Yield parts of lines that stand on one side of the gutter, or, with "", across it.
+    """Yield parts of lines with their side of the gutter, "" if they cross it.
 
-    With each comes whether it stands in the same line as the part before.
+    The third value is whether the part is in the same line as the one before.
     """
     line: list[Character] = []
     for it in (*drawn, _BREAK):
@@ -220,7 +228,7 @@ def _runs(
 def _parts(
     words: PdfTextPage, line: list[Character], gutter: float
 ) -> Iterator[tuple[list[Character], str, bool]]:
-    """Divide a line at the gutter, unless a word or its gap alone lies on it."""
+    """Divide a line at the gutter, unless a word or a gap between words covers it."""
     boxes = [_box(words, at) if not character.isspace() else None for character, at in line]
     seen = [(at, box) for at, box in enumerate(boxes) if box is not None]
     if not seen:
@@ -245,13 +253,13 @@ def _parts(
 
 
 def _box(words: PdfTextPage, at: int) -> tuple[float, float, float] | None:
-    """Return the left and the right side of a character, and its height."""
+    """Return the left edge, the right edge and the height of a character."""
     bounds = _bounds(words, at)
     return None if bounds is None else (bounds.left, bounds.right, bounds.height)
 
 
 def _bounds(words: PdfTextPage, at: int) -> _Segment | None:
-    """Return where a character stands."""
+    """Return the bounds of a character."""
     from pypdfium2 import raw
 
     box = raw.FS_RECTF()

@@ -1,4 +1,4 @@
-"""Reads e-mail: a message (.eml), or several in one file (.mbox), with what is attached."""
+"""Reads e-mail: a message (.eml), or several in one file (.mbox), with attachments."""
 
 from __future__ import annotations
 
@@ -26,18 +26,22 @@ _OF_HEADERS: Final = (
     ValueError,
     RecursionError,
 )
-"""What Python's parser of headers raises where it meets what it does not expect."""
+"""Errors that Python's header parser raises on unexpected input."""
 _QUOTED: Final = re.compile(rb"(?m)^>(>*From )")
 _MOST_ATTACHED: Final = 100
-"""Attachments of a file that are read; of further ones there are the names."""
+"""Maximum number of attachments of a file that are read; others are only listed by name."""
 
 ReadAttached = Callable[[bytes, str, int], Collected]
-"""Read an attachment by its bytes and name, into at most so many characters. Raises Unreadable."""
+"""Reads an attachment from its bytes and name, up to so many characters. Raises Unreadable."""
 
 
 @dataclass(frozen=True)
 class _Attached:
-    """What was read of an attachment. left_out: why, or what of it, in a few words."""
+    """The result of reading an attachment.
+
+    Attributes:
+        left_out: Why it was not read, or which part of it, in a few words.
+    """
 
     name: str
     read: Collected | None
@@ -45,9 +49,9 @@ class _Attached:
 
 
 def read_email(data: bytes, into: Collected, read: ReadAttached) -> None:
-    """Read each message with its headers, then what is attached to them. Raises Unreadable.
+    """Read each message with its headers, then the attachments. Raises Unreadable.
 
-    The format of files with several is that of RFC 4155.
+    Files with several messages have the format of RFC 4155.
     """
     attached: list[_Attached] = []
     if not data.startswith(b"From "):
@@ -86,7 +90,7 @@ def _read(data: bytes, into: Collected, read: ReadAttached, most: int) -> list[_
 
 
 def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int) -> _Attached:
-    """Read an attachment, or say that it was not read."""
+    """Read an attachment, or note that it was not read."""
     name = " ".join(_name(part).split()) or f"attachment {number}"
     data = _data(part)
     if read is None or data is None:
@@ -109,7 +113,7 @@ def _attached(part: MIMEPart, number: int, read: ReadAttached | None, most: int)
 
 
 def _data(part: MIMEPart) -> bytes | None:
-    """Return the bytes of an attachment; None where they make no sense."""
+    """Return the bytes of an attachment; None if they cannot be decoded."""
     with suppress(*_OF_HEADERS):
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload(0)
@@ -120,7 +124,7 @@ def _data(part: MIMEPart) -> bytes | None:
 
 
 def _header(message: MIMEPart, name: str) -> str:
-    """Return a header as it is meant, or as it stands there if nobody can tell that."""
+    """Return a decoded header, or the raw one if it cannot be decoded."""
     with suppress(*_OF_HEADERS):
         return str(message[name] or "")
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
@@ -137,17 +141,17 @@ def _name(part: MIMEPart) -> str:
 
 
 def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
-    """Return the words of a message, and what is attached to it."""
+    """Return the text of a message, and its attachments."""
     with suppress(*_OF_HEADERS):
         body = message.get_body(("plain", "html"))
         words = [_words(body)] if body is not None else []
         files: list[MIMEPart] = []
         if body is None and not message.is_multipart():
-            return "", [message]  # it is nothing but a file
+            return "", [message]  # the whole message is a file
         for part in message.iter_attachments():
             shown = part.get_content_type() in {"text/plain", "text/html"} and not _name(part)
             if shown and part.get_content_disposition() != "attachment":
-                words.append(_words(part))  # as lists add a text below the message
+                words.append(_words(part))  # mailing lists add a text below the message
             elif part.is_multipart() and part.get_content_type() != "message/rfc822":
                 files += _leaves(part)
             elif _name(part) or part.get_content_maintype() not in {"image", "multipart"}:
@@ -157,7 +161,7 @@ def _parts(message: EmailMessage) -> tuple[str, list[MIMEPart]]:
 
 
 def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
-    """Yield what lies in a part that is put together from others."""
+    """Yield the parts within a multipart part."""
     for inner in part.walk():
         if not inner.is_multipart():
             yield inner
@@ -169,5 +173,5 @@ def _words(part: MIMEPart) -> str:
     try:
         text = decode(data, str(part.get_content_charset("")))
     except Unreadable:
-        return "(The text of this message cannot be read.)"  # its headers can
+        return "(The text of this message cannot be read.)"  # but its headers can be read
     return html_text(text)[0] if part.get_content_subtype() == "html" else text

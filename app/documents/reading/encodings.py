@@ -1,8 +1,8 @@
-"""Tells in which encoding a text is, and decodes it, or gives up rather than write wrong letters.
+"""Detects the encoding of a text and decodes it, or gives up rather than produce wrong letters.
 
-chardet (0BSD) knows the encodings of all languages by their pairs of letters; of a few bytes no
-program does. So a text with few letters beyond ASCII is taken for a Western one of Windows, as long
-as that makes sense.
+chardet (0BSD) recognises the encodings of all languages by their pairs of letters; no program can
+do that with only a few bytes. So a text with few letters beyond ASCII is taken for Windows' Western
+encoding as long as the result makes sense.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.documents.reading.faults import Fault, Unreadable
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is its beginning
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -27,7 +27,7 @@ _BINARY: Final = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _SAMPLE: Final = 4096
 _MOSTLY: Final = 0.7
 _ESCAPED: Final = re.compile(rb"\x1b(?:\$|\([BJI])")
-"""Changes between the alphabets of ISO 2022."""
+"""Escape sequences that switch between the alphabets of ISO 2022."""
 
 _WIDER: Final = {
     "gb2312": "gb18030", "gbk": "gb18030", "cp936": "gb18030", "x-gbk": "gb18030",
@@ -37,7 +37,7 @@ _WIDER: Final = {
     "iso-8859-9": "cp1254", "tis-620": "cp874", "iso-8859-11": "cp874",
     "iso-2022-jp": "iso2022_jp_2",
 }  # fmt: skip
-"""What programs write under a name that means less."""
+"""Encodings that programs really use under the name of a smaller one."""
 
 _LATIN: Final = {
     "cp1250", "cp1252", "cp1254", "cp1257", "iso8859-1", "iso8859-2", "iso8859-3", "iso8859-4",
@@ -46,23 +46,23 @@ _LATIN: Final = {
     "mac-turkish", "hp-roman8", "cp775", "cp857", "mac-iceland", "cp1258",
 }  # fmt: skip
 _LEAST_WORDS: Final = 4
-"""Words beyond ASCII by which languages with Latin letters can be told from each other."""
+"""Minimum words beyond ASCII needed to distinguish languages with Latin letters."""
 _LEAST_BYTES: Final = 6
-"""Bytes beyond ASCII by which languages with other letters can be told from each other."""
+"""Minimum bytes beyond ASCII needed to distinguish languages with other letters."""
 
 _LEAST_LETTERS: Final = 3
-"""Letters beyond ASCII by which a line of UTF-8 can be told."""
+"""Minimum letters beyond ASCII needed to recognise a line as UTF-8."""
 
 _BEYOND: Final = re.compile(rb"[\x80-\xff]")
 _WORDS_BEYOND: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
 _CASES: Final = re.compile("[а-яά-ώ][А-ЯΑ-Ω]")  # noqa: RUF001
-"""A capital within a word, as the alphabet of another encoding makes it."""
+"""A capital within a word, which a wrong encoding produces."""
 
 _ICELANDIC: Final = re.compile("[þýðÞÝÐ]")
-"""Letters in whose place Turkish has its own."""
+"""Letters at whose codes Turkish has its own letters."""
 
 _RUN: Final = re.compile(rb"[\x80-\xff]{3}")
-"""No language with Latin letters has many in a row that are not ASCII's."""
+"""Several bytes beyond ASCII in a row, which is rare in languages with Latin letters."""
 _WINDOWS_RUN: Final = re.compile("[^\\W\\d_a-zA-Z]{3}")
 
 _NONSENSE: Final = re.compile(
@@ -70,13 +70,14 @@ _NONSENSE: Final = re.compile(
     "\u00b6\u00b8\u00bb\u00ab\u00bf\u00a1\u2030\u2020\u2021\u02c6\u02dc\u2122\u201c\u201d\u201e"
     "\u201a\u2039\u203a\u2022\u00a2\u00a9](?=[^\\W\\d_])|(?<!\\d)[\u00b9\u00b3\u00a3\u00a5\u00a4](?=[a-z])"
 )
-"""Signs that stand in no word; they do where another encoding is taken for that of Windows."""
+"""Signs within words, which appear if a text in another encoding is decoded as Windows'."""
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Decode a text: by its byte order mark, as UTF-8, as it is declared, or as its letters say.
+    """Decode a text by its byte order mark, as UTF-8, as declared, or by its letters.
 
-    Raises Unreadable if it has characters that no text has, or its encoding cannot be told.
+    Raises:
+        Unreadable: It has characters that no text has, or its encoding cannot be detected.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -98,7 +99,7 @@ def decode(data: bytes, declared: str = "") -> str:
 
 
 def _unmarked(data: bytes) -> str:
-    """Tell UTF-16 without a mark by its zeros: in Western text each second byte is one."""
+    """Detect UTF-16 without a mark by its zeros: in Western text every second byte is zero."""
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     many = _MOSTLY * len(sample) / 2
@@ -111,7 +112,7 @@ def _unmarked(data: bytes) -> str:
 
 
 def _escaped(data: bytes, declared: str) -> str | None:
-    """Decode a text of ISO 2022, as Japanese e-mail is; each of its bytes is one of ASCII, too."""
+    """Decode ISO 2022, used in Japanese e-mail; all of its bytes are ASCII too."""
     if declared.lower().startswith(("hz", "utf-7")):
         return _strictly(data, declared)
     if not _ESCAPED.search(data):
@@ -143,7 +144,7 @@ def _as_declared(data: bytes, declared: str) -> str | None:
 
 def _detected(data: bytes) -> str:
     """Decode a text by its letters. Raises Unreadable."""
-    # A file may be put together from others, so lines in UTF-8 are left as they are.
+    # A file can be joined from others, so lines in UTF-8 are kept as UTF-8.
     lines = data.splitlines(keepends=True)
     others = [line for line in lines if _utf8(line) is None]
     rest = b"".join(others)
@@ -168,14 +169,14 @@ def _detected(data: bytes) -> str:
 
 
 def _line(line: bytes, encoding: str) -> str:
-    """Decode a line; two letters in Chinese are sometimes one of UTF-8 by chance, more hardly."""
+    """Decode a line; two Chinese letters can be valid UTF-8 by chance, more hardly ever."""
     text = _utf8(line)
     by_chance = text is None or sum(it > "\x7f" for it in text) < _LEAST_LETTERS
     return line.decode(encoding, errors="replace") if by_chance else text or ""
 
 
 def _guessed(lines: Sequence[bytes]) -> tuple[str, str | None]:
-    """Return the likeliest encoding of lines, and their text in it; one said twice counts once."""
+    """Return the likeliest encoding of lines, and their text; repeated lines count once."""
     import chardet
 
     found = chardet.detect(b"".join(dict.fromkeys(lines)))["encoding"] or ""
@@ -184,7 +185,7 @@ def _guessed(lines: Sequence[bytes]) -> tuple[str, str | None]:
 
 
 def _named(encoding: str) -> str:
-    """Return the name that Python has for an encoding."""
+    """Return Python's name of an encoding; "" if it has none."""
     try:
         return codecs.lookup(encoding).name
     except LookupError:
@@ -192,12 +193,12 @@ def _named(encoding: str) -> str:
 
 
 def _is_plausible(text: str) -> bool:
-    """Tell whether a text with Latin letters looks as if it was written so."""
+    """Return whether a text with Latin letters looks correctly decoded."""
     return not (_NONSENSE.search(text) or _WINDOWS_RUN.search(text)) and _is_sane(text)
 
 
 def _is_sane(text: str) -> bool:
-    """Tell whether a text has no characters that only a wrong encoding makes."""
+    """Return whether a text has no characters that only a wrong encoding produces."""
     return not any(
         unicodedata.category(it) in {"Co", "Cn", "Cs"} or "\x7f" <= it <= "\x9f" for it in set(text)
     )

@@ -1,4 +1,4 @@
-"""Reads EPUB (EPUB 3.3): the pages of its reading order, each a chapter."""
+"""Reads EPUB (EPUB 3.3): the pages in reading order, each as a chapter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENCRYPTION: Final = "META-INF/encryption.xml"
 
 
 def read_epub(package: Package, into: Collected) -> None:
-    """Read a book. Raises Unreadable, also where its pages are encrypted."""
+    """Read a book. Raises Unreadable, also if its pages are encrypted."""
     start = package.tree(EPUB_START).find(f".//{_CONTAINER}rootfile")
     if start is None:
         raise Unreadable(Fault.DAMAGED)
@@ -42,7 +42,7 @@ def read_epub(package: Package, into: Collected) -> None:
 
 
 def _encrypted(package: Package) -> set[str]:
-    """Return the parts that are encrypted; in most books these are fonts at most."""
+    """Return the encrypted parts; in most books these are only fonts."""
     if _ENCRYPTION not in package:
         return set()
     found = package.tree(_ENCRYPTION).iter(f"{_ENCRYPTED}CipherReference")

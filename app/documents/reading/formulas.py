@@ -1,6 +1,6 @@
-"""Writes formulas in a line: of OMML, as Office has them, and of MathML, as EPUB and HTML do.
+"""Writes formulas on one line: OMML as in Office, and MathML as in EPUB and HTML.
 
-10² is never 102 there, and a fraction never the row of its figures: (a+b)/c, √(x), ∑_(i=1)^n.
+10² never becomes 102, and a fraction never becomes a row of its digits: (a+b)/c, √(x), ∑_(i=1)^n.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from xml.etree import ElementTree as ET
 from app.documents.values.shifted import Shift, shifted
 
 NOT_READ: Final = "(formula, not read)"
-"""Stands for a formula of which nothing can be read."""
+"""Replaces a formula that cannot be read at all."""
 
 _MOST_DEEP: Final = 200
 _SIMPLE: Final = re.compile(r"[\w.,\u00b0%\u2032'\u207a\u207b\u208a\u208b\u221e]+")
 _ONE_THING: Final = re.compile(r"[\d.,]+|[^\W\d_]+[\u2070-\u209f\u00b2\u00b3\u00b9\u2032]*")
 _BUILT: Final = re.compile(r"[/^_\u221a\u2070-\u209f\u00b2\u00b3\u00b9]")
 _LETTERS: Final = re.compile("[\U0001d400-\U0001d7ff]")
-"""Letters that are drawn slanted or bold in formulas."""
+"""Letters that are italic or bold in formulas."""
 _BARE_SHIFT: Final = re.compile(r"[\^_]\w$")
 _SIGN_BEHIND: Final = re.compile(r"[\u2070-\u209f\u00b2\u00b3\u00b9]$")
 _INVISIBLE: Final = {ord("\u2061"): "", ord("\u2062"): "", ord("\u2063"): "", ord("\u2064"): " "}
@@ -38,20 +38,20 @@ _BRACES: Final = set("\u23de\u23df\u23b4\u23b5\u23dc\u23dd{}")
 
 
 class _Fraction(str):
-    """A fraction, which must not run together with what stands beside it."""
+    """A fraction, which must not merge with the text next to it."""
 
     __slots__ = ()
 
 
 class FormulaTree:
-    """Collects a formula of Office's from the tags that a reader of XML is told of."""
+    """Builds an Office formula from the events of an XML parser."""
 
     def __init__(self) -> None:
         self._open: list[ET.Element] = []
         self._whole = ET.Element("oMath")
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Take the beginning of an element; returns whether it belongs to a formula."""
+        """Process the start of an element; return whether it belongs to a formula."""
         if not self._open:
             if tag == "oMath":
                 self._whole = ET.Element(tag)
@@ -64,9 +64,10 @@ class FormulaTree:
         return True
 
     def closed(self) -> str | None:
-        """Take the end of an element.
+        """Process the end of an element.
 
-        Returns: The formula if it ends there, "" within one, None outside of formulas.
+        Returns:
+            The formula if it ends here, "" within one, None outside formulas.
         """
         if not self._open:
             return None
@@ -74,19 +75,19 @@ class FormulaTree:
         return "" if self._open else omml_text(self._whole) or NOT_READ
 
     def data(self, text: str) -> bool:
-        """Take words; returns whether they belong to a formula."""
+        """Process text; return whether it belongs to a formula."""
         if self._open:
             self._open[-1].text = (self._open[-1].text or "") + text
         return bool(self._open)
 
 
 def omml_text(formula: ET.Element) -> str:
-    """Write a formula of Office's; the names of its elements have no namespace."""
+    """Write an Office formula; the names of its elements have no namespace."""
     return _plain(_omml(formula, 0))
 
 
 def mathml_text(formula: ET.Element) -> str:
-    """Write a formula of MathML; the names of its elements have no namespace."""
+    """Write a MathML formula; the names of its elements have no namespace."""
     return _plain(_mathml(formula, 0)) or formula.get("alttext", "").strip()
 
 
@@ -96,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Put parts beside each other, with a space where they would be read as another number."""
+    """Concatenate parts, with a space where they would otherwise read as another number."""
     found = [part for part in parts if part]
     if len(found) == 1:
         return found[0]
@@ -118,7 +119,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _is_enclosed(text: str) -> bool:
-    """Tell whether a text lies in one pair of brackets."""
+    """Return whether a text is enclosed in one pair of parentheses."""
     if not (text.startswith("(") and text.endswith(")")):
         return False
     depth = 0
@@ -139,12 +140,12 @@ def _fraction(above: str, below: str, *, bar: bool = True) -> str:
         return f"binom({above.strip()}, {below.strip()})"
     below = _grouped(below)
     if not (_ONE_THING.fullmatch(below) or _is_enclosed(below)):
-        below = f"({below})"  # 1/2a would be a half of a
+        below = f"({below})"  # 1/2a would mean half of a
     return _Fraction(f"{_grouped(above)}/{below}")
 
 
 def _scripted(base: str, lowered: str = "", above: str = "") -> str:
-    """Write a base with an index and a power."""
+    """Write a base with a subscript and a superscript."""
     if base and _BUILT.search(base) and not _is_enclosed(base):
         base = f"({base})"
     line = base
@@ -156,7 +157,7 @@ def _scripted(base: str, lowered: str = "", above: str = "") -> str:
         if _is_enclosed(text):
             line += ("^" if shift == "raised" else "_") + text
         elif text.isalpha() and shift == "raised" and len(text) > 1:
-            line += f"^({text})"  # no ordinal: 2^(nd) in a formula
+            line += f"^({text})"  # not an ordinal: 2^(nd) in a formula
         elif text.isalpha() and shift == "raised" and text != "n":
             line += f"^{text}"
         elif not any(map(str.isalnum, text)):
@@ -216,7 +217,7 @@ def _part(element: ET.Element, name: str, depth: int) -> str:
 
 
 def _property(element: ET.Element, name: str, otherwise: str | None = None) -> str | None:
-    """Return a property's value; `otherwise` where it is not there."""
+    """Return the value of a property, or `otherwise` if it is missing."""
     found = element.find(f"{element.tag}Pr/{name}")
     return otherwise if found is None else found.get("val", "")
 
@@ -340,7 +341,7 @@ def _mathml(element: ET.Element, depth: int) -> str:
         text = " ".join(inner.split()) if element.tag != "mtext" else inner
         return text.translate(_INVISIBLE)
     if element.tag == "apply":
-        return NOT_READ  # it says what is meant, and not how it is written
+        return NOT_READ  # content markup: the meaning, not the notation
     if write := _MATHML.get(element.tag):
         return write(element, depth + 1)
     return _of_row(element, depth + 1)
@@ -416,7 +417,7 @@ def _ml_fenced(it: ET.Element, depth: int) -> str:
 
 
 def _ml_many(it: ET.Element, depth: int) -> str:
-    """Write a base with scripts on both of its sides."""
+    """Write a base with scripts on both sides."""
     children = list(it)
     before = next((at for at, child in enumerate(children) if child.tag == "mprescripts"), None)
     behind = children[1:before] if before is not None else children[1:]

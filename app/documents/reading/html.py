@@ -27,18 +27,21 @@ _DECLARED: Final = re.compile(
 )
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _NOT_SHOWN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-"""Not letters of no size: what lies in such an element has a size of its own in many e-mails."""
+"""Styles that hide an element.
+
+A font size of zero does not count: in many e-mails the elements within have sizes of their own.
+"""
 _SHIFTED: Final = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 _DRAWN: Final = re.compile(r"\bkatex-html\b|\bMathJax_Preview\b")
-"""Classes of elements that draw the formula that stands beside them as MathML."""
+"""Classes of elements that draw a formula that is also there as MathML."""
 _FORMULA: Final = re.compile(r"\bmwe-math")
-"""Classes of elements that hide MathML in favour of a picture of it."""
+"""Classes of elements that hide MathML and show a picture of it."""
 _PICTURE: Final = re.compile(r"\b(?:math|tex|latex|equation|formula)", re.IGNORECASE)
 _LIST_TYPES: Final = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _UNMARKED: Final = re.compile(r"list-style(?:-type)?\s*:[^;]*\bnone\b", re.IGNORECASE)
 _MOST_DEEP: Final = 300
 _MOST_COUNTED: Final = 9
-"""Digits of a number that a list may begin with."""
+"""Maximum digits of the first number of a list."""
 _NEVER_CLOSED: Final = set("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED: Final = set("p li dt dd tr td th option".split())
 
@@ -57,7 +60,7 @@ def _decoded(data: bytes) -> str:
 
 
 def html_text(data: bytes | str) -> tuple[str, str]:
-    """Return a page's text without dividing it, and its title or first heading."""
+    """Return a page's text undivided, and its title or first heading."""
     words = Words()
     page = _Page(words)
     page.feed(data if isinstance(data, str) else _decoded(data))
@@ -67,7 +70,7 @@ def html_text(data: bytes | str) -> tuple[str, str]:
 
 
 class _Page(HTMLParser):
-    """Writes what a page shows; no depth of tags costs more than a count."""
+    """Extracts the visible text without recursion, so deeply nested tags are cheap."""
 
     def __init__(self, out: Outline | Words) -> None:
         super().__init__(convert_charrefs=True)
@@ -111,7 +114,7 @@ class _Page(HTMLParser):
         (self._line if self._heading is None else self._heading).append((shift, text))
 
     def _begin_shift(self, tag: str, values: Mapping[str, str]) -> None:
-        """Note that an element begins that is raised or lowered, or one in such a one."""
+        """Record the start of a superscript or subscript element, or of one within it."""
         if tag in _NEVER_CLOSED:
             return
         found = _SHIFTED.search(values.get("style", ""))
@@ -122,13 +125,13 @@ class _Page(HTMLParser):
             self._shifts.append((tag, self._shifts[-1][1]))
 
     def _in_formula(self, tag: str, attrs: list[tuple[str, str | None]]) -> bool:
-        """Take the beginning of an element of a formula; returns whether it is one."""
+        """Process the start of an element; return whether it belongs to a formula."""
         name = tag.rpartition(":")[2]
         if not self._formula:
             if name != "math" or self._hidden:
                 return False
         elif tag in _BLOCKS and self._formula[-1].tag not in {"mtext", "annotation-xml"}:
-            self._end_formula()  # it was never closed
+            self._end_formula()  # the formula was never closed
             return False
         element = ET.Element(name, {one: value or "" for one, value in attrs})
         if self._formula:
@@ -138,7 +141,7 @@ class _Page(HTMLParser):
         return True
 
     def _end_in_formula(self, name: str) -> bool:
-        """Take the end of an element; returns whether it is one of the formula."""
+        """Process the end of an element; return whether it belongs to the formula."""
         if name == "math" or len(self._formula) == 1:
             self._end_formula()
         elif self._formula[-1].tag == name:
@@ -150,9 +153,9 @@ class _Page(HTMLParser):
         self._write(mathml_text(formula) or (NOT_READ if len(formula) else ""))
 
     def _hide(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note that an element begins that is not shown, or one that lies in such a one."""
+        """Record the start of a hidden element, or of one within it."""
         if tag == "body":
-            self._hidden.clear()  # a head need not be closed
+            self._hidden.clear()  # <head> does not have to be closed
         if self._hidden[-1:] == [tag] and tag in _SELDOM_CLOSED:
             self._hidden.pop()
         if tag in _HIDDEN or tag in self._hidden or _is_hidden(tag, attrs):
@@ -182,7 +185,7 @@ class _Page(HTMLParser):
         self._end_shift(tag)
 
     def _end_shift(self, tag: str) -> None:
-        """End what is raised or lowered, with what in it was never closed."""
+        """End a superscript or subscript, and elements within it that were never closed."""
         if any(tag == other for other, _ in self._shifts):
             while self._shifts.pop()[0] != tag:
                 continue
@@ -200,7 +203,7 @@ class _Page(HTMLParser):
             self._write(data if self._as_it_is else _SPACES.sub(" ", data))
 
     def end(self) -> None:
-        """Write what is still in hand."""
+        """Write the rest of the text."""
         if self._formula:
             self._end_formula()
         self._break(spaced=False)
@@ -208,7 +211,7 @@ class _Page(HTMLParser):
 
     def _break(self, *, spaced: bool) -> None:
         if self._heading is not None:
-            self._line, self._heading = self._heading, None  # a heading that was never closed
+            self._line, self._heading = self._heading, None  # the heading was never closed
         line = in_line(self._line)
         if not self._as_it_is:
             line = re.sub(" {2,}", " ", line).strip()
@@ -221,12 +224,12 @@ class _Page(HTMLParser):
 
 
 def _draws_formula(classes: str) -> bool:
-    """Tell whether a picture is a formula that does not stand beside it as MathML."""
+    """Return whether a picture shows a formula that is not also there as MathML."""
     return bool(_PICTURE.search(classes)) and not _FORMULA.search(classes)
 
 
 class _List:
-    """A list, which counts its items."""
+    """A list that counts its items."""
 
     def __init__(self, tag: str, values: Mapping[str, str]) -> None:
         counts = tag == "ol" and not _UNMARKED.search(values.get("style", ""))
@@ -234,7 +237,7 @@ class _List:
         self._next = _whole(values.get("start", ""), 1)
 
     def mark(self, values: Mapping[str, str]) -> str:
-        """Return what stands before an item, and count it."""
+        """Return the mark before an item, and count it."""
         if not self._form:
             return "- "
         number = _whole(values.get("value", ""), self._next)
@@ -250,7 +253,7 @@ def _whole(text: str, otherwise: int) -> int:
 
 
 def _is_hidden(tag: str, attributes: list[tuple[str, str | None]]) -> bool:
-    """Tell whether an element says that nobody is to see it, or draws a formula once more."""
+    """Return whether an element is hidden, or draws a formula a second time."""
     values = dict(attributes)
     classes = values.get("class") or ""
     if tag in _NEVER_CLOSED or _FORMULA.search(classes):

@@ -1,4 +1,4 @@
-"""What reading one document may take."""
+"""The limits on reading one document."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits for one file; more is refused with a sentence that says which it was.
+    """The limits for one file.
 
-    file_bytes: the file's own length.
-    unpacked_bytes: what is unpacked of a DOCX, XLSX, PPTX or EPUB, which are ZIP archives.
-    characters: the text that comes out; ten million are about 4,000 printed pages.
-    seconds: the time until the last word is there.
-    memory_bytes: what the process that reads may have in memory.
-    pixels: of a picture as it lies in its file; the largest photos of telephones have 200 million.
-    sound_bytes, sound_seconds: of a sound, which is kept as it is.
+    A file that exceeds a limit is refused with a sentence that says which one. The limits from
+    `picture_pixels` on refuse nothing: larger content is scaled down or left out.
 
-    These refuse nothing; what is larger is made smaller, or left out:
-    picture_pixels: of a picture for the engines. llama.cpp makes 4,096 tokens of a picture at most,
-    of 32 by 32 pixels each where a token has most of them.
-    picture_bytes: of a picture for the engines; it lies in the database, and in each copy of that.
-    page_pixels: of a page without text; this is A4 with 150 dots an inch.
-    pages: the first of them that are kept as pictures.
-    view_pixels: of a page that is looked at; who looks closer sees the same larger.
+    Attributes:
+        file_bytes: The size of the file.
+        unpacked_bytes: Bytes unpacked from a DOCX, XLSX, PPTX or EPUB, which are ZIP archives.
+        characters: The extracted text; ten million characters are about 4,000 printed pages.
+        seconds: The time for reading all of it.
+        memory_bytes: The memory of the reading process.
+        pixels: The pixels of a picture in its file; the largest phone photos have 200 million.
+        sound_bytes: The size of a sound, which is stored as it is.
+        sound_seconds: The length of a sound.
+        picture_pixels: The pixels of a picture for the engines. llama.cpp makes at most 4,096
+            tokens of a picture, each of up to 32 by 32 pixels.
+        picture_bytes: The size of a picture for the engines; it is stored in the database and in
+            every copy of that.
+        page_pixels: The pixels of a page without text; A4 at 150 dots per inch.
+        pages: The number of such pages that are kept as pictures.
+        view_pixels: The pixels of a page in the viewer; zooming in further only enlarges the same
+            picture.
     """
 
     file_bytes: int = 1 << 30
@@ -43,17 +48,17 @@ class Limits:
 
     @property
     def out_bytes(self) -> int:
-        """The most that the process may write.
+        """Maximum bytes that the process can write.
 
-        A character takes at most 12 bytes of JSON; of three bytes of a picture or sound, Base64
-        makes four.
+        A character takes at most 12 bytes of JSON; Base64 turns three bytes of a picture or sound
+        into four.
         """
         media = max(self.sound_bytes, self.picture_bytes * (self.pages + 1)) * 4 // 3
         return self.characters * 12 + media + (1 << 20)
 
 
 def limit_memory(most: int) -> None:
-    """Let an allocation fail that takes this process beyond `most` bytes; on Linux."""
+    """Cap this process's memory, in bytes; larger allocations fail. Linux only."""
     if sys.platform == "linux":
         import resource
 

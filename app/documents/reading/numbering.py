@@ -1,4 +1,4 @@
-"""Counts the automatic numbers of a DOCX: of clauses, headings and lists (ECMA-376, 17.9)."""
+"""Computes the automatic numbers of clauses, headings and lists in a DOCX (ECMA-376, 17.9)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ _LEVELS: Final = 9
 _PLACEHOLDER: Final = re.compile(r"%([1-9])")
 _MOST_DIGITS: Final = 9
 _MOST_TEXT: Final = 100
-"""Characters around a number; it stands before every paragraph of a list."""
+"""Maximum characters around a number, which is repeated before every paragraph of a list."""
 _BULLET: Final = "\u2022"
 _PRIVATE: Final = re.compile("[\ue000-\uf8ff\\w]")
-"""Bullets of fonts that have drawings in the place of letters."""
+"""Bullets of fonts that have symbols in place of letters."""
 
 
 @dataclass(frozen=True)
 class _Level:
-    """A level of a list. restart: the level, from 1, behind which it begins anew; 0 for none."""
+    """A level of a list.
+
+    Attributes:
+        restart: The level, counted from 1, that restarts this one; None for every higher level, 0
+            for never.
+        legal: Whether the numbers of all levels are shown as decimals.
+        width: Minimum number of digits, filled with zeros.
+    """
 
     start: int = 1
     form: str = "decimal"
@@ -35,7 +42,7 @@ class _Level:
 
 @dataclass
 class _List:
-    """A list as it is defined, and how far its levels have counted."""
+    """The definition of a list, and the current numbers of its levels."""
 
     levels: dict[int, _Level]
     linked: str = ""
@@ -43,9 +50,14 @@ class _List:
 
 
 class AutomaticNumbers:
-    """The lists of a document. definitions: its part `numbering`, without namespaces."""
+    """The lists of a document."""
 
     def __init__(self, definitions: ET.Element | None = None) -> None:
+        """Read the definitions.
+
+        Args:
+            definitions: The root element of the part `numbering`, without namespaces.
+        """
         self._lists: dict[str, _List] = {}
         self._numbers: dict[str, tuple[str, dict[int, int], dict[int, _Level]]] = {}
         self._begun: set[str] = set()
@@ -67,14 +79,18 @@ class AutomaticNumbers:
             self._numbers[key] = (_value(found, "abstractNumId"), starts, levels)
 
     def link(self, styles: Mapping[str, str]) -> None:
-        """Have lists that are defined by a style take its list. styles: their lists by id."""
+        """Let lists that refer to a style use its list.
+
+        Args:
+            styles: The list numbers of the styles, by style id.
+        """
         for one in self._lists.values():
             number = self._numbers.get(styles.get(one.linked, ""))
             if one.linked and number is not None and number[0] in self._lists:
                 one.levels = self._lists[number[0]].levels
 
     def level_of(self, number: str, styles: Iterable[str]) -> int:
-        """Return the level that a list has for one of these styles."""
+        """Return the level that a list assigns to one of these styles."""
         found = self._numbers.get(number)
         if found is None or found[0] not in self._lists:
             return 0
@@ -83,7 +99,7 @@ class AutomaticNumbers:
         return next((by_style[it] for it in styles if it in by_style), 0)
 
     def next(self, number: str, at: int) -> str:
-        """Count a paragraph of a list; returns its number as it is shown, "" where none is."""
+        """Count a paragraph of a list and return its number as shown; "" if it has none."""
         found = self._numbers.get(number)
         if found is None or found[0] not in self._lists or not 0 <= at < _LEVELS:
             return ""
@@ -129,7 +145,7 @@ def _level(found: ET.Element) -> tuple[int, _Level]:
     form, width = "decimal", 0
     for it in found.iter("numFmt"):
         form = it.get("val", "decimal")
-        if form == "custom":  # as in “001, 002, 003”; what stands beside it is for older programs
+        if form == "custom":  # as in “001, 002, 003”; its neighbour is for older programs
             width = len(it.get("format", "").partition(",")[0])
             form = "decimal"
             break

@@ -1,4 +1,4 @@
-"""Writes the numbers of lists and clauses: 4, iv, D, fourth place as 4th."""
+"""Writes the numbers of lists and clauses: 4, iv, D, 4th."""
 
 # ruff: noqa: RUF001  letters of other scripts are meant as such
 
@@ -34,6 +34,7 @@ _ORDINALS: Final = (
 
 
 def roman(number: int) -> str:
+    """Write a number as an upper-case Roman numeral, up to 4,999."""
     if not 0 < number <= _MOST_ROMAN:
         return str(number)
     written, left = "", number
@@ -44,7 +45,7 @@ def roman(number: int) -> str:
 
 
 def letters(number: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> str:
-    """Write a number as Word and CSS do up to the end of the alphabet; then aa, bb, cc."""
+    """Write a number as letters, as Word does: a to z, then aa, bb, cc."""
     if not 0 < number <= _MOST_LETTERS:
         return str(number)
     rounds, at = divmod(number - 1, len(alphabet))
@@ -52,7 +53,7 @@ def letters(number: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> str:
 
 
 def _chinese(number: int) -> str:
-    """Write a number below 10,000 in the way of Chinese and Japanese: 二十三."""
+    """Write a number below 10,000 in the Chinese and Japanese way: 二十三."""
     if not 0 < number < 10_000:
         return str(number)
     written, gap, left = "", False, number
@@ -69,7 +70,7 @@ def _hebrew(number: int) -> str:
         return str(number)
     written, left = "", number
     for value, sign in _HEBREW:
-        while left >= value and left not in {15, 16}:  # which would be names of God
+        while left >= value and left not in {15, 16}:  # these would spell names of God
             left -= value
             written += sign
     return written + {15: "טו", 16: "טז"}.get(left, "")
@@ -135,6 +136,6 @@ _FORMS: Final[Mapping[str, Callable[[int], str]]] = {
 
 
 def numeral(number: int, form: str) -> str:
-    """Write a number in a format of Office's lists; in one that is not known as a decimal one."""
+    """Write a number in one of Office's list formats; an unknown format counts as decimal."""
     write = _FORMS.get(form)
     return write(number) if write is not None else str(number)

@@ -1,4 +1,4 @@
-"""Reads the parts of a ZIP archive, and the XML in them, that a stranger may have made."""
+"""Reads the parts of a ZIP archive and the XML in them, which can come from a stranger."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from app.documents.reading.faults import Fault, Unreadable
 _PIECE: Final = 1 << 18
 _RELATIONS: Final = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 _LOCKED: Final = 0x1
-"""The bit of an entry's flags that says that it is encrypted."""
+"""The flag bit of an encrypted entry."""
 
 
 class XmlReader:
-    """Is told of the tags and words of an XML file, one after the other; names have no namespace.
+    """Receives the tags and the text of an XML file one after another; names have no namespace.
 
-    A document type is refused: only there can entities be declared that grow without end. Office
+    A document type is refused: only there can entities be declared that expand without end. Office
     files have none (ECMA-376, part 2, 8.1.4).
     """
 
     def opened(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take the beginning of an element."""
+        """Process the start of an element."""
 
     def closed(self, tag: str) -> None:
-        """Take the end of an element."""
+        """Process the end of an element."""
 
     def data(self, text: str) -> None:
-        """Take words that stand in an element."""
+        """Process text in an element."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Called by the parser; so are `end`, `doctype` and `close`."""
+        """Pass the start of an element on to `opened`.
+
+        The parser calls this method, `end`, `doctype` and `close`.
+        """
         bare = {name.rpartition("}")[2]: value for name, value in attributes.items()}
         self.opened(tag.rpartition("}")[2], bare)
 
@@ -52,28 +55,37 @@ class XmlReader:
 
 
 class _Tree(ET.TreeBuilder):
+    """A tree builder that refuses document types."""
+
     def doctype(self, *_declared: object) -> NoReturn:
         """Refuse a document type, as `XmlReader` does."""
         raise Unreadable(Fault.DAMAGED)
 
 
 class _Begun(Exception):
-    """The first element of an XML file has been reached: what declares entities comes before."""
+    """The first element of an XML file was reached; entities can only be declared before it."""
 
 
 class _Beginning(XmlReader):
+    """A reader that stops at the first element."""
+
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:  # noqa: ARG002
         raise _Begun
 
 
 class Package:
-    """A DOCX, XLSX, PPTX or EPUB. most: the bytes that may be unpacked of it altogether.
+    """A DOCX, XLSX, PPTX or EPUB. Raises Unreadable, also in its methods.
 
-    Raises Unreadable, also in its methods. `zipfile` unpacks no more of an entry than the archive
-    declares, so what is declared can be counted on.
+    `zipfile` unpacks no more of an entry than the archive declares, so the declared size is
+    reliable.
     """
 
     def __init__(self, source: Path | BinaryIO, most: int) -> None:
+        """Open the archive.
+
+        Args:
+            most: Maximum bytes that can be unpacked from it in total.
+        """
         try:
             self._zip = zipfile.ZipFile(source)
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -93,7 +105,7 @@ class Package:
         return set(self._names)
 
     def check_xml(self) -> None:
-        """Check all XML, for a library that unpacks it itself: how much it is, and its types."""
+        """Check the size and the document types of all XML for a library that unpacks it."""
         for info in self._names.values():
             if info.filename.lower().endswith((".xml", ".rels")):
                 with contextlib.suppress(_Begun):
@@ -104,7 +116,11 @@ class Package:
         return b"".join(self._pieces(name))
 
     def has(self, name: str, pattern: re.Pattern[bytes], most: int) -> bool:
-        """Tell whether a part holds what a pattern matches, which is at most so many bytes long."""
+        """Return whether a part contains a match of a pattern.
+
+        Args:
+            most: Maximum length of a match, in bytes.
+        """
         last = b""
         for piece in self._pieces(name):
             if pattern.search(last + piece):
@@ -113,13 +129,13 @@ class Package:
         return False
 
     def tree(self, name: str) -> ET.Element:
-        """Return a part of XML that is small."""
+        """Return a small XML part as a tree."""
         tree = _Tree()
         self._parse(name, tree)
         return tree.close()
 
     def bare_tree(self, name: str) -> ET.Element:
-        """Return a part of XML that is small, without the namespaces of its names."""
+        """Return a small XML part as a tree, with the namespaces of names removed."""
         tree = self.tree(name)
         for element in tree.iter():
             element.tag = element.tag.rpartition("}")[2]
@@ -129,7 +145,7 @@ class Package:
         return tree
 
     def feed(self, name: str, reader: XmlReader) -> None:
-        """Read a part of XML that may be large."""
+        """Read an XML part that can be large."""
         self._parse(name, reader)
 
     def _parse(self, name: str, target: _Tree | XmlReader) -> None:
@@ -142,7 +158,7 @@ class Package:
             raise Unreadable(Fault.DAMAGED) from error
 
     def related(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return what a part is related to: by identifier, the kind and the other part's name."""
+        """Return the relations of a part: by id, the kind and the name of the other part."""
         folder, _, file = name.rpartition("/")
         relations = f"{folder}/_rels/{file}.rels".lstrip("/")
         if relations not in self:
@@ -174,6 +190,6 @@ class Package:
 
 
 def resolved(folder: str, target: str) -> str:
-    """Return the name of a part that another names, relative to its folder or to the root."""
+    """Return the name of a part that another part refers to, relative to its folder or the root."""
     target = unquote(target.partition("#")[0])
     return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")

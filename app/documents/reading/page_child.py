@@ -1,7 +1,7 @@
-"""Draws one page of a PDF in a process of its own: `pages` starts it, and holds the limits.
+"""The process that draws one page of a PDF; `page_drawing` starts it and enforces the limits.
 
-Writes a line with the page's size, marks and pixels, or one with a fault. The pixels go out as they
-are: the app decodes no format that a hostile file could have a say in.
+It writes one line with the page's size, marks and pixels, or with a fault. The pixels are raw: the
+app decodes no format that a hostile file could influence.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
 
 _MOST_SIDE: Final = 8192
-"""Pixels; a page may have any shape."""
+"""Maximum pixels of a side; a page can have any shape."""
 
 _FINE: Final = 100_000
-"""Steps across a page, in which PDFium says where something is on it."""
+"""Units across a page in which PDFium returns positions."""
 
 _MOST_MARKS: Final = 2000
 _GAP: Final = 1.5
-"""A mark goes on over a gap that is so many times as wide as its line is high."""
+"""Maximum gap within a mark, in multiples of its line's height."""
 
 
 def main() -> None:
+    """Draw the page in the arguments and write it."""
     say = begin()
     asked = json.loads(sys.argv[1])
     limits = Limits(**asked["limits"])
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 def _drawn(asked: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """Draw a page as wide as it is asked for. Raises Unreadable."""
+    """Draw a page with the requested width. Raises Unreadable."""
     import pypdfium2
 
     with contextlib.closing(open_pdf(Path(asked["path"]))) as pdf:
@@ -87,9 +88,11 @@ def _drawn(asked: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def _marks(page: PdfPage, spans: Iterable[tuple[int, int]], known: str) -> list[Rectangle] | None:
-    """Return where parts of the page's text stand on it; None where that is not certain.
+    """Return where parts of the page's text are on it; None if that is uncertain.
 
-    known: the hash of the text that was read of this page, of which `spans` are characters.
+    Args:
+        spans: The start and end of each part in the text that was read from this page.
+        known: The SHA-256 of that text.
     """
     wanted = [range(start, end) for start, end in spans]
     if not wanted:
@@ -112,10 +115,10 @@ def _marks(page: PdfPage, spans: Iterable[tuple[int, int]], known: str) -> list[
 
 
 def _places(words: PdfTextPage, text: str) -> dict[int, int] | None:
-    """Tell which of PDFium's characters each of a page's text is; None if one is not certain.
+    """Return the number of PDFium's character for each of the text's; None if one is uncertain.
 
-    Both texts have the same characters in the same order, apart from white space and what `clean`
-    takes out. Each pair is compared, and with what PDFium says of the single character.
+    Both texts have the same characters in the same order, except white space and the characters
+    that `clean` removes. Each pair is compared, also with PDFium's code of the single character.
     """
     from pypdfium2 import raw
 
@@ -142,7 +145,7 @@ def _places(words: PdfTextPage, text: str) -> dict[int, int] | None:
 
 
 def _boxes(words: PdfTextPage, indexes: Iterable[int]) -> Iterator[Rectangle]:
-    """Yield where characters stand, in the page's own coordinates, which go upwards."""
+    """Yield the boxes of characters in the page's own coordinates, which point upwards."""
     from pypdfium2 import raw
 
     for index in indexes:
@@ -152,7 +155,7 @@ def _boxes(words: PdfTextPage, indexes: Iterable[int]) -> Iterator[Rectangle]:
 
 
 def _lines(boxes: Iterable[Rectangle]) -> Iterator[Rectangle]:
-    """Join the boxes of characters that follow each other in a line."""
+    """Join the boxes of consecutive characters in a line."""
     line: Rectangle | None = None
     for box in boxes:
         if line is not None and _goes_on(line, box):
@@ -174,7 +177,7 @@ def _goes_on(line: Rectangle, box: Rectangle) -> bool:
 
 
 def _seen(page: PdfPage, box: Rectangle) -> Rectangle | None:
-    """Turn a part of the page's own coordinates into one of the page as it is seen, if it is."""
+    """Convert a box from page coordinates to a share of the displayed page; None if invisible."""
     (left, right), (top, bottom) = (
         sorted(min(1.0, max(0.0, value / _FINE)) for value in values)
         for values in zip(_shown(page, box[0], box[1]), _shown(page, box[2], box[3]), strict=True)
@@ -183,7 +186,7 @@ def _seen(page: PdfPage, box: Rectangle) -> Rectangle | None:
 
 
 def _shown(page: PdfPage, x: float, y: float) -> tuple[int, int]:
-    """Turn a point of the page's own coordinates into steps across the page as it is seen."""
+    """Convert a point from page coordinates to units across the displayed page."""
     from pypdfium2 import raw
 
     across, down = ctypes.c_int(), ctypes.c_int()

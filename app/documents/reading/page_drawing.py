@@ -24,17 +24,17 @@ from engines.helper.parent import run_helper
 
 COMMAND: Final = module_command("app.documents.reading.page_child")
 _LIMITS: Final = Limits(seconds=30.0)
-"""Nobody looks at an empty window for two minutes."""
+"""The limits for drawing; nobody looks at an empty window for two minutes."""
 
 _BYTES: Final = 4
-"""Of a pixel, at most."""
+"""Maximum bytes of a pixel."""
 
 _LARGEST: Final = 1e6
-"""Points; the format ends at 14,400, and readers take more."""
+"""Maximum points of a side; the format ends at 14,400, but readers accept more."""
 
 
 class PageDrawer:
-    """Draws pages; any thread may, and several at once."""
+    """Draws pages. Safe from any thread, several at once."""
 
     def __init__(self, limits: Limits = _LIMITS, command: Sequence[str] = COMMAND) -> None:
         self._limits = limits
@@ -49,10 +49,16 @@ class PageDrawer:
         spans: Sequence[TextSpan],
         cancel: CancelToken,
     ) -> DrawnPage:
-        """Draw the page of a section so many pixels wide, if the limits let it.
+        """Draw the page of a section.
 
-        name: of the file, for errors. spans: parts of the section's text that are to be marked.
-        Raises DocumentNotRead and Cancelled.
+        Args:
+            name: The file name, for errors.
+            width: The width in pixels, if the limits allow it.
+            spans: Parts of the section's text to mark.
+
+        Raises:
+            DocumentNotRead: The page cannot be drawn.
+            Cancelled: `cancel` was called.
         """
         asked = {
             "path": str(path),
@@ -88,7 +94,7 @@ class PageDrawer:
 
 
 def _page_of(said: Mapping[str, Any], limits: Limits) -> DrawnPage:
-    """Read what the child said; it may say anything. Raises ValueError, KeyError, TypeError."""
+    """Parse the child's answer, which is untrusted. Raises ValueError, KeyError and TypeError."""
     width, height, stride = (int(said[it]) for it in ("width", "height", "stride"))
     fits = min(width, height) > 0 and width * height <= limits.view_pixels * 1.1
     if not fits or not 3 * width <= stride <= 3 * width + 64:

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 _HYPHEN: Final = re.compile(f"[{HYPHENS}]\r?\n?")
 
 _FEW_WORDS: Final = 12
-"""Words that a program may have put on a scan: a stamp, a number, its own name."""
+"""Maximum words that a program can have added to a scan: a stamp, a number, its name."""
 
 _MOST_OF_PAGE: Final = 0.7
-"""Of a page that an image covers which is taken for a scan."""
+"""Minimum share of a page that an image covers if the page is a scan."""
 
 _DRAWN: Final = 100
-"""Lines and curves on a page without text: letters that are drawn, or a drawing; not a frame."""
+"""Minimum lines and curves on a page without text that is drawn; a frame has fewer."""
 
 _MOST_OBJECTS: Final = 2000
 
 _MOST_SIDE: Final = 8192
-"""Pixels; a page may have any shape."""
+"""Maximum pixels of a side; a page can have any shape."""
 
 
 def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
-    """Read the text of each page, and which of them are pictures of text. Raises Unreadable.
+    """Read the text of each page, and record which pages are pictures of text.
 
-    The first of these are kept as pictures, for models that see.
+    The first of these pages are kept as pictures, for models with vision. Raises Unreadable.
     """
     import pypdfium2
 
@@ -49,7 +49,7 @@ def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
             try:
                 page = pdf[number]
             except pypdfium2.PdfiumError:
-                into.add(LocationKind.PAGE, "")  # the others can still be read
+                into.add(LocationKind.PAGE, "")  # the other pages can still be read
                 continue
             with contextlib.closing(page), contextlib.closing(page.get_textpage()) as words:
                 text = text_of_page(words)
@@ -61,7 +61,7 @@ def read_pdf(path: Path | bytes, limits: Limits, into: Collected) -> None:
 
 
 def _is_picture(page: PdfPage, text: str) -> bool:
-    """Tell whether a page with hardly any text shows a picture of text, or draws its letters."""
+    """Return whether a page with hardly any text is a picture of text, or draws its letters."""
     from pypdfium2 import raw
 
     kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
@@ -74,7 +74,7 @@ def _is_picture(page: PdfPage, text: str) -> bool:
 
 
 def _share(image: PdfObject, width: float, height: float) -> float:
-    """Return how much of a page an image covers; what lies beyond its edges does not count."""
+    """Return the share of a page that an image covers, within the page's edges."""
     left, bottom, right, top = image.get_bounds()
     across = max(0.0, min(right, width) - max(left, 0.0))
     down = max(0.0, min(top, height) - max(bottom, 0.0))
@@ -82,7 +82,7 @@ def _share(image: PdfObject, width: float, height: float) -> float:
 
 
 def open_pdf(path: Path | bytes) -> PdfDocument:
-    """Open a PDF, to be closed by who has it. Raises Unreadable."""
+    """Open a PDF; the caller closes it. Raises Unreadable."""
     import pypdfium2
     from pypdfium2 import raw
 
@@ -94,12 +94,12 @@ def open_pdf(path: Path | bytes) -> PdfDocument:
 
 
 def text_of_page(words: PdfTextPage) -> str:
-    """Return the text of a page; `Collected.add` makes it a section's."""
+    """Return the raw text of a page; `Collected.add` cleans it."""
     return _HYPHEN.sub("-\n", "".join(it for it, _ in in_reading_order(words)))
 
 
 def _shown(page: PdfPage, limits: Limits) -> tuple[bytes, int, int] | None:
-    """Return a page as a picture, with its width and height; None of one that is no page."""
+    """Return a page as a picture, with its width and height; None if the page has no size."""
     from app.documents.reading.pictures import encoded_page
 
     width, height = page.get_size()

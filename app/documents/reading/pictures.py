@@ -1,7 +1,6 @@
-"""Reads pictures with Pillow, and makes of them what engines take: an upright JPEG or PNG.
+"""Reads pictures with Pillow, and converts them for the engines: to an upright JPEG or PNG.
 
-What a file says besides what is seen on it, such as where and by whom a photo was taken, comes
-into no picture made here.
+Metadata, such as where and by whom a photo was taken, is left out of the result.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BEGINNINGS: Final = (
 )
 _AVIF: Final = (b"avif", b"avis")
 _OF_OTHERS: Final = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1")
-"""Kinds of HEIF, the photos of iPhones; what reads it is not free of patents everywhere."""
+"""Kinds of HEIF, the photos of iPhones; its decoders are not free of patents everywhere."""
 _OTHER_BEGINNINGS: Final = (
     b"\0\0\0\x0cJXL ",
     b"\xff\x0a",
@@ -38,7 +37,7 @@ _OTHER_BEGINNINGS: Final = (
     b"8BPS",
     b"\0\0\1\0",
 )
-"""Of JPEG XL, JPEG 2000, Photoshop and icons."""
+"""The first bytes of JPEG XL, JPEG 2000, Photoshop and icon files."""
 
 _LOSSY: Final = {"JPEG", "MPO", "WEBP", "AVIF"}
 _UPRIGHT: Final = 1
@@ -49,9 +48,10 @@ _LEAST_QUALITY: Final = 50
 
 
 def picture_format(beginning: bytes) -> str:
-    """Tell a picture by how its file begins: Pillow's name for it, "" for what is none.
+    """Return Pillow's name of a picture's format, by its first bytes; "" if it is not a picture.
 
-    Raises Unreadable for a picture of a kind that is not read.
+    Raises:
+        Unreadable: It is a picture of a kind that is not read.
     """
     for mark, name in _BEGINNINGS:
         if beginning.startswith(mark):
@@ -69,9 +69,10 @@ def picture_format(beginning: bytes) -> str:
 
 
 def read_picture(path: Path, kind: str, limits: Limits) -> tuple[bytes, int, int]:
-    """Read a picture; returns it for the engines, and its width and height upright.
+    """Read a picture, or the first frame of an animation. Raises Unreadable.
 
-    Of one that moves, the first frame. Raises Unreadable.
+    Returns:
+        The picture for the engines, and its upright width and height in the file.
     """
     with open_regular(path) as file:
         return picture_of(file, kind, limits)
@@ -80,10 +81,10 @@ def read_picture(path: Path, kind: str, limits: Limits) -> tuple[bytes, int, int
 def picture_of(
     file: io.BufferedReader | io.BytesIO, kind: str, limits: Limits
 ) -> tuple[bytes, int, int]:
-    """Read a picture, as `read_picture`. Raises Unreadable."""
+    """Read a picture, as `read_picture` does. Raises Unreadable."""
     try:
         return _read(file, kind, limits)
-    # What Pillow raises where a file contradicts itself.
+    # Errors that Pillow raises on inconsistent files.
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise Unreadable(Fault.DAMAGED) from error
     except (SyntaxError, EOFError, struct.error, ArithmeticError, RuntimeError) as error:
@@ -104,7 +105,7 @@ def _read(
         file.seek(0)
         data = file.read(limits.picture_bytes + 1)
         if len(data) <= limits.picture_bytes and (bare := _bare(data, picture)):
-            _opened(io.BytesIO(bare), kind).load()  # it is whole
+            _opened(io.BytesIO(bare), kind).load()  # check that it is complete
             return bare, *shown
     picture.draft("RGB", size)
     colours = picture.info.get("icc_profile") or b""
@@ -114,22 +115,22 @@ def _read(
 
 
 def _opened(file: io.BufferedReader | io.BytesIO, kind: str) -> Image:
-    """Open a picture as this kind alone; what it shows is read later."""
+    """Open a picture as this format only; its pixels are read later."""
     from PIL import AvifImagePlugin, Image, TiffImagePlugin, WebPImagePlugin
 
-    del AvifImagePlugin, TiffImagePlugin, WebPImagePlugin  # Pillow knows them now
-    Image.MAX_IMAGE_PIXELS = None  # `Limits.pixels` it is
+    del AvifImagePlugin, TiffImagePlugin, WebPImagePlugin  # importing them registered them
+    Image.MAX_IMAGE_PIXELS = None  # `Limits.pixels` is the limit
     file.seek(0)
     return Image.open(file, formats=[kind])
 
 
 def encoded_page(page: Image, limits: Limits) -> bytes:
-    """Make a picture of a page for the engines."""
+    """Encode the picture of a page for the engines."""
     return _encoded(page, limits, lossy=True, quality=_PAGE_QUALITY, colours=b"")
 
 
 def _size_within(size: tuple[int, int], most: int) -> tuple[int, int]:
-    """Return the largest size of this shape that has at most so many pixels."""
+    """Return the largest size of the same shape with at most so many pixels."""
     width, height = size
     factor = (most / max(1, width * height)) ** 0.5
     if factor >= 1:
@@ -138,7 +139,7 @@ def _size_within(size: tuple[int, int], most: int) -> tuple[int, int]:
 
 
 def _plain(picture: Image) -> Image:
-    """Return a picture in grey or in colours of eight bits each, transparent or not."""
+    """Return a picture in grey or colour with eight bits per channel, transparent or not."""
     picture.load()
     if picture.mode in {"L", "RGB", "RGBA", "LA"} and "transparency" not in picture.info:
         return picture
@@ -156,14 +157,14 @@ def _scaled(picture: Image, size: tuple[int, int]) -> Image:
         picture = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
     if picture.mode not in {"RGBA", "LA"}:
         return picture
-    # Engines know no transparency, and would show whatever lies under it.
+    # Engines ignore transparency and would show the hidden pixels.
     paper = Image.new("RGB", picture.size, "white")
     paper.paste(picture.convert("RGB"), mask=picture.getchannel("A"))
     return paper
 
 
 def _upright(picture: Image, turned: int) -> Image:
-    """Turn a picture as it is to be shown, by the number that EXIF has for it."""
+    """Turn a picture upright by its EXIF orientation."""
     from PIL.Image import Transpose
 
     method = {
@@ -179,11 +180,13 @@ def _upright(picture: Image, turned: int) -> Image:
 
 
 def _encoded(picture: Image, limits: Limits, *, lossy: bool, quality: int, colours: bytes) -> bytes:
-    """Write a picture: as PNG where nothing was lost before and it stays small, else as JPEG.
+    """Encode a picture: as PNG if the source was lossless and it stays small, else as JPEG.
 
-    colours: the profile that says what they mean.
+    Args:
+        quality: The first JPEG quality to try.
+        colours: The ICC profile.
     """
-    picture.info = {}  # Pillow would write what is said there
+    picture.info = {}  # Pillow would write the metadata in it
     if colours[16:20] != {"RGB": b"RGB ", "L": b"GRAY"}.get(picture.mode):
         colours = b""
     if not lossy:
@@ -200,7 +203,7 @@ def _encoded(picture: Image, limits: Limits, *, lossy: bool, quality: int, colou
 
 
 def _bare(data: bytes, picture: Image) -> bytes:
-    """Return a JPEG or PNG with what is seen on it alone; empty where it must be made anew."""
+    """Return a JPEG or PNG without metadata; empty if it has to be encoded again."""
     if picture.format in {"JPEG", "MPO"} and picture.mode in {"L", "RGB"}:
         return b"".join(_jpeg_parts(data))
     if picture.format == "PNG" and not picture.has_transparency_data:
@@ -209,19 +212,19 @@ def _bare(data: bytes, picture: Image) -> bytes:
 
 
 _NEXT_MARKER: Final = re.compile(rb"\xff+([^\x00\xd0-\xd7\xff])", re.DOTALL)
-"""The next marker behind the values of a JPEG, where 00 and the restarts are none."""
+"""The next marker after the data of a JPEG, in which 00 and restarts are not markers."""
 
 _SCAN: Final = 0xDA
 _END: Final = 0xD9
 _PLAIN_FRAMES: Final = range(0xC0, 0xC3)
-"""Baseline, extended and progressive, which every reader knows."""
+"""Baseline, extended and progressive, which every reader supports."""
 _FRAMES: Final = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _OF_PICTURE: Final = {0xC4, 0xDB, 0xDD, _SCAN}
-"""Tables, the distance of restarts, and the values of pixels."""
+"""Tables, the restart interval, and the scan with the pixels."""
 
 
 def _jpeg_parts(data: bytes) -> Iterator[bytes]:
-    """Yield the parts of a JPEG that say what it looks like; none of one that is unusual."""
+    """Yield the segments of a JPEG that affect its look; none if the file is unusual."""
     parts = [data[:2]]
     place = 2
     while found := _NEXT_MARKER.match(data, place):
@@ -247,7 +250,7 @@ def _jpeg_parts(data: bytes) -> Iterator[bytes]:
 
 
 def _is_colour(marker: int, content: bytes) -> bool:
-    """Tell whether a part of a JPEG says what its colours mean."""
+    """Return whether a segment of a JPEG defines its colours."""
     return (
         (marker == 0xE0 and content.startswith(b"JFIF\0") and len(content) == 14)
         or (marker == 0xE2 and content.startswith(b"ICC_PROFILE\0"))
@@ -259,7 +262,7 @@ _PNG_PARTS: Final = {b"IHDR", b"PLTE", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRG
 
 
 def _png_parts(data: bytes) -> Iterator[bytes]:
-    """Yield the parts of a PNG that say what it looks like."""
+    """Yield the chunks of a PNG that affect its look."""
     place = 8
     while place + 12 <= len(data):
         end = place + 12 + int.from_bytes(data[place : place + 4], "big")

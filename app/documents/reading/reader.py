@@ -1,4 +1,4 @@
-"""Reads a document in another process, so that no file can harm the app; see `child`."""
+"""Reads documents in another process, so that no file can harm the app; see `child`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ from engines.helper.parent import ProcessResult, run_helper
 from engines.helper.serving import ServingHelper
 
 _MOST_FILES: Final = 2000
-"""Files for one process: what one leaves in it ends with it."""
+"""Maximum number of files per process; anything that a file leaves behind ends with it."""
 
 COMMAND: Final = module_command("app.documents.reading.child")
 
 
 class DocumentReader:
-    """Reads documents; any thread may, and several at once."""
+    """Reads documents. Safe from any thread, several at once."""
 
     def __init__(self, limits: Limits | None = None, command: Sequence[str] = COMMAND) -> None:
         self._limits = limits or Limits()
         self._command = tuple(command)
 
     def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
-        """Read a file, which is called `name` if its path says otherwise.
+        """Read a file. Raises DocumentNotRead and Cancelled.
 
-        Raises DocumentNotRead and Cancelled.
+        Args:
+            name: The file's name, if not the name in its path.
         """
         name = name or path.name
         try:
@@ -56,9 +57,10 @@ class DocumentReader:
         return self._document(name, ended)
 
     def read_bytes(self, data: bytes, name: str, cancel: CancelToken) -> Document:
-        """Read a file that somebody has sent; its name says of what kind it is, and opens nothing.
+        """Read an untrusted file from its bytes. Raises DocumentNotRead and Cancelled.
 
-        Raises DocumentNotRead and Cancelled.
+        Args:
+            name: Only shows the file's kind; no file of this name is opened.
         """
         try:
             number, place = tempfile.mkstemp(prefix="hearth-")
@@ -75,11 +77,11 @@ class DocumentReader:
             path.unlink(missing_ok=True)
 
     def many(self) -> ManyDocuments:
-        """Return a reader for one file after the other; the owner closes it."""
+        """Return a reader for one file after another; the caller closes it."""
         return ManyDocuments(self._limits, self._command, self._look_at, self._document)
 
     def _look_at(self, path: Path, name: str) -> None:
-        """Refuse a file that is not there, or too large. Raises DocumentNotRead and OSError."""
+        """Refuse a missing file or one that is too large. Raises DocumentNotRead and OSError."""
         if not path.is_file():
             raise refused(name, Fault.NO_FILE if path.exists() else Fault.MISSING)
         if path.stat().st_size > self._limits.file_bytes:
@@ -103,11 +105,11 @@ class DocumentReader:
 
 
 class ManyDocuments:
-    """Reads one file after the other, for one thread, without a new process for each.
+    """Reads one file after another on one thread, without a new process for each.
 
-    A file that ends the process costs no other: the next one has a new process. A process that has
-    read others before may have been ended by what these left in it, so such a file gets a second
-    try in a new one.
+    A file that crashes the process affects no other: the next file gets a new process. The crash
+    can also be caused by the remains of files read before, so such a file gets a second try in a
+    new process.
     """
 
     def __init__(
@@ -143,7 +145,11 @@ class ManyDocuments:
             self._helper = None
 
     def _asked(self, path: Path, name: str, cancel: CancelToken) -> tuple[ProcessResult, bool]:
-        """Have a file read; returns whether it was the first in its process, too."""
+        """Have the process read a file.
+
+        Returns:
+            The result, and whether the file was the first one in its process.
+        """
         helper = self._helper
         if helper is not None and (
             not helper.alive
@@ -161,7 +167,7 @@ class ManyDocuments:
 
 
 def refused(name: str, fault: Fault) -> DocumentNotRead:
-    """Say why a file cannot be read."""
+    """Return the error for a file that cannot be read."""
     return DocumentNotRead(f"{name} cannot be read.", *_WORDS[fault])
 
 
@@ -245,4 +251,4 @@ _WORDS: Final = {
         "Open it in its own program, save it again, and add that copy.",
     ),
 }
-"""The words of each fault: why, and what to do. Their numbers are those of `Limits`."""
+"""The words of each fault: why, and what to do. The numbers in them are those of `Limits`."""

@@ -1,6 +1,7 @@
-"""Reads RTF (Microsoft's specification 1.9.1): the words that it shows, without its source.
+"""Reads RTF (Microsoft's specification 1.9.1): the displayed words without the markup.
 
-striprtf, the one kept library, leaves out what is raised, hidden or deleted: 10² would be 102.
+striprtf, the only maintained library, ignores whether text is raised, hidden or deleted: 10² would
+become 102.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _CODEPAGES: Final = {
     161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257",
     204: "cp1251", 222: "cp874", 238: "cp1250", 255: "cp437",
 }  # fmt: skip
-"""Of the charsets that fonts name."""
+"""Encodings by the charset numbers of fonts."""
 
 _WRITTEN: Final = {
     b"tab": "\t", b"line": "\n", b"emdash": "—", b"endash": "–", b"lquote": "‘", b"rquote": "’",  # noqa: RUF001
@@ -43,7 +44,7 @@ _SKIPPED: Final = {
     b"atnid", b"atnauthor", b"revtbl", b"filetbl", b"datafield", b"sp", b"mmathPr", b"pgdsctbl",
 }  # fmt: skip
 _SHOWN: Final = {b"shptxt", b"shpinst", b"shpgrp"}
-"""Destinations whose words are shown, though programs need not know them."""
+"""Destinations whose text is displayed although programs can ignore them."""
 _MARGINS: Final = {
     b"header": "header", b"headerl": "header", b"headerr": "header", b"headerf": "header",
     b"footer": "footer", b"footerl": "footer", b"footerr": "footer", b"footerf": "footer",
@@ -53,10 +54,14 @@ _MARGINS: Final = {
 
 @dataclass(frozen=True)
 class _State:
-    """What holds in a group, and after it no more.
+    """The state within a group.
 
-    part: body, fonts, or what stands beside the body. skips: how many characters behind one in
-    Unicode stand for it as well. starred: the group's words are not shown unless they are known.
+    Attributes:
+        part: "body", "fonts", or a part beside the body.
+        skipped: The text is not displayed.
+        skips: The number of characters after a Unicode one that repeat it for old programs.
+        is_new: Nothing has been read in the group yet.
+        starred: The group is ignored unless its first word is known.
     """
 
     part: str = "body"
@@ -70,10 +75,7 @@ class _State:
 
 
 def read_rtf(data: bytes, into: Collected) -> None:
-    """Read a text, divided at its headings; notes, headers and footers stand behind it.
-
-    Raises Unreadable.
-    """
+    """Read a text, divided at its headings, then notes, headers and footers. Raises Unreadable."""
     reader = _Reader(data, into.unread)
     reader.read()
     outline = Outline(into)
@@ -90,7 +92,7 @@ def read_rtf(data: bytes, into: Collected) -> None:
 
 
 class _Reader:
-    """Walks over the words of an RTF, group by group."""
+    """Walks through the tokens of an RTF file, group by group."""
 
     def __init__(self, data: bytes, unread: set[Unread]) -> None:
         self.lines: list[tuple[bool, str]] = []
@@ -167,7 +169,7 @@ class _Reader:
             self._divide(word, number)
 
     def _begins(self, word: bytes) -> bool:
-        """Take the first word of a group; returns whether it means something else as well."""
+        """Process the first word of a group; return whether it has another meaning too."""
         if word == b"*":
             self._state = replace(self._state, starred=True)
             return False
@@ -200,7 +202,7 @@ class _Reader:
             self._fonts[self._font] = _CODEPAGES[number]
 
     def _look(self, word: bytes, number: int | None) -> bool:
-        """Take what says how words look that follow; returns whether it does."""
+        """Process a word that formats the text after it; return whether it is one."""
         on = number != 0
         state = self._state
         match word:
@@ -232,7 +234,7 @@ class _Reader:
         return True
 
     def _divide(self, word: bytes, number: int | None) -> None:
-        """Take the ends of paragraphs, cells and rows."""
+        """Process the ends of paragraphs, cells and rows."""
         if word in {b"par", b"sect", b"page", b"row", b"\n", b"\r"}:
             self._end_line()
         elif word in {b"cell", b"nestcell"}:
@@ -245,7 +247,7 @@ class _Reader:
             self._unread.add(Unread.OBJECTS)
 
     def _take_bytes(self, data: bytes) -> None:
-        """Take words; those that stand for a character that was told already are left out."""
+        """Process text, without characters that only repeat a Unicode one."""
         self._state = replace(self._state, is_new=False) if self._state.is_new else self._state
         if self._left:
             skipped = min(self._left, len(data))
@@ -268,7 +270,7 @@ class _Reader:
             return
         text = self._high + chr(number)
         self._high = ""
-        if 0xF000 <= number < 0xF100:  # a sign of a font of symbols
+        if 0xF000 <= number < 0xF100:  # a character of a symbol font
             text = "(symbol)"
         if not self._state.skipped:
             self._write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

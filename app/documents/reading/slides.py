@@ -1,4 +1,4 @@
-"""Reads PPTX (ECMA-376): its slides in their order, with what is said to them."""
+"""Reads PPTX (ECMA-376): the slides in order, with their notes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _OFF: Final = {"0", "false"}
 _TITLES: Final = {"title", "ctrTitle"}
 _FOOTERS: Final = {"ftr", "dt", "hdr"}
 _LARGE: Final = 3_600_000
-"""Of a picture that may have words: its width and height at least, 10 cm in EMU."""
+"""Minimum width and height of a picture that can contain words: 10 cm in EMU."""
 
 
 def read_pptx(package: Package, into: Collected) -> None:
-    """Read the slides in their order, each with its notes. Raises Unreadable."""
+    """Read the slides in order, each with its notes. Raises Unreadable."""
     order = _Order()
     package.feed(PPTX_START, order)
     related = package.related(PPTX_START)
@@ -63,25 +63,28 @@ def read_pptx(package: Package, into: Collected) -> None:
 
 
 class _Order(XmlReader):
-    """Finds out in which order the slides come."""
+    """Reads the order of the slides."""
 
     def __init__(self) -> None:
         self.slides: list[str] = []
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        # It has an `id` of its own beside that of the relation.
+        # The element has an `id` of its own in addition to the relation's.
         if tag.endswith("}sldId"):
             names = [value for name, value in attributes.items() if name.endswith("}id")]
             self.slides.extend(names)
 
 
 class _Slide(XmlReader):
-    """Collects the words on a slide, and those of its title and its footers.
-
-    only_notes: of a page of notes; what else stands on it is not what is said.
-    """
+    """Collects the text of a slide, its title and its footers."""
 
     def __init__(self, unread: set[Unread], *, only_notes: bool = False) -> None:
+        """Begin a slide.
+
+        Args:
+            unread: Collects the parts that were left out.
+            only_notes: It is a page of notes, of which only the notes themselves are read.
+        """
         self.parts: list[str] = []
         self.title: list[str] = []
         self.footers: list[str] = []
@@ -111,7 +114,7 @@ class _Slide(XmlReader):
             self._begin_words(tag, attributes)
 
     def _begin_shape(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        """Take the beginning of what is drawn; returns whether it is such."""
+        """Process the start of a drawn object; return whether it is one."""
         match tag:
             case "sld":
                 self.is_hidden = attributes.get("show") in _OFF
@@ -152,7 +155,7 @@ class _Slide(XmlReader):
                 self._pieces.append(("", "\n"))
 
     def _next(self, form: str, start: str) -> str:
-        """Count a paragraph of a list; returns its number as it is shown."""
+        """Count a paragraph of a list and return its number as shown."""
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 6 else 1
         number = self._counts[self._level] = self._counts.get(self._level, first - 1) + 1
         name = next((it for it in _NUMBERED if form.startswith(it)), "arabic")
@@ -164,7 +167,7 @@ class _Slide(XmlReader):
         return f"{written}." if form.endswith("Period") else written
 
     def _leave_out(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Say what is drawn here and not read."""
+        """Write a placeholder for an object that is not read."""
         if tag == "oleObj" and attributes.get("progId", "").startswith(("Equation", "MathType")):
             found, said = Unread.FORMULAS, NOT_READ
         else:
@@ -226,14 +229,14 @@ class _Slide(XmlReader):
 
 
 def _shift_of(baseline: str) -> Shift:
-    """Tell where words stand by how far they are raised, in thousandths of a percent."""
+    """Return whether text is raised or lowered, by its baseline in thousandths of a percent."""
     if not baseline.strip("0%"):
         return ""
     return "lowered" if baseline.startswith("-") else "raised"
 
 
 def drawn_words(package: Package, name: str, unread: set[Unread]) -> str:
-    """Return the words of the shapes in a drawing, as a sheet may have one."""
+    """Return the text of the shapes in a drawing, such as one on a sheet."""
     shapes = _Slide(unread)
     package.feed(name, shapes)
     return "\n".join(filter(None, map(str.strip, "".join(shapes.parts).splitlines())))

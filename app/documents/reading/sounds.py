@@ -1,7 +1,7 @@
-"""Checks sounds and leaves of their files what is heard, for engines to decode.
+"""Checks sounds, and keeps only the audio of their files for engines to decode.
 
-Each frame is walked over, so that a file is as long as it says; titles, pictures of covers and
-whatever else stands in such a file is left out.
+Every frame is scanned, so the length is reliable. Titles, cover pictures and anything else in the
+file is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.documents.reading.limits import Limits
 from engines.regular import read_regular
 
 _OF_OTHERS: Final = (b"OggS", b"FORM", b"#!AMR", b".snd", b"MThd", b"caff", b"wvpk", b"MAC ")
-"""Of Ogg, AIFF, AMR, Sun, MIDI, Apple's Core Audio, WavPack and Monkey's Audio."""
+"""The first bytes of Ogg, AIFF, AMR, Sun, MIDI, Core Audio, WavPack and Monkey's Audio files."""
 _SOUND_BRANDS: Final = (b"M4A ", b"M4B ")
 _ASF: Final = bytes.fromhex("3026b2758e66cf11")
 
@@ -26,9 +26,10 @@ _MOST_CHANNELS: Final = 8
 
 
 def sound_format(beginning: bytes) -> str:
-    """Tell a sound by how its file begins: "wav", "mp3" or "flac", "" for what is none.
+    """Return a sound's format by its first bytes: "wav", "mp3" or "flac"; "" if it is no sound.
 
-    Raises Unreadable for a sound of a kind that is not read.
+    Raises:
+        Unreadable: It is a sound of a kind that is not read.
     """
     if beginning.startswith(b"RIFF") and beginning[8:12] == b"WAVE":
         return "wav"
@@ -44,8 +45,12 @@ def sound_format(beginning: bytes) -> str:
 
 
 def read_sound(path: Path, form: str, limits: Limits) -> tuple[bytes, float]:
-    """Read a sound; returns it for the engines, and its seconds. Raises Unreadable."""
-    # A cover may take as much as the sound itself.
+    """Read a sound. Raises Unreadable.
+
+    Returns:
+        The sound for the engines, and its length in seconds.
+    """
+    # A cover picture can be as large as the sound itself.
     if path.stat().st_size > 2 * limits.sound_bytes:
         raise Unreadable(Fault.LASTS)
     data = read_regular(path)
@@ -61,7 +66,7 @@ def read_sound(path: Path, form: str, limits: Limits) -> tuple[bytes, float]:
 
 
 _WAV_FORMS: Final = {1: (8, 16, 24, 32), 3: (32, 64), 6: (8,), 7: (8,)}
-"""Whole numbers, floating point, and the two of telephony, each with its bits."""
+"""Bits per sample by format: integers, floating point, and the two of telephony."""
 _EXTENSIBLE: Final = 0xFFFE
 
 
@@ -73,7 +78,7 @@ def _wav(data: bytes) -> tuple[bytes, float]:
         if name == b"fmt ":
             form = data[start : start + length]
         elif name == b"data" and form:
-            # A recording that was broken off says that it is longer, or has no length yet.
+            # A recording that was interrupted has a length that is too large, or none.
             length = min(length or len(data), len(data) - start)
             return _wav_of(form, data[start : start + length])
         place = start + length + length % 2
@@ -81,7 +86,7 @@ def _wav(data: bytes) -> tuple[bytes, float]:
 
 
 def _wav_of(form: bytes, samples: bytes) -> tuple[bytes, float]:
-    """Write a WAV of the description of its samples and of them."""
+    """Write a WAV file from its format and its samples."""
     if len(form) < 16:
         raise Unreadable(Fault.DAMAGED)
     kind, channels = (int.from_bytes(form[at : at + 2], "little") for at in (0, 2))
@@ -116,12 +121,14 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class _Mp3Frame:
+    """The length of an MP3 frame, in bytes and in seconds."""
+
     length: int
     seconds: float
 
 
 _BITRATES: Final = {
-    # By MPEG 1 or a later one, and layer: thousands of bits a second, from the index 1.
+    # By whether it is MPEG 1, and by layer: kilobits a second, from index 1.
     (True, 2): (32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
     (True, 3): (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
     (False, 2): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
@@ -129,13 +136,13 @@ _BITRATES: Final = {
 }
 _MP3_RATES: Final = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 _LOST: Final = 1 << 16
-"""Bytes that are searched for the next frame where something else stands between."""
+"""Bytes that are searched for the next frame if something else comes between."""
 
 
 def _mp3_frame(data: bytes, place: int) -> _Mp3Frame | None:
-    """Read the header of a frame; None where none stands.
+    """Read the header of a frame; None if there is none.
 
-    Those of layer 1, which nobody writes, are left to be the marks of texts in UTF-16.
+    Layer 1 is ignored: nobody uses it, and its headers look like the byte order mark of UTF-16.
     """
     if place + 4 > len(data) or data[place] != 0xFF or data[place + 1] & 0xE0 != 0xE0:
         return None
@@ -172,7 +179,7 @@ def _mp3(data: bytes) -> tuple[bytes, float]:
 
 
 def _next_mp3_frame(data: bytes, place: int) -> int:
-    """Find a frame that another follows; the end of the data where there is none nearby."""
+    """Find a frame that another one follows; the end of the data if there is none nearby."""
     most = min(len(data), place + _LOST)
     while (place := data.find(b"\xff", place + 1, most)) >= 0:
         frame = _mp3_frame(data, place)
@@ -208,7 +215,7 @@ def _flac(data: bytes) -> tuple[bytes, float]:
 
 
 def _flac_blocks(data: bytes, place: int) -> Iterator[int]:
-    """Yield the samples of each frame; frames are numbered by themselves or by their samples."""
+    """Yield the samples of each frame; frames are numbered by frame or by sample."""
     expected = 0
     for found in _FLAC_SYNC.finditer(data, place):
         header = data[found.start() : found.start() + 16]
@@ -218,7 +225,7 @@ def _flac_blocks(data: bytes, place: int) -> Iterator[int]:
 
 
 def _flac_block(header: bytes, expected: int) -> int:
-    """Return the samples of the frame with this number; 0 where it is another, or none at all."""
+    """Return the samples of the frame with this number; 0 if it is another frame, or not one."""
     if len(header) < 6:
         return 0
     number, length = _flac_number(header[4:])
@@ -234,7 +241,7 @@ def _flac_block(header: bytes, expected: int) -> int:
 
 
 def _flac_number(data: bytes) -> tuple[int, int]:
-    """Read a number that is written as UTF-8 writes characters; returns it and its length."""
+    """Read a number in UTF-8-like coding; return it and its length in bytes."""
     ones = 8 - (data[0] ^ 0xFF).bit_length()
     if ones in {1, 8}:
         return 0, 0

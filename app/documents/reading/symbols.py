@@ -1,4 +1,4 @@
-"""Tells the characters that fonts of symbols draw in the place of letters."""
+"""Translates the codes of symbol fonts to characters."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WINGDINGS: Final = {
 _WINGDINGS_2: Final = {0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐"}
 _FONTS: Final = {"symbol": _SYMBOL, "wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2}
 UNKNOWN: Final = "(symbol)"
-"""Stands for a drawing that no character is known for."""
+"""Replaces a symbol without a known character."""
 
 
 def symbol(font: str, code: str) -> str:
-    """Return the character that a font draws for a code in hexadecimal."""
+    """Return the character that a font shows for a hexadecimal code."""
     if not _HEX.fullmatch(code):
         return UNKNOWN
     number = int(code, 16)

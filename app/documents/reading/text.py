@@ -14,7 +14,7 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def read_text(data: bytes, kind: DocumentKind, into: Collected) -> None:
-    """Read a text as a whole; Markdown is divided at its headings. Raises Unreadable."""
+    """Read a text as a whole, or Markdown divided at its headings. Raises Unreadable."""
     text = decode(data)
     if kind is not DocumentKind.MARKDOWN:
         into.add(LocationKind.WHOLE, text)

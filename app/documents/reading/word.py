@@ -1,4 +1,4 @@
-"""Reads DOCX (ECMA-376): the few parts of the archive that hold words, as they are shown."""
+"""Reads DOCX (ECMA-376): the few parts of the archive that hold text, as it is displayed."""
 
 from __future__ import annotations
 
@@ -27,19 +27,24 @@ _HEADING: Final = re.compile(r"(?:heading [1-9]|title)", re.IGNORECASE)
 _LEVEL: Final = re.compile("[0-8]")
 _OFF: Final = {"0", "false", "off"}
 _ELSEWHERE: Final = {"Fallback", "moveFrom", "del", "pPrChange", "rPrChange", "sectPrChange"}
-"""Elements whose words stand elsewhere as well, or stand there no more."""
+"""Elements whose text is repeated elsewhere, or was deleted."""
 _WRITTEN: Final = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _SHIFTS: Final[Mapping[str, Shift]] = {"superscript": "raised", "subscript": "lowered"}
 _NOTE: Final = re.compile("(footnote|endnote)(Reference|Ref|)")
 _LARGE: Final = 3_600_000
-"""Of a picture that may be a page with words: its width and height at least, 10 cm in EMU."""
+"""Minimum width and height of a picture that can be a page with words: 10 cm in EMU."""
 _MOST_STYLES: Final = 50
-"""Styles that are based on each other."""
+"""Maximum length of a chain of styles that are based on each other."""
 
 
 @dataclass
 class _Style:
-    """What a style says of its paragraphs and runs. list: the number of its list, "" for none."""
+    """The properties that a style sets for its paragraphs and runs.
+
+    Attributes:
+        list: The number of its list; "" for no list, None if it does not say.
+        level: The level in its list.
+    """
 
     is_heading: bool = False
     list: str | None = None
@@ -50,7 +55,7 @@ class _Style:
 
 @dataclass
 class _Notes:
-    """The numbers of foot- or endnotes by their ids, in the order of their signs in the text."""
+    """The numbers of footnotes or endnotes by id, in the order of their references in the text."""
 
     name: str
     form: str
@@ -58,10 +63,7 @@ class _Notes:
 
 
 def read_docx(package: Package, into: Collected) -> None:
-    """Read a text, divided at its headings; notes, headers and footers stand behind it.
-
-    Raises Unreadable.
-    """
+    """Read a text, divided at its headings, then notes, headers and footers. Raises Unreadable."""
     styles = _styles(package)
     numbers = _numbering(package, styles)
     notes = (_Notes("footnote", "decimal"), _Notes("endnote", "lowerRoman"))
@@ -102,7 +104,7 @@ def _add_part(into: Collected, title: str, text: str) -> None:
 def _read_margins(
     package: Package, text: _Text, styles: Mapping[str, _Style], into: Collected
 ) -> None:
-    """Read the headers and footers that are shown, each once."""
+    """Read the headers and footers that are displayed, each once."""
     even = "word/settings.xml" in package and any(
         it.tag == "evenAndOddHeaders" and it.get("val") not in _OFF
         for it in package.bare_tree("word/settings.xml")
@@ -118,9 +120,9 @@ def _read_margins(
 
 
 def read_scanned_docx(package: Package, limits: Limits, into: Collected) -> None:
-    """Take the pictures of a text without words for its pages. Raises Unreadable.
+    """Read the pictures of a document without text as its pages. Raises Unreadable.
 
-    So do scanners write it. What is no picture that can be read is none of its pages.
+    Scanners write such documents. Pictures that cannot be read are skipped.
     """
     from app.documents.reading.pictures import picture_format, picture_of
 
@@ -142,13 +144,13 @@ def read_scanned_docx(package: Package, limits: Limits, into: Collected) -> None
 
 
 def _by_number(name: str) -> tuple[int, str]:
-    """Order image10.png behind image9.png."""
+    """Return a sort key that puts image10.png after image9.png."""
     digits = re.findall(r"\d+", name)
     return int(digits[-1][:9]) if digits else 0, name
 
 
 def _styles(package: Package) -> dict[str, _Style]:
-    """Read the styles; the names of headings are English in all languages, unlike their IDs."""
+    """Read the styles; names of headings are English in all languages, unlike their ids."""
     if "word/styles.xml" not in package:
         return {}
     found = {it.get("styleId", ""): it for it in package.bare_tree("word/styles.xml").iter("style")}
@@ -166,7 +168,7 @@ def _styles(package: Package) -> dict[str, _Style]:
 
 
 def _apply(element: ET.Element, style: _Style) -> None:
-    """Add what a style says to what those say that it is based on."""
+    """Add a style's own properties to those of the styles it is based on."""
     level = element.find("pPr/outlineLvl")
     if level is not None:
         style.is_heading = bool(_LEVEL.fullmatch(level.get("val", "")))
@@ -202,7 +204,11 @@ def _digit(text: str) -> int:
 
 @dataclass
 class _Paragraph:
-    """A paragraph that is being read. goes_on: its end was deleted, so the next one is its rest."""
+    """A paragraph that is being read.
+
+    Attributes:
+        goes_on: Its end was deleted, so the next paragraph continues it.
+    """
 
     pieces: list[tuple[Shift, str]] = field(default_factory=list)
     style: str = ""
@@ -215,7 +221,7 @@ class _Paragraph:
 
 @dataclass
 class _Run:
-    """How words look that follow; what a style says holds where the run says nothing."""
+    """The formatting of a run; None takes the value of its style."""
 
     style: str = ""
     shift: Shift | None = None
@@ -223,9 +229,10 @@ class _Run:
 
 
 class _Text(XmlReader):
-    """Writes paragraphs with their automatic numbers, and each row of a table as a line.
+    """Writes paragraphs with their automatic numbers, and each table row as a line.
 
-    margins: the headers and footers that are shown, each with its kind and relation.
+    Attributes:
+        margins: The headers and footers that are displayed, each as its kind and relation.
     """
 
     def __init__(
@@ -275,7 +282,7 @@ class _Text(XmlReader):
             self._written(tag, attributes)
 
     def _set_paragraph(self, tag: str, value: str, attributes: Mapping[str, str]) -> None:
-        """Take what says how a paragraph looks."""
+        """Process an element that formats a paragraph."""
         if tag in {"headerReference", "footerReference", "titlePg"}:
             self._in_section(tag, attributes)
         if not self._paragraphs:
@@ -294,7 +301,7 @@ class _Text(XmlReader):
                 paragraph.mark_is_hidden = value not in _OFF
 
     def _set_run(self, tag: str, value: str) -> bool:
-        """Take what says how words look that follow; returns whether it does."""
+        """Process an element that formats the text after it; return whether it is one."""
         match tag:
             case "rStyle":
                 self._run.style = value
@@ -307,7 +314,7 @@ class _Text(XmlReader):
         return True
 
     def _written(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take what is written, or stands for what is drawn."""
+        """Process an element that holds text or stands for a drawing."""
         if tag == "t":
             self._in_text = True
         elif tag == "tc":
@@ -324,7 +331,7 @@ class _Text(XmlReader):
             self._drawn(tag, attributes)
 
     def _of_note(self, name: str, part: str, attributes: Mapping[str, str]) -> None:
-        """Take a note, the sign in the text that it belongs to, or its number in front of it."""
+        """Process a note, a reference to one in the text, or the number at its beginning."""
         notes = self._notes.get(name)
         if notes is None:
             return
@@ -344,7 +351,7 @@ class _Text(XmlReader):
             self._section.append((attributes.get("type", "default"), attributes.get("id", "")))
 
     def _drawn(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Say what is drawn here and not read."""
+        """Write a placeholder for a drawing that is not read."""
         if tag == "chart":
             self._leave_out(Unread.CHARTS, "(chart, not read)")
         elif tag == "relIds":
@@ -397,7 +404,7 @@ class _Text(XmlReader):
             self._write(text)
 
     def finish(self) -> None:
-        """Write what is still in hand."""
+        """Write the rest of the text."""
         if self._rest:
             self._end_paragraph(_Paragraph(self._rest))
 
@@ -405,10 +412,10 @@ class _Text(XmlReader):
         if self._paragraphs:
             self._write(formula)
         elif formula:
-            self._out.write(f"{formula}\n\n")  # it stands between paragraphs
+            self._out.write(f"{formula}\n\n")  # the formula is between paragraphs
 
     def _write(self, text: str) -> None:
-        """Write words of the run, unless they are hidden."""
+        """Write text in the run's format, unless it is hidden."""
         if not self._paragraphs:
             return
         paragraph = self._paragraphs[-1]
@@ -449,7 +456,7 @@ class _Text(XmlReader):
                 self._out.write(f"{text}\n\n")
 
     def _number(self, paragraph: _Paragraph) -> str:
-        """Return the automatic number of a paragraph, and count it."""
+        """Count a paragraph and return its automatic number."""
         style = self._styles.get(paragraph.style, _Style())
         own = paragraph.list is None
         number = style.list if own else paragraph.list

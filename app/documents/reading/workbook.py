@@ -1,4 +1,4 @@
-"""Reads XLSX: the cells of each sheet as they are shown, a row a line."""
+"""Reads XLSX: the cells of each sheet as displayed, one line per row."""
 
 from __future__ import annotations
 
@@ -28,17 +28,22 @@ _MOST_COLUMNS: Final = 16_384
 _MARGIN_CODE: Final = re.compile(
     r'&(?:(?P<plain>&)|(?P<name>A)|"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Z])'
 )
-"""Of headers and footers: how they are to look, and what only a printed page has."""
+"""Codes in headers and footers: formatting, and values that only a printed page has."""
 
 _SHIFTS: Final[Mapping[str | None, Shift]] = {"superscript": "raised", "subscript": "lowered"}
 
 
 @dataclass
 class _Look:
-    """What is known of a sheet but for its cells.
+    """The properties of a sheet other than its cells' values.
 
-    shifted: texts with raised or lowered signs that stand in cells themselves, by the cells' names;
-    openpyxl knows those alone that lie in the table of shared texts.
+    Attributes:
+        rows: The numbers of hidden rows.
+        columns: The numbers of hidden columns.
+        margins: Headers and footers, by kind.
+        shifted: Texts with superscripts or subscripts that are stored in the cells themselves, by
+            cell name; openpyxl only knows those in the table of shared strings.
+        drawn: The text of its shapes.
     """
 
     is_hidden: bool = False
@@ -83,14 +88,14 @@ def read_xlsx(file: Path | bytes, most_unpacked: int, into: Collected) -> None:
             if formulas is not None:
                 formulas.close()
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
-        # What openpyxl and the XML parser raise where a file contradicts itself.
+        # Errors that openpyxl and the XML parser raise on inconsistent files.
         raise Unreadable(Fault.DAMAGED) from error
     except (zipfile.BadZipFile, EOFError, OverflowError) as error:
         raise Unreadable(Fault.DAMAGED) from error
 
 
 def _has_open_formulas(source: Path | BinaryIO, most_unpacked: int) -> bool:
-    """Tell whether there are formulas without results, as programs write them that compute none."""
+    """Return whether there are formulas without results, which some programs do not compute."""
     package = Package(source, most_unpacked)
     sheets = (it for it in package.names if it.startswith("xl/worksheets/"))
     try:
@@ -100,7 +105,7 @@ def _has_open_formulas(source: Path | BinaryIO, most_unpacked: int) -> bool:
 
 
 def _looks(source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]) -> dict[str, _Look]:
-    """Find out what of each sheet is hidden, and what stands beside its cells."""
+    """Read what is hidden in each sheet, and what is beside its cells."""
     package = Package(source, most_unpacked)
     try:
         related = package.related(XLSX_START)
@@ -122,7 +127,7 @@ def _looks(source: Path | BinaryIO, most_unpacked: int, unread: set[Unread]) -> 
 
 
 class _SheetReader(XmlReader):
-    """Finds out which rows and columns are hidden, and what a printed page says above and below."""
+    """Reads which rows and columns are hidden, and the headers and footers."""
 
     def __init__(self, look: _Look) -> None:
         self._look = look
@@ -132,7 +137,7 @@ class _SheetReader(XmlReader):
         self._shift: Shift = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        # Called for each of millions of cells, of which the name alone matters.
+        # Called for each of millions of cells, of which only the name matters.
         if tag.endswith("}c"):
             self._cell = attributes.get("r", "")
         elif not tag.endswith("}v"):
@@ -182,7 +187,7 @@ def _whole(text: str, otherwise: int) -> int:
 
 
 def _beside(look: _Look, title: str) -> Iterator[str]:
-    """Yield what stands beside the cells of a sheet: shapes with words, headers and footers."""
+    """Yield the text beside the cells of a sheet: shapes, headers and footers."""
     if look.drawn:
         yield f"\n(beside the cells)\n{look.drawn}"
     for kind in ("Header", "Footer"):
@@ -202,7 +207,7 @@ def _of_margin(code: re.Match[str], title: str) -> str:
 
 
 def _rows(sheet: Any, formulas: Any) -> Iterator[Sequence[object]]:
-    """Yield the cells of a sheet; for those without a value that of the other book: a formula."""
+    """Yield the rows of a sheet; a cell without a value is taken from the book of formulas."""
     if formulas is None:
         yield from sheet.rows
         return
@@ -216,7 +221,7 @@ def _rows(sheet: Any, formulas: Any) -> Iterator[Sequence[object]]:
 
 
 def _lines(rows: Iterable[Sequence[object]], look: _Look, epoch: datetime) -> Iterator[str]:
-    """Write each row as a line; what a person does not see of it stands at its end."""
+    """Write each row as a line; hidden cells are at its end."""
     for number, row in enumerate(rows, 1):
         shown: list[str] = []
         hidden: list[str] = []
@@ -272,11 +277,11 @@ def _shown_time(value: datetime | date | time | timedelta, code: str, epoch: dat
 
 
 def _pieces(value: str | list[Any]) -> list[tuple[Shift, str]]:
-    """Divide a text of a cell at its raised and lowered parts."""
+    """Split a cell's text into normal, superscript and subscript parts."""
     if isinstance(value, str):
         return [("", value)]
     found: list[tuple[Shift, str]] = []
-    for part in value:  # of openpyxl's text with formats, which is a list
+    for part in value:  # openpyxl's rich text is a list
         font = getattr(part, "font", None)
         shift = _SHIFTS.get(getattr(font, "vertAlign", None), "")
         found.append((shift, str(getattr(part, "text", part))))

@@ -1,4 +1,4 @@
-"""Files that are attached to messages: read by the reader, kept with their chats."""
+"""Files that are attached to messages: reads them, and stores copies for their chats."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ class Reader(Protocol):
 
 
 class Documents:
-    """Attaches files to messages. Qt-free; from any thread.
-
-    originals: where files of collections lie, by their hashes; of these no copies are kept.
-    """
+    """Attaches files to messages. Qt-free; safe from any thread."""
 
     def __init__(
         self,
@@ -39,12 +36,18 @@ class Documents:
         copies: FileCopies,
         originals: Callable[[str], Iterable[Path]] = lambda _: (),
     ) -> None:
+        """Create the service.
+
+        Args:
+            originals: Returns the paths of a collection's files with a SHA-256; these are not
+                copied.
+        """
         self._reader = reader
         self._copies = copies
         self._originals = originals
 
     def read(self, path: Path, cancel: CancelToken) -> AttachedFile:
-        """Read a file that is to go with a message. Raises DocumentNotRead and Cancelled."""
+        """Read a file to attach to a message. Raises DocumentNotRead and Cancelled."""
         name = "".join(it if it.isprintable() else " " for it in path.name)
         if path.is_dir():
             raise DocumentNotRead(
@@ -55,17 +58,17 @@ class Documents:
         return AttachedFile(name, self._reader.read(path, cancel))
 
     def read_data(self, name: str, data: bytes, cancel: CancelToken) -> AttachedFile:
-        """Read what is no file on the disk. Raises DocumentNotRead and Cancelled."""
+        """Read data that is not in a file on disk. Raises DocumentNotRead and Cancelled."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "data"
             path.write_bytes(data)
             return AttachedFile(name, self._reader.read(path, cancel, name))
 
     def checked(self, document: Document, cancel: CancelToken) -> Document:
-        """Return a document whose pictures and sounds were read anew; what is none is left out.
+        """Return a document with its pictures and sounds read again; invalid ones are left out.
 
-        For documents of an import, which may say anything: engines decode in this process what
-        others have written. Raises Cancelled.
+        Imported documents are untrusted: engines decode data in this process that others have
+        written. Raises Cancelled.
         """
         media = self._medium_of(document.media, document.kind, cancel)
         pages = (
@@ -85,7 +88,7 @@ class Documents:
         return read.media if read.kind is kind else b""
 
     def made(self, name: str, data: bytes) -> AttachedFile:
-        """Return a picture or a sound that was made here, as an engine takes it, and in no file.
+        """Attach a picture or a sound that was made here for the engines, without a file.
 
         Raises DocumentNotRead.
         """
@@ -111,11 +114,11 @@ class Documents:
         return AttachedFile(name, document)
 
     def keep_copies(self, paths: Iterable[tuple[Path, AttachedFile]]) -> None:
-        """Copy files whose message has been saved, so that their pages can be shown later.
+        """Copy the files of a saved message, so that their pages can be shown later.
 
-        The answer does without a copy, and so does the chat: what it needs is the text. Pictures
-        and sounds are not copied: what is shown of them is in the database, and their files may
-        say more, as where a photo was taken.
+        Neither the answer nor the chat needs a copy, only the text. Pictures and sounds are not
+        copied: what is shown of them is in the database, and their files can contain more, such as
+        where a photo was taken.
         """
         for path, file in paths:
             if file.document.medium is not None:
@@ -129,12 +132,12 @@ class Documents:
                     _log.warning("an attached file has changed since it was read")
 
     def state_of(self, sha256: str) -> CopyState:
-        """Tell whether what was read of a file can be looked at. Its hash is computed once."""
+        """Return whether a file can be viewed as it was read. Its hash is computed once."""
         states = [self._copies.state(sha256), *(it for _, it in self._originals_of(sha256))]
         return min(states, key=("here", "changed", "missing").index)
 
     def copy_of(self, sha256: str) -> Path | None:
-        """Return the copy of an attached file, or the file itself if it is as it was read."""
+        """Return the copy of an attached file, or the original if it is unchanged."""
         unchanged = (path for path, state in self._originals_of(sha256) if state == "here")
         return self._copies.path(sha256) or next(unchanged, None)
 

@@ -1,4 +1,4 @@
-"""The system's microphone, through miniaudio, which brings all that it needs in its wheel."""
+"""The system's microphone, through miniaudio, whose wheel contains everything it needs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.documents.services.recording import RATE
 
 
 class SystemMicrophone:
-    """Opens the microphone that the system has as its usual one."""
+    """The system's default microphone."""
 
     @contextmanager
     def opened(self, heard: Callable[[bytes], None]) -> Iterator[None]:
-        """Call `heard` with samples while the block runs. Raises MicrophoneNotUsable."""
+        """Call `heard` with samples during the block. Raises MicrophoneNotUsable."""
         import miniaudio
 
-        # Without a device, the last of its backends would give silence.
+        # Without a device, the null backend would return silence.
         real = [it for it in miniaudio.Backend if it is not miniaudio.Backend.NULL]
         try:
             device = miniaudio.CaptureDevice(
@@ -39,7 +39,7 @@ class SystemMicrophone:
 
 
 def _passed_on(heard: Callable[[bytes], None]) -> Generator[None, bytes, None]:
-    """Return what miniaudio sends samples to, begun as it wants that."""
+    """Return a started generator that miniaudio sends samples to."""
 
     def receive() -> Generator[None, bytes, None]:
         while True:

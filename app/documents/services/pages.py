@@ -1,4 +1,4 @@
-"""Opens attached files to be looked at, and has their pages drawn."""
+"""Opens attached files for viewing, and draws their pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Drawer(Protocol):
 
 
 class Pages:
-    """Shows what is kept of attached files. Qt-free; from any thread."""
+    """Shows the stored content of attached files. Qt-free; safe from any thread."""
 
     def __init__(
         self,
@@ -38,13 +38,17 @@ class Pages:
         documents: Documents,
         drawer: Drawer,
     ) -> None:
-        """Begin. read: returns what was read of files, by their hashes."""
+        """Create the service.
+
+        Args:
+            read: Returns stored documents by SHA-256.
+        """
         self._read = read
         self._documents = documents
         self._drawer = drawer
 
     def open(self, sha256: str, name: str) -> OpenedFile:
-        """Open what is kept of a file. Raises DocumentGone."""
+        """Open the stored content of a file. Raises DocumentGone."""
         document = self._read([sha256]).get(sha256)
         if document is None:
             raise _gone(name)
@@ -58,7 +62,7 @@ class Pages:
         spans: Sequence[TextSpan],
         cancel: CancelToken,
     ) -> DrawnPage:
-        """Draw a page so many pixels wide, with what is marked on it.
+        """Draw a page with its marks, `width` pixels wide.
 
         Raises DocumentGone, DocumentNotRead and Cancelled.
         """

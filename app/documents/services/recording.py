@@ -1,4 +1,4 @@
-"""Records a sound from the microphone, as a file that engines take."""
+"""Records from the microphone, as a file that engines accept."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.base.errors import NothingHeard
 from engines.cancel import CancelToken
 
 RATE: Final = 16_000
-"""Samples in a second: what models that hear are trained on."""
+"""Samples per second: the rate that speech models are trained on."""
 
 MOST_S: Final = 600.0
-"""The longest recording, in seconds; a model hears more only in parts."""
+"""Maximum length of a recording, in seconds; models process longer ones only in parts."""
 
 _LOOK_S: Final = 0.1
 _WIDTH: Final = 2
@@ -28,30 +28,35 @@ class Microphone(Protocol):
     """Opens the system's microphone; see `app.documents.services.microphone`."""
 
     def opened(self, heard: Callable[[bytes], None]) -> AbstractContextManager[None]:
-        """Call `heard` with samples as they come, of 16 bits at `RATE`, as long as it is open.
+        """Call `heard` with 16-bit samples at `RATE` as they come, while it is open.
 
-        From any thread. Raises MicrophoneNotUsable.
+        `heard` is called from any thread. Raises MicrophoneNotUsable.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A recording goes on. seconds: so long it is. sound: a WAV of all of it, once it has ended."""
+    """The progress of a recording.
+
+    Attributes:
+        seconds: Its length so far.
+        sound: All of it as a WAV file, once it has ended.
+    """
 
     seconds: float
     sound: bytes = b""
 
 
 class Recorder:
-    """Owns the microphone while it records, and closes it whatever happens. Qt-free."""
+    """Owns the microphone while it records, and always closes it. Qt-free."""
 
     def __init__(self, microphone: Microphone, most_s: float = MOST_S) -> None:
         self._microphone = microphone
         self._most = int(most_s * RATE) * _WIDTH
 
     def record(self, stop: CancelToken) -> Iterator[Heard]:
-        """Record until `stop` is set, or as long as a recording may be; at the end with the sound.
+        """Record until `stop` is set or the maximum is reached; yield the sound at the end.
 
         Raises MicrophoneNotUsable and NothingHeard.
         """

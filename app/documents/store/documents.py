@@ -1,4 +1,4 @@
-"""What was read from attached files in the database, and copies of the files beside it."""
+"""The content of attached files in the database, and copies of the files beside it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.documents.values.documents import Document
 
 YOUNG_S: Final = 3600.0
-"""How long an unfinished copy is left alone: another process may be writing it."""
+"""Seconds for which an unfinished copy is left alone: another process can be writing it."""
 
 _PIECE: Final = 1 << 20
 
@@ -31,9 +31,10 @@ _PIECE: Final = 1 << 20
 def insert_document(
     db: sqlite3.Connection, document: Document, now: float, *, was_read: bool
 ) -> None:
-    """Keep what was read from a file.
+    """Store the content of a file.
 
-    was_read: from its file, just now; that takes the place of what an import said that it is.
+    Args:
+        was_read: It was read from the file just now, so it replaces content from an import.
     """
     from app.documents.values.documents import document_values
 
@@ -54,13 +55,13 @@ def insert_document(
 
 
 FILES_OF_NEW_CHAT: Final = "draft_files"
-"""The name in the table `kept` of the files at a message that begins a chat."""
+"""The name in the table `kept` for the files of a message that begins a chat."""
 
 
 def remove_unused_documents(db: sqlite3.Connection) -> None:
-    """Remove what was read from files that no message has any more, also none in the trash.
+    """Delete the content of files that no message has any more, including messages in the trash.
 
-    A message may be a draft.
+    Drafts count as messages.
     """
     lists = (
         "SELECT attachments AS files FROM messages WHERE attachments <> ''"
@@ -82,7 +83,7 @@ class DocumentStore:
         self._database = database
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
-        """Return the documents with these hashes; those that are not here are left out."""
+        """Return the documents with these SHA-256 hashes; missing ones are left out."""
         found = {}
         with self._database.read() as db:
             for sha256 in set(hashes):
@@ -97,13 +98,13 @@ class DocumentStore:
         return {sha256: _document(content, media) for sha256, (content, media) in found.items()}
 
     def hashes(self) -> set[str]:
-        """Return the hashes of all documents that are kept."""
+        """Return the SHA-256 hashes of all stored documents."""
         with self._database.read() as db:
             return {row["sha256"] for row in db.execute("SELECT sha256 FROM documents")}
 
 
 def _document(content: bytes, media: Mapping[int, bytes]) -> Document:
-    """Make a document of its values and of its pictures by their pages; 0 is the file itself."""
+    """Build a document from its values and its pictures by page; 0 is the file itself."""
     from app.documents.values.documents import document_from
 
     document = document_from(json.loads(zlib.decompress(content)))
@@ -112,26 +113,31 @@ def _document(content: bytes, media: Mapping[int, bytes]) -> Document:
 
 
 _COPY: Final = re.compile(r"[0-9a-f]{64}|(?P<unfinished>\.[0-9a-f]{64}\.\d+\.part)")
-"""The names of copies, whole or begun by `replacing`."""
+"""The names of copies, complete or still being written by `replacing`."""
 
 
 class FileCopies:
-    """Copies of attached files in a folder, each under its hash; what they show can be looked at.
+    """Copies of attached files in a folder, each named by its SHA-256, for viewing.
 
-    The text of a document lies in the database: where a copy is missing, only its look is.
-    folder: None for a chat that leaves nothing; then the user's own files are looked at, as long as
-    they are as they were read.
+    The text of a document is in the database: without a copy, only its look is missing.
     """
 
     def __init__(self, folder: Path | None) -> None:
+        """Open the folder.
+
+        Args:
+            folder: None for a chat that leaves nothing on disk; the user's own files are viewed
+                then, as long as they are unchanged.
+        """
         self._folder = folder
         self._own: dict[str, Path] = {}
         self._same: dict[Path, tuple[int, int, str]] = {}
 
     def keep(self, path: Path, sha256: str) -> bool:
-        """Copy a file unless it is here; returns whether its bytes are still those of the hash.
+        """Copy a file unless it is here already. Raises OSError.
 
-        Raises OSError.
+        Returns:
+            Whether its bytes still match the hash.
         """
         if self._folder is None:
             self._own[sha256] = path
@@ -152,14 +158,14 @@ class FileCopies:
         return same
 
     def path(self, sha256: str) -> Path | None:
-        """Return the copy of a file; None where there is none."""
+        """Return the copy of a file; None if there is none."""
         if self._folder is None:
             return self._own.get(sha256) if self.state(sha256) == "here" else None
         path = self._folder / sha256
         return path if path.is_file() else None
 
     def state(self, sha256: str, original: Path | None = None) -> CopyState:
-        """Tell whether the copy of a file, or a file itself, has the bytes that its hash says."""
+        """Return whether the copy of a file, or `original`, still matches the hash."""
         path = original or (self._folder / sha256 if self._folder else self._own.get(sha256))
         if path is None:
             return "missing"
@@ -178,10 +184,10 @@ class FileCopies:
         return "here"
 
     def remove_unused(self, used: set[str]) -> None:
-        """Remove the copies of files that no message has; see `remove_unused_documents`.
+        """Delete the copies of files that no message has; see `remove_unused_documents`.
 
-        Other files in the folder stay. A message is saved before its files are copied, so none is
-        taken from under it.
+        Other files in the folder stay. A message is saved before its files are copied, so no copy
+        that is needed is deleted.
         """
         if self._folder is None:
             return

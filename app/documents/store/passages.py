@@ -1,7 +1,8 @@
-"""Full-text search in the passages of documents, for the time of one question.
+"""Full-text search in the passages of documents, for a single question.
 
-The index is made in memory by SQLite's FTS5 and forgotten with the question: 500 pages take a
-fraction of a second, nothing has to be kept in step, and no word of a deleted file stays anywhere.
+The index is built in memory by SQLite's FTS5 and dropped after the question. 500 pages take a
+fraction of a second, nothing has to be kept in sync, and no word of a deleted file remains
+anywhere.
 """
 
 from __future__ import annotations
@@ -18,34 +19,42 @@ from app.documents.values.documents import Passage
 from app.search.passage_words import AskedWord, asked_words, words_in
 
 WORDS: Final = "fts5(words, content='', tokenize='ascii')"
-"""How passages are indexed: by the words that `passage_words` finds, folded. The index holds no
-text: that is where it is kept."""
+"""How passages are indexed: by the words that `passage_words` finds, folded.
+
+The index does not contain the text, which is stored elsewhere.
+"""
 
 _SHORTEST_STEM: Final = 4
 _ENDING: Final = 2
-"""Characters that a word may end in otherwise: German and English inflect at the end."""
+"""Characters at the end of a word that can differ: German and English inflect there."""
 _MOST_PARTS: Final = 64
 _NAMED: Final = 10
-"""Passages that may have a name: what is in more of them tells little."""
+"""Maximum number of passages with a name; a name in more of them says little."""
 _OF_A_PAIR: Final = 0.5
-"""Words that a pair of letters stands for: every other pair crosses the border of two words."""
+"""The weight of a pair of letters in words: every other pair crosses a word border."""
 _LEAST: Final = 1e-6
-"""What a word that is in most passages counts for in FTS5's BM25."""
+"""The weight in FTS5's BM25 of a word that is in most passages."""
 
 
 @dataclass(frozen=True)
 class QueryPart:
-    """A part of a query, in the syntax of FTS5. counts: as so many words of the question."""
+    """A part of a query, in FTS5 syntax.
+
+    Attributes:
+        counts: How many words of the question it counts as.
+    """
 
     match: str
     counts: float = 1
 
 
 def find_passages(passages: Iterable[Passage], question: str, most: int) -> Ranking:
-    """Return the numbers of the passages that suit a question best by BM25, the best first.
+    """Return the numbers of the passages that best fit a question by BM25, best first.
 
-    passages: in their order, each under a number from 0. Words count by their beginnings, and
-    without their accents.
+    Words match by their beginnings, without accents.
+
+    Args:
+        passages: The passages, numbered from 0.
     """
     words = asked_words(question)
     with closing(sqlite3.connect(":memory:")) as db:
@@ -67,9 +76,9 @@ def find_passages(passages: Iterable[Passage], question: str, most: int) -> Rank
 
 
 def with_names(db: sqlite3.Connection, table: str, words: Iterable[AskedWord]) -> frozenset[int]:
-    """Find the few passages that have all that the question names by a number, code or name.
+    """Find the few passages with all numbers, codes and names in the question.
 
-    Names that stand nowhere are left out.
+    Names that are in no passage are ignored.
 
     Args:
         db: The index.
@@ -91,16 +100,16 @@ def weighed(
     passages: int,
     named: Collection[int] = (),
 ) -> Ranking:
-    """Give passages that were found by words their weights: how much they have of the question.
+    """Weight passages found by words: by how much of the question they contain.
 
-    A passage with each part once weighs 1; one with half of them, by how rare they are, a
-    quarter. Parts that are nowhere count as well: the question is about them.
+    A passage with every part once has the weight 1; one with half of them, counted by rarity, a
+    quarter. Parts that are in no passage count too: the question is about them.
 
     Args:
-        rows: Numbers and ranks of FTS5, the best first.
-        counts: How many passages have each part of the query.
-        passages: How many passages there are.
-        named: Passages that have all names of the question; they weigh 1, since no vector knows a
+        rows: Numbers and ranks from FTS5, best first.
+        counts: The number of passages with each part of the query.
+        passages: The number of all passages.
+        named: Passages with all names in the question; their weight is 1, because no vector knows a
             name.
     """
     whole = sum(
@@ -114,10 +123,10 @@ def weighed(
 
 
 def counts_of(words: Iterable[AskedWord], count: Callable[[str], int]) -> dict[QueryPart, int]:
-    """Write a part of a query for each of a question's words, up to the most, and count it.
+    """Write and count a query part for each word of a question, up to a maximum.
 
     Args:
-        words: The words; single letters come behind their pairs.
+        words: The words; single letters come after the pairs with them.
         count: Counts the passages that match a query.
     """
     counts: dict[QueryPart, int] = {}
@@ -142,7 +151,7 @@ def _part(word: AskedWord) -> QueryPart:
     stem = first[-1][: max(_SHORTEST_STEM, len(first[-1]) - _ENDING)]
     if len(first) > 1 or len(stem) < _SHORTEST_STEM or any(it.isdigit() for it in stem):
         return QueryPart(either)
-    return QueryPart(f'{either} OR "{stem}" *', 2)  # the word itself counts twice
+    return QueryPart(f'{either} OR "{stem}" *', 2)  # the whole word counts twice
 
 
 def _either(forms: Iterable[Sequence[str]]) -> str:

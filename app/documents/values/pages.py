@@ -1,4 +1,4 @@
-"""A page of a document as it is looked at, and the text of documents in parts to look at."""
+"""A drawn page of a document, and the text of documents in parts to display."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from app.documents.citations.values import CopyState
 from app.documents.values.documents import Document, DocumentKind, Location
 
 _PART: Final = 20_000
-"""Characters of a text that are shown at once: a place in ten million of them is found at once."""
+"""Maximum characters of text displayed at once, so that any place appears immediately."""
 
 Rectangle = tuple[float, float, float, float]
-"""Left, top, right and bottom, in shares of a page's width and height."""
+"""Left, top, right and bottom, as shares of a page's width and height."""
 
 
 @dataclass(frozen=True)
 class DrawnPage:
-    """A page as a picture. pixels: rows of `stride` bytes, each pixel as blue, green and red.
+    """A page as a picture.
 
-    points: the width and height of the page itself. marks: where the words stand that were asked
-    for; None where that is not certain.
+    Attributes:
+        stride: Bytes per row.
+        pixels: The rows; each pixel is blue, green and red.
+        points: The width and height of the page itself, in points.
+        marks: Where the requested words are; None if that is uncertain.
     """
 
     width: int
@@ -34,7 +37,11 @@ class DrawnPage:
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """A file that is looked at. copy: the state of its kept copy, from which pages are drawn."""
+    """A file that is being viewed.
+
+    Attributes:
+        copy: The state of its stored copy, from which pages are drawn.
+    """
 
     name: str
     document: Document
@@ -42,13 +49,13 @@ class OpenedFile:
 
     @property
     def has_pages(self) -> bool:
-        """Whether its pages can be drawn; the text is there in any case."""
+        """Whether its pages can be drawn; the text is always available."""
         return self.document.kind is DocumentKind.PDF and self.copy == "here"
 
 
 @dataclass(frozen=True)
 class TextPart:
-    """A part of a document's text that is shown at once: characters of the section at a place."""
+    """A part of a document's text that is displayed at once, within one place."""
 
     place: Location
     start: int
@@ -56,7 +63,7 @@ class TextPart:
 
 
 def text_parts(document: Document) -> Iterator[TextPart]:
-    """Divide a document's text into parts to be shown: each place, long ones at ends of lines."""
+    """Divide a document's text into parts to display: each place, long ones at line ends."""
     for section in document.sections:
         text, start = section.text, 0
         while len(text) - start > _PART:

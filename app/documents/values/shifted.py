@@ -1,4 +1,4 @@
-"""Raised and lowered signs in a line of plain text: 10², x₁, a^(n+1)."""
+"""Superscripts and subscripts in a line of plain text: 10², x₁, a^(n+1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, Literal
 
 Shift = Literal["", "raised", "lowered"]
-"""Where a sign stands beside its line."""
+"""The position of a character relative to its line."""
 
 _RAISED: Final = {
     ord(one): other for one, other in zip("0123456789+-\u2212()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾ⁿ", strict=True)
@@ -21,21 +21,21 @@ LOWERED_DIGITS: Final = "₀₁₂₃₄₅₆₇₈₉"
 _ORDINAL: Final = re.compile(
     r"st|nd|rd|th|er|ère|re|e|è|ème|eme|ième|nde?|ds?|o|a|os|as|ᵉ|[ºª]", re.IGNORECASE
 )
-"""What stands raised behind a number and means no power: 1st, 2ème, 3o."""
+"""Raised text after a number that is not a power: 1st, 2ème, 3o."""
 _ABBREVIATED: Final = re.compile(r"me|mes|lle|lles|gr|os?|rs?|TM|SM", re.IGNORECASE)
-"""What stands raised behind a letter and shortens a word: Mme, no."""
+"""Raised text after a letter that abbreviates a word: Mme, no."""
 _MARK: Final = re.compile(r"[^\w+\-\u2212=<>]+|\[[^\[\]]*\]|TM|SM|MC|MD")
-"""A mark of a note or of a brand; its place above the line says nothing else."""
+"""A footnote or trademark sign; being raised has no other meaning."""
 _ONE: Final = re.compile(r"\w")
 
 
 def raised(text: str) -> str:
-    """Write the signs of numbers as raised ones; a text with others is returned as it is."""
+    """Write a text of number signs as superscripts; a text with other characters stays as it is."""
     return _translated(text, _RAISED) or text
 
 
 def in_line(pieces: Iterable[tuple[Shift, str]]) -> str:
-    """Write pieces of a line one after the other, so that raised ones do not become digits of it.
+    """Join the pieces of a line so that superscripts do not become digits of the line.
 
     Neighbours with the same shift are one piece.
     """
@@ -52,7 +52,12 @@ def in_line(pieces: Iterable[tuple[Shift, str]]) -> str:
 
 
 def shifted(before: str, shift: Shift, text: str, behind: str = "") -> str:
-    """Write a raised or lowered text behind another one."""
+    """Write a superscript or subscript after another text.
+
+    Args:
+        before: The text before it.
+        behind: The text after it.
+    """
     if signs := _translated(text, _RAISED if shift == "raised" else _LOWERED):
         return signs
     if shift == "raised" and _is_plain(before, text):
@@ -63,7 +68,7 @@ def shifted(before: str, shift: Shift, text: str, behind: str = "") -> str:
 
 
 def _is_plain(before: str, text: str) -> bool:
-    """Tell whether a raised text means the same as one in the line."""
+    """Return whether a raised text means the same when it is not raised."""
     last = before[-1:]
     return bool(
         _MARK.fullmatch(text)

@@ -1,1 +1,1 @@
-"""The window in which a file is looked at."""
+"""The window that shows a file."""

@@ -1,4 +1,4 @@
-"""Files that are looked at: what is kept of them, and their pages as pictures."""
+"""The files that are being viewed: their stored content, and their pages as pictures."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from engines.errors import Cancelled
 
 VIEWING: Final = "viewing"
 _REMEMBERED: Final = 3
-"""Pages that are kept drawn; one is 24 MB at most."""
+"""Drawn pages that are kept; each takes at most 24 MB."""
 
 _Page = tuple[str, int, int, tuple[TextSpan, ...]]
 
 
 class Viewing(QObject):
-    """Draws one page at a time; asking for another ends what is under way."""
+    """Draws one page at a time; a new request cancels the one before."""
 
     def __init__(self, pages: Pages, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class Viewing(QObject):
     def open(
         self, sha256: str, name: str, done: Callable[[OpenedFile], object], failed: Failed
     ) -> None:
-        """Open what is kept of a file."""
+        """Open the stored content of a file."""
         self.stop()
         self._tasks.run(lambda: self._pages.open(sha256, name), done, failed, on=VIEWING)
 
@@ -49,7 +49,7 @@ class Viewing(QObject):
         done: Callable[[DrawnPage], object],
         failed: Failed,
     ) -> None:
-        """Draw a page so many pixels wide. Of what is asked for meanwhile only the last comes."""
+        """Draw a page `width` pixels wide; only the latest request is answered."""
         self.stop()
         key = file.document.sha256, place.number, width, tuple(spans)
         known = self._drawn.get(key)
@@ -75,10 +75,10 @@ class Viewing(QObject):
         )
 
     def stop(self) -> None:
-        """Drop what is under way."""
+        """Cancel the current drawing."""
         self._token.cancel()
 
     def forget(self) -> None:
-        """Drop what is under way, and all pages that are kept drawn."""
+        """Cancel the current drawing, and drop all drawn pages."""
         self.stop()
         self._drawn.clear()

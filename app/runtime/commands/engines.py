@@ -1,4 +1,4 @@
-"""`hearth engines`: lists the engines; installs, uses, stops, reverts and removes vLLM."""
+"""`hearth engines`: lists the engines; installs, stops, rolls back and removes vLLM."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INSTALLED = "vllm"
 _NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
 _BAR = 24
 _OF_CARDS = ("driver", "cuda", "capability")
-"""What only the build for cards is refused for."""
+"""Codes of findings that only rule out the build for NVIDIA cards."""
 _SLOW_BUILD = (
     "There is a build for processors, too, which is slow: `hearth engines install vllm --profile "
     "cpu`."
@@ -116,7 +116,7 @@ def _running(it: dict[str, Any]) -> str:
 def _install(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     installer = app.installer
-    # Without a word on it, an update has Ray if what is in use has it.
+    # Without --profile, keep Ray if the version in use has it.
     name: LockName = args.profile or (
         "cuda-ray" if installer.usual_lock() == "cuda-ray" else "cuda"
     )
@@ -160,7 +160,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _show(check: Check, out: Output) -> None:
-    """Print the findings, a line each, and the price."""
+    """Print the findings, one line each, and the price."""
     for finding in check.findings:
         mark = "ok" if finding.ok else "note" if finding.warning else "NO"
         out.note(f"{mark:4}  {finding.what}")

@@ -1,4 +1,4 @@
-"""`hearth recommend`: the models that suit this computer, with the reason and the memory sum."""
+"""`hearth recommend`: recommends models for this computer, with the reason and the memory sum."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _TITLES = {"default": "Suggested", "faster": "Faster", "smarter": "Smarter"}
 
 
 def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
+    """Print the recommendation and the advice on engines."""
     if args.refresh:
         done = app.recommending.refresh(
             CancelToken(), lambda share: out.rewrite(f"Asking the Hub: {share:.0%}")

@@ -1,7 +1,8 @@
 """The user's package indexes: read from the settings of uv and pip, never written.
 
-Hearth names no index of its own. uv says itself what it would use, with its own standard where
-nothing is set; pip's settings lie in files and variables (pip's guide, “Configuration”).
+Hearth has no index of its own. uv reports which indexes it would use, and its default ones if
+nothing is set. pip's settings are in files and environment variables (pip's guide,
+“Configuration”).
 """
 
 from __future__ import annotations
@@ -21,16 +22,18 @@ from engines.helper.parent import quiet_flags
 _UV = ("pip", "compile", "-", "--emit-index-url", "--emit-find-links", "--offline", "--no-header")
 _UV_S = 60.0
 _SECRET = re.compile(r"//[^/\s]*@")
-"""The name and password in an address."""
+"""The user name and password in a URL."""
 _SECTIONS = ("global", "install")
 _KEYS = ("index-url", "extra-index-url", "find-links", "no-index")
 
 
 @dataclass(frozen=True)
 class Indexes:
-    """The places where packages are looked for.
+    """The places to look for packages.
 
-    indexes: addresses that projects are looked up at. links: folders, or pages of links.
+    Attributes:
+        indexes: URLs of package indexes.
+        links: Folders, or pages with links to files.
     """
 
     indexes: tuple[str, ...] = ()
@@ -38,7 +41,11 @@ class Indexes:
 
 
 def indexes_here(uv: str) -> Indexes:
-    """Return the indexes that the user has set. uv: the program. Raises EngineNotMade."""
+    """Return the indexes that the user has configured. Raises EngineNotMade.
+
+    Args:
+        uv: The path of uv.
+    """
     environment = dict(os.environ)
     plain = {name: value for name, value in environment.items() if not name.startswith("UV_")}
     says = _asked(uv, environment)
@@ -47,11 +54,14 @@ def indexes_here(uv: str) -> Indexes:
 
 
 def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
-    """Combine the places of uv and pip; the standard index counts only where none is named.
+    """Combine the places of uv and pip; the default index is used only if no other is set.
 
-    A hash decides what a file is, so the order of places decides nothing.
+    Files are identified by their hashes, so the order of the places does not matter.
 
-    uv: what it would use. standard: what it uses where nothing is set. pip: its settings.
+    Args:
+        uv: The places that uv would use.
+        standard: The places that uv uses if nothing is set.
+        pip: pip's settings.
     """
     own = [it for it in uv.indexes if it not in standard.indexes]
     main = pip.get("index-url", "").split()
@@ -65,14 +75,14 @@ def combined(uv: Indexes, standard: Indexes, pip: Mapping[str, str]) -> Indexes:
 
 
 def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Read pip's settings that say where packages are; variables win."""
+    """Read pip's settings for indexes; environment variables override files."""
     found: dict[str, str] = {}
     for file in _pip_files(environment):
         parser = configparser.RawConfigParser()
         try:
             parser.read(file, encoding="utf-8")
         except (configparser.Error, OSError, UnicodeDecodeError):
-            continue  # pip itself tells its user of a file that it cannot read
+            continue  # pip itself reports a file that it cannot read
         for section in _SECTIONS:
             for key in _KEYS:
                 value = parser.get(section, key, fallback=None)
@@ -86,7 +96,7 @@ def pip_settings(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
-    """List pip's files in its order: the system's, the user's, the environment's, the named one."""
+    """Yield pip's files in its order: system, user, environment, and the named one."""
     named = environment.get("PIP_CONFIG_FILE", "")
     if named == os.devnull:
         return
@@ -113,7 +123,7 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
-    """Have uv lock nothing and print its indexes. Raises EngineNotMade if its settings fail."""
+    """Return uv's list of its indexes. Raises EngineNotMade if uv rejects its own settings."""
     try:
         result = subprocess.run(
             [uv, *_UV, "--quiet", *words],

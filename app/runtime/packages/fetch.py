@@ -1,4 +1,4 @@
-"""Brings locked files into a folder: finds, transfers and checks them; none comes twice."""
+"""Downloads or copies locked files into a folder and checks them; skips those already there."""
 
 from __future__ import annotations
 
@@ -28,9 +28,13 @@ FoundFile = tuple[LockedFile, Link]
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of bringing files.
+    """The progress of fetching files.
 
-    done, total: bytes of all files. name: of the one that comes. trouble: why it waits.
+    Attributes:
+        done: Bytes so far, of all files.
+        total: Bytes of all files.
+        name: The file in progress.
+        trouble: Why the fetch is waiting; "" if it is not.
     """
 
     done: int
@@ -40,7 +44,7 @@ class Progress:
 
 
 class PackageFetcher:
-    """Brings locked files from the user's indexes; blocking."""
+    """Fetches locked files from the user's indexes; blocking."""
 
     def __init__(self, gate: Gate, terms: Terms) -> None:
         self._gate = gate
@@ -54,9 +58,9 @@ class PackageFetcher:
         tell: Callable[[Progress], None],
         cancel: CancelToken,
     ) -> None:
-        """Bring files into the folder, under their names, with the right bytes.
+        """Fetch files into the folder, under their own names, and verify their hashes.
 
-        Raises Cancelled, AppError and OSError; what has come is gone on with by the next call.
+        Raises Cancelled, AppError and OSError. The next call continues from what has arrived.
         """
         make_private_folder(folder)
         counted = _Counted(files, tell)
@@ -98,7 +102,7 @@ class PackageFetcher:
 
 
 class _Counted:
-    """Counts how much of all files is here."""
+    """Adds up the bytes of all files that have arrived."""
 
     def __init__(self, files: Sequence[LockedFile], tell: Callable[[Progress], None]) -> None:
         self._total = sum(it.size for it in files)
@@ -120,15 +124,12 @@ class _Counted:
     def finish(self, file: LockedFile, size: int) -> None:
         self._done += size
         if not file.size:
-            self._total += size  # nobody had said how large it is
+            self._total += size  # its size was unknown until now
         self._tell(Progress(self._done, max(self._total, self._done), file.name))
 
 
 def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
-    """Tell whether the file has come whole and was not changed since.
-
-    Raises Cancelled.
-    """
+    """Return whether the file is complete and unchanged. Raises Cancelled."""
     if not place.exists():
         return False
     read = hasher(file.sha256, 0)
@@ -141,7 +142,7 @@ def _is_here(place: Path, file: LockedFile, cancel: CancelToken) -> bool:
 
 
 def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: CancelToken) -> None:
-    """Copy a file from a folder of this computer. Raises Cancelled, WrongBytes, OSError."""
+    """Copy a file from a local folder. Raises Cancelled, WrongBytes and OSError."""
     remove_part(part)
     with (
         PartFile(part, path.stat().st_size, file.sha256) as copied,

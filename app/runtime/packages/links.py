@@ -1,4 +1,4 @@
-"""Reads the files that a page of an index names: PEP 691 (JSON) and PEP 503 (HTML); pure."""
+"""Reads the files listed on a page of an index: PEP 691 (JSON) and PEP 503 (HTML); pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _SHA256 = re.compile(r"sha256=([0-9a-fA-F]{64})")
 
 @dataclass(frozen=True)
 class Link:
-    """A file at an address. sha256, size: None where the page does not say."""
+    """A file at a URL.
+
+    Attributes:
+        sha256: The hash in hexadecimal digits; None if the page does not give it.
+        size: Bytes; None if the page does not give it.
+    """
 
     name: str
     address: str
@@ -25,9 +30,15 @@ class Link:
 
 
 def links_of(text: str, kind: str, address: str) -> list[Link]:
-    """List the files of a page. kind: its content type. address: of the page, after redirects.
+    """List the files on a page.
 
-    Raises ValueError where it is no such page.
+    Args:
+        text: The page.
+        kind: Its content type.
+        address: Its URL, after redirects.
+
+    Raises:
+        ValueError: It is not a page of an index.
     """
     if "json" in kind:
         return _from_json(text, address)
@@ -56,7 +67,7 @@ def _from_json(text: str, address: str) -> list[Link]:
 
 
 class _Anchors(HTMLParser):
-    """Collects what a page links to; `<base>` counts."""
+    """Collects the links of an HTML page, resolved against its `<base>`."""
 
     def __init__(self, address: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Looks a locked file up in the user's indexes, by its hash."""
+"""Finds a locked file in the user's indexes by its hash."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3
 _MOST_PAGE = 16 << 20
-"""Bytes of an index's page; one of a project with thousands of files has some MB."""
+"""Maximum bytes of an index's page; a project with thousands of files needs several MB."""
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """An index's response. address: where it came from, after redirects."""
+    """An index's response.
+
+    Attributes:
+        address: Its URL, after redirects.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -42,7 +46,7 @@ class _Answer:
 
 
 class Lookup:
-    """Finds locked files; asks each place once for each project. Not for several threads."""
+    """Finds locked files; asks each place once per project. Not thread-safe."""
 
     def __init__(self, gate: Gate, indexes: Indexes) -> None:
         self._gate = gate
@@ -52,7 +56,7 @@ class Lookup:
         self._pages: dict[str, list[Link]] = {}
 
     def find(self, file: LockedFile, cancel: CancelToken) -> Link:
-        """Find a file's link: on this computer first. Raises Cancelled, AppError."""
+        """Find the link to a file, on this computer first. Raises Cancelled and AppError."""
         troubles: list[AppError] = []
         for place in self._places(file.project):
             try:
@@ -68,7 +72,7 @@ class Lookup:
         raise self._missing(file)
 
     def size(self, link: Link, cancel: CancelToken) -> int:
-        """Ask for a file's size in bytes, which nothing else tells. Raises Cancelled, AppError."""
+        """Ask for a file's size in bytes, if nothing else gives it. Raises Cancelled, AppError."""
         path = local(link.address)
         if path is not None:
             return path.stat().st_size
@@ -82,7 +86,7 @@ class Lookup:
         return int(length)
 
     def _places(self, project: str) -> list[str]:
-        """List where to look, local first: folders, pages of links, the project's pages."""
+        """List the places to look, local first: folders, pages of links, the project's pages."""
         pages = [f"{it.rstrip('/')}/{project}/" for it in self._indexes.indexes]
         return sorted([*self._indexes.links, *pages], key=lambda it: local(it) is None)
 
@@ -107,9 +111,14 @@ class Lookup:
             ) from error
 
     def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
-        """Ask for a whole response: 200, or 404 to a GET; transient faults are retried.
+        """Request a whole response, retrying transient faults.
 
-        Raises Cancelled, AppError.
+        Returns:
+            A response with the status 200, or 404 for a GET.
+
+        Raises:
+            Cancelled: `cancel` was called.
+            AppError: The host cannot be reached, or refuses.
         """
         for _ in range(_ATTEMPTS - 1):
             with suppress(NoConnection, _Passing):
@@ -152,14 +161,14 @@ class Lookup:
 
 
 def is_it(link: Link, file: LockedFile) -> bool:
-    """Tell whether a link is the file by its hash, or by its name until the bytes decide."""
+    """Return whether a link is to the file, by hash; without one, by name until it is checked."""
     if link.sha256 is not None:
         return link.sha256 == file.sha256
     return link.name == file.name
 
 
 def local(address: str) -> Path | None:
-    """Return the path that an address means, if it lies on this computer."""
+    """Return the local path that an address stands for; None if it is a web address."""
     parts = urlsplit(address)
     if parts.scheme == "file":
         path = unquote(parts.path)
@@ -168,7 +177,7 @@ def local(address: str) -> Path | None:
 
 
 def _listed(place: Path) -> list[Link]:
-    """List the files of a folder, or those that a page in it or at it names."""
+    """List the files of a folder, or those that an HTML page links to."""
     page = place / "index.html" if place.is_dir() else place
     if page.is_file():
         text = read_regular_text(page, encoding="utf-8", errors="replace")
@@ -179,12 +188,12 @@ def _listed(place: Path) -> list[Link]:
 
 
 def _host(address: str) -> str:
-    """Return the host alone: the whole address can hold a name and a password."""
+    """Return only the host: a whole URL can contain a user name and a password."""
     return urlsplit(address).hostname or address
 
 
 def _text(response: httpx2.Response, host: str) -> str:
-    """Read a page. Raises HostFailed for one that is longer than any index has."""
+    """Read a page. Raises HostFailed if it is longer than any index's page."""
     read = bytearray()
     for piece in response.iter_bytes():
         read += piece
@@ -198,7 +207,7 @@ def _text(response: httpx2.Response, host: str) -> str:
 
 
 class _Passing(HostFailed):
-    """A host failed in a way that may pass at once."""
+    """A host's failure that can pass quickly, so the request is retried."""
 
 
 def _refused(host: str, status: int) -> HostFailed:

@@ -1,1 +1,1 @@
-"""The widgets."""
+"""The widgets of the engines."""

@@ -1,4 +1,4 @@
-"""The card with the advice on engines: which one suits and why, and what others are for."""
+"""The card with the advice on engines: which one suits this computer and why, and a comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AdviceCard(Panel):
-    """Empty of a verdict until `show_advice` is called."""
+    """The card with the advice; shows no verdict until `show_advice` is called."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("card", "adviceCard", margins=(2.5, 2, 2.5, 2), spacing=2, parent=parent)

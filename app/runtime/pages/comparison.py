@@ -1,4 +1,4 @@
-"""The engines beside one another, in the terms in which people compare them."""
+"""The table that compares the engines by the criteria people care about."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENGINES: tuple[EngineName, ...] = ("llamacpp", "vllm")
 
 
 class ComparisonTable(QWidget):
-    """A table of words; its first line names the engines."""
+    """A table of words with the engines' names in its first row."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,11 @@ class ComparisonTable(QWidget):
             self._grid.setColumnStretch(column + 1, 1)
 
     def show_rows(self, rows: Sequence[Row], suits: EngineName) -> None:
-        """Show the rows. suits: the engine for this computer, whose name stands out."""
+        """Show the rows.
+
+        Args:
+            suits: The engine that suits this computer; its name is highlighted.
+        """
         empty(self._grid)
         for column, engine in enumerate(_ENGINES, start=1):
             look = "accent" if engine == suits else "strong"
@@ -48,7 +52,7 @@ class ComparisonTable(QWidget):
         self.setAccessibleDescription(" ".join(spoken))
 
     def _add(self, place: int, row: Row) -> str:
-        """Returns what a screen reader says of it."""
+        """Add a row and return its text for screen readers."""
         topic = translated(row.topic)
         if row.measured:
             topic = self.tr("{0} (measured here)").format(topic)

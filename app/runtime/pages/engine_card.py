@@ -1,4 +1,4 @@
-"""The frame of one engine on the page: its name, how it stands, and a sentence about it."""
+"""The frame of an engine's card: its name, its status, and a sentence about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.kit.widgets.picture import Picture
 
 
 class EngineCard(Panel):
-    """`body` takes what the engine needs."""
+    """A card for one engine; `body` is the layout for its own widgets."""
 
     def __init__(
         self, name: str, drawing: str, title: str, about: str, parent: QWidget | None = None
@@ -37,7 +37,7 @@ class EngineCard(Panel):
         self.box.addLayout(self.body)
 
     def show_status(self, words: str, *, good: bool = False) -> None:
-        """Show one or two words at the right; "" shows none."""
+        """Show a badge of one or two words on the right; "" hides it."""
         self._status.setText(words)
         self._status.setProperty("look", "chosen" if good else "badge")
         self._status.style().unpolish(self._status)

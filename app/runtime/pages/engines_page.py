@@ -1,4 +1,4 @@
-"""The page of the engines: which suits this computer, and looking after each of them."""
+"""The page of the engines: which one suits this computer, and a card to manage each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDTH = 840
 
 
 class EnginesPage(ColumnPage):
-    """A card for each engine, below the advice, and the card of Hearth's own server."""
+    """The advice, a card for each engine, and the card of Hearth's own server."""
 
     def __init__(
         self,
@@ -70,12 +70,13 @@ class EnginesPage(ColumnPage):
         self.look()
 
     def look(self) -> None:
+        """Refresh the engines and the servers."""
         self._engines.look()
         self._servers.look()
         self._show_servers()
 
     def show_part(self, part: str) -> None:
-        """Go to a part: "vllm", which says at once what an installation takes, or "api"."""
+        """Scroll to a part: "vllm", which also checks what an installation takes, or "api"."""
         if part == "vllm":
             self.ensureWidgetVisible(self.vllm)
             self._check()
@@ -122,7 +123,7 @@ class EnginesPage(ColumnPage):
     def _show_state(self, state: InstallState) -> None:
         before, self._state = self._state, state
         if before is not None and before.version != state.version:
-            self._models.look()  # those that only vLLM runs come and go with it
+            self._models.look()  # models that only vLLM runs appear and disappear with it
         self.vllm.show_state(state)
 
     def _show_servers(self) -> None:
@@ -142,7 +143,7 @@ class EnginesPage(ColumnPage):
         self._engines.install()
 
     def _failed(self, error: Exception) -> None:
-        """Tell an error; all is as before."""
+        """Show an error and restore what was shown before."""
         self._notifier.error(error)
         self.vllm.show_checking(False)
         if self._devices:

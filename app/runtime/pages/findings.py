@@ -1,4 +1,4 @@
-"""The findings before an installation, each with what to do about it, in rows."""
+"""The findings of the check before an installation, one row each, with what to do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Findings(QWidget):
-    """The list of findings; the first that forbids the installation comes on top."""
+    """The list of findings, in the order of the check."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class Findings(QWidget):
             self._column.addWidget(_row(number, drawing, tone, said, texts))
 
     def _sign(self, ok: bool, warning: bool) -> tuple[str, Tone, str]:
-        """The drawing, its colour, and the word that says the same."""
+        """Return the icon, its colour, and a word with the same meaning."""
         if ok:
             return "check", "good", self.tr("OK")
         if warning:

@@ -1,4 +1,4 @@
-"""The progress of an installation: its step, the share of that, and words."""
+"""The progress of an installation: the current step, its share, and a description."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class InstallLine(QWidget):
-    """cancel(): the user wants it to end."""
+    """The progress of an installation.
+
+    Signals:
+        cancel(): The user wants to cancel it.
+    """
 
     cancel = Signal()
 

@@ -1,4 +1,4 @@
-"""The card of llama.cpp: the devices that it can compute on, and those it shall use."""
+"""The card of llama.cpp: the devices it can compute on, and which ones it uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 
 class LlamaCard(EngineCard):
-    """chosen(names): the devices to compute on; empty: the usual ones. again(): try them anew."""
+    """The card of llama.cpp.
+
+    Signals:
+        chosen(names): The user chose the devices to compute on; empty for the default ones.
+        again(): The user wants the devices tested again.
+    """
 
     chosen = Signal(object)
     again = Signal()
@@ -62,7 +67,11 @@ class LlamaCard(EngineCard):
         self._again.hide()
 
     def show_devices(self, devices: Sequence[Device], chosen: Sequence[str]) -> None:
-        """Show devices. chosen: those of the settings; none stands for the usual ones."""
+        """Show the devices.
+
+        Args:
+            chosen: The names in the settings; empty for the default devices.
+        """
         self._devices, self._chosen = tuple(devices), tuple(chosen)
         empty(self._rows)
         self._switches = {}
@@ -80,7 +89,7 @@ class LlamaCard(EngineCard):
         self._note.show()
 
     def show_fault(self, error: UserError) -> None:
-        """Show why llama.cpp cannot be asked for its devices, and what to do."""
+        """Show why llama.cpp cannot list its devices, and what to do."""
         self.show_devices((), self._chosen)
         self.show_status("")
         self._note.hide()
@@ -134,7 +143,7 @@ class LlamaCard(EngineCard):
         return row
 
     def _sign(self, device: Device) -> tuple[str, Tone, str]:
-        """The drawing, its colour, and the words that say the same."""
+        """Return the icon, its colour, and words with the same meaning."""
         if device.state == "works":
             return "check", "good", self.tr("Tested: gives the same answer as the processor")
         if device.state == "refused":
@@ -156,7 +165,7 @@ class LlamaCard(EngineCard):
         self.chosen.emit(() if on == usual else on)
 
     def _keep_one(self) -> None:
-        """Keep the last device on: layers on the card are set for more than the processor."""
+        """Keep the last device on: a setting for the processor alone is the layers on the card."""
         works = [it.name for it in self._devices if it.state != "refused"]
         on = [name for name in works if self._switches[name].isChecked()]
         for name in works:

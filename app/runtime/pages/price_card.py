@@ -1,4 +1,4 @@
-"""The card of what an installation takes, with the consent to it, before anything starts."""
+"""The card that says what an installation takes and asks for consent before anything starts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,22 @@ if TYPE_CHECKING:
 
 
 class PriceCard(QWidget):
-    """agreed(): the user wants it installed. again(): what is in the way may have been mended."""
+    """The findings and the price of an installation.
+
+    Signals:
+        agreed(): The user wants to install it.
+        again(): The user wants the check repeated.
+    """
 
     agreed = Signal()
     again = Signal()
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
-        """Begin. folder: all that the installation touches."""
+        """Create the card.
+
+        Args:
+            folder: The only folder that the installation changes.
+        """
         super().__init__(parent)
         self.setObjectName("priceCard")
         column = QVBoxLayout(self)

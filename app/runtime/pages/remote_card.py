@@ -1,4 +1,4 @@
-"""The card of other servers: which there are, and the way to their page."""
+"""The card of other servers: their names, and a button to their page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from app.runtime.pages.engine_card import EngineCard
 
 
 class RemoteCard(EngineCard):
-    """servers(): to the page of servers."""
+    """The card of other servers.
+
+    Signals:
+        servers(): The user wants to see the page of servers.
+    """
 
     servers = Signal()
 

@@ -1,4 +1,4 @@
-"""Between window and engines: where a chat's text goes, and models on other engines."""
+"""Connects the chat with the engines: where its text goes, and its model on other engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EngineSwitchController(QObject):
-    """Handles engines for the chat; nothing of them is imported before somebody asks."""
+    """Handles engines for the chat; imports their modules only when they are needed."""
 
     def __init__(
         self,
@@ -55,9 +55,12 @@ class EngineSwitchController(QObject):
         page.fixes.wanted.connect(self.mend)
 
     def place_of(self, model: str) -> Destination | None:
-        """Return where this model's answers come from; None: from Hearth. By id or name.
+        """Return the server that this model's answers come from; None if Hearth runs it.
 
-        The servers are asked only where it could be one of theirs.
+        The servers are asked only if the model could be one of theirs.
+
+        Args:
+            model: The model's id or name.
         """
         entry = self._entry(model)
         is_here = not entry.on_server if entry is not None else ":" not in model
@@ -70,13 +73,19 @@ class EngineSwitchController(QObject):
         return servers.place_of(model, entry)
 
     def show(self) -> None:
-        """Show it for the open chat."""
+        """Show where the text of the open chat goes."""
         place = self.place_of(self._chooser.current())
         self._header.show_place(place)
         self._page.show_place(place)
 
     def mend(self, kind: str, value: object, then: Callable[[], object]) -> None:
-        """Do what a failed answer's button offers; then: asks for the answer once more."""
+        """Carry out the fix that a failed answer offers.
+
+        Args:
+            kind: The kind of fix.
+            value: Its parameter, such as a setting or a model's id.
+            then: Repeats the question.
+        """
         match kind:
             case "stop_worker":
                 self._presenters.engines.stop_worker(then, failed=self._notifier.error)
@@ -122,14 +131,14 @@ class EngineSwitchController(QObject):
         engines.look_elsewhere(entry, lambda found: self._show_elsewhere(model, found), failed)
 
     def _show_elsewhere(self, model: str, found: Sequence[Counterpart]) -> None:
-        """Show counterparts once it is known whether vLLM is here, on which choosing depends."""
+        """Show the counterparts once it is known whether vLLM is here; choosing depends on it."""
         self._elsewhere = (model, found)
         entry = self._chooser.current_entry()
         if self._vllm_is_here is not None and entry is not None and entry.id == model:
             self._picking.show_elsewhere(found)
 
     def _take(self, other: Counterpart) -> None:
-        """The chat goes on with it, or it is fetched first if its user agrees."""
+        """Switch the chat to a counterpart, or offer to install or download what it lacks."""
         if other.engine == "vllm" and not self._vllm_is_here:
             self._ask_for_vllm()
         elif other.entry is not None:

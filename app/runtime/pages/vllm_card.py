@@ -1,4 +1,4 @@
-"""The card of vLLM: what it would take, its installation, and what is installed."""
+"""The card of vLLM: what an installation takes, its progress, and the installed version."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 
 
 class VllmCard(EngineCard):
-    """check(): what would it take? install(), roll_back(), remove(): the user wants it so.
+    """The card of vLLM; `worker` is the part about the running worker.
 
-    cancel(): end the installation. servers(): another computer may have it. worker: the part about
-    what runs.
+    Signals:
+        check(): The user wants to know what an installation takes.
+        install(): The user wants to install or update it.
+        cancel(): The user wants to cancel the installation.
+        roll_back(): The user wants to go back to the previous version.
+        remove(): The user wants to remove it.
+        servers(): The user wants to use a vLLM on another computer.
     """
 
     check = Signal()
@@ -80,7 +85,7 @@ class VllmCard(EngineCard):
         self._buttons.hide()
 
     def show_checking(self, checking: bool) -> None:
-        """Show that this computer is being checked, which may take some seconds."""
+        """Show that this computer is being checked, which can take some seconds."""
         words = self.tr("Checking…") if checking else self.tr("See what it needs")
         self._look.setEnabled(not checking)
         self._look.redraw("search", words)
@@ -88,7 +93,7 @@ class VllmCard(EngineCard):
             other.setEnabled(not checking)
 
     def show_installing(self, installing: bool) -> None:
-        """Show that an installation has begun, or is over."""
+        """Show that an installation has begun or ended."""
         if installing:
             self._line.begin()
         self._installing = installing

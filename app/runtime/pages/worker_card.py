@@ -24,7 +24,12 @@ _LOG_HEIGHT = 200
 
 
 class WorkerCard(Panel):
-    """look(): it can be seen, and wants to know how the worker is. stop(): end the worker."""
+    """The card of the vLLM worker.
+
+    Signals:
+        look(): The worker's state needs a refresh; emitted regularly while the card is visible.
+        stop(): The user wants to stop the worker.
+    """
 
     look = Signal()
     stop = Signal()
@@ -142,7 +147,7 @@ class WorkerCard(Panel):
             bar.setValue(bar.maximum())
 
     def _show_log(self, lines: tuple[str, ...]) -> None:
-        """Show the log's end, unless its reader has scrolled up."""
+        """Show the end of the log, unless the user has scrolled up."""
         text = "\n".join(lines)
         if text == self._log.toPlainText():
             return

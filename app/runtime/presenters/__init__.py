@@ -1,1 +1,1 @@
-"""What the window listens to."""
+"""The presenters of the engines, for the window."""

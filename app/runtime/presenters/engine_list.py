@@ -1,4 +1,4 @@
-"""The engines, for the window: their state, managing them, and the worker."""
+"""The engines for the window: their state, their installation, and the worker."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 INSTALLATION = "installation"
 TRIALS = "device trials"
-"""Queues of their own: an installation, and trying a device, take minutes."""
+"""Task queues of their own: an installation and a device trial take minutes."""
 
 
 class Installer(Protocol):
@@ -59,12 +59,17 @@ class Manager(Protocol):
 
 
 class EngineList(QObject):
-    """The engines. Signals tell their state, also after a verb has changed it.
+    """The engines.
 
-    stood(InstallState): of vLLM. stepped(Step): how far its installation is; ended(): it is over,
-    well or not. devices_known(tuple of Device), or devices_unknown(error): llama.cpp cannot be
-    asked for them. advised(Advice). worker_seen(WorkerState).
-    failed(error): a look or the installation has; in three parts, or a bug of ours.
+    Signals:
+        stood(InstallState): The state of vLLM's installation was read.
+        stepped(Step): An installation has made progress.
+        ended(): An installation has ended, successfully or not.
+        devices_known(tuple of Device): The devices were listed.
+        devices_unknown(error): llama.cpp cannot list its devices.
+        advised(Advice): The advice on engines is ready.
+        worker_seen(WorkerState): The worker's state was read.
+        failed(error): Reading or installing failed; an error for the user, or a bug of ours.
     """
 
     stood = Signal(object)
@@ -85,7 +90,11 @@ class EngineList(QObject):
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
-        """Begin. stop_answers: ends all answers, so that an engine can be stopped."""
+        """Create the presenter.
+
+        Args:
+            stop_answers: Ends all answers, so that an engine can be stopped.
+        """
         super().__init__(parent)
         self._installer = installer
         self._manager = manager
@@ -104,14 +113,14 @@ class EngineList(QObject):
         return self._installing is not None
 
     def look(self) -> None:
-        """Look at vLLM, the worker, the devices, and which engine suits."""
+        """Read the state of vLLM, the worker and the devices, and the advice."""
         self.look_at_vllm()
         self.look_at_worker()
         self.look_at_devices()
         self._ask(self._manager.advise, self.advised.emit, SYSTEM)
 
     def look_at_vllm(self, failed: Failed | None = None) -> None:
-        """Read vLLM's state; during an installation its steps tell it."""
+        """Read vLLM's state, except during an installation, which reports its own steps."""
         if not self.is_installing:
             self._tasks.run(
                 self._installer.state, self.stood.emit, failed or self.failed.emit, on=INSTALLATION
@@ -127,7 +136,7 @@ class EngineList(QObject):
         )
 
     def look_at_worker(self) -> None:
-        """Look at the worker, once at a time: it may be asked more often than it answers."""
+        """Read the worker's state, unless a read is still running."""
         if self._looking:
             return
         self._looking = True
@@ -145,15 +154,15 @@ class EngineList(QObject):
     def look_elsewhere(
         self, entry: ModelEntry, done: Callable[[tuple[Counterpart, ...]], object], failed: Failed
     ) -> None:
-        """Look for the same model on other engines."""
+        """Find the same model for other engines."""
         self._tasks.run(lambda: self._manager.counterparts(entry), done, failed, on=SYSTEM)
 
     def fetch(self, other: Counterpart, failed: Failed) -> None:
-        """Download a counterpart with its drafter."""
+        """Download a counterpart and its drafter."""
         self._tasks.run(lambda: self._manager.fetch(other), lambda _: None, failed, on=INSTALLATION)
 
     def check(self, done: Callable[[Check], object], failed: Failed) -> None:
-        """Check what an installation of vLLM needs and takes; nothing is changed."""
+        """Check what an installation of vLLM needs and takes, without changing anything."""
         self._tasks.run(
             lambda: self._installer.check(self._installer.usual_lock()),
             done,
@@ -162,7 +171,7 @@ class EngineList(QObject):
         )
 
     def install(self) -> None:
-        """Install vLLM, or go on with it; `cancel` ends it."""
+        """Install vLLM or continue an installation; `cancel` ends it."""
         if self._installing is not None:
             return
 
@@ -183,23 +192,23 @@ class EngineList(QObject):
         self._installing = self._tasks.stream(work, lambda _: None, over, broke, on=INSTALLATION)
 
     def cancel(self) -> None:
-        """End the installation; what has come stays, so that it can go on later."""
+        """Cancel the installation; what has been downloaded is kept for a later one."""
         if self._installing is not None:
             self._installing.cancel()
 
     def roll_back(self, failed: Failed) -> None:
-        """Put the previous version in use, after stopping the worker that runs from this one."""
+        """Return to the previous version, after stopping the worker of the current one."""
         self._change(self._installer.rollback, failed)
 
     def remove(self, failed: Failed) -> None:
         self._change(self._installer.remove, failed)
 
     def stop_worker(self, done: Callable[[], object] = lambda: None, *, failed: Failed) -> None:
-        """End all answers, then the worker."""
+        """End all answers, then stop the worker."""
         self._end(self._manager.stop_worker, done, failed)
 
     def free_memory(self, done: Callable[[], object], failed: Failed) -> None:
-        """Unload whatever Hearth has loaded."""
+        """Unload everything that Hearth has loaded."""
         self._end(self._manager.free_memory, done, failed)
 
     def _end(self, work: Callable[[], None], done: Callable[[], object], failed: Failed) -> None:
@@ -217,7 +226,7 @@ class EngineList(QObject):
         self.stop_worker(change, failed=failed)
 
     def _pass_on(self, step: Step) -> None:
-        """Pass a step on, unless the installation has ended: its end may overtake it."""
+        """Emit a step, unless the installation has ended: its end can overtake a step."""
         if self._installing is not None:
             self.stepped.emit(step)
 

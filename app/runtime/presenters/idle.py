@@ -1,4 +1,4 @@
-"""Ends the vLLM worker when nobody has asked it anything for a while."""
+"""Stops the vLLM worker after it has been idle for a while."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _log = logging.getLogger(__name__)
 
 
 class IdleStop(QObject):
-    """Stops the worker after some minutes without a question; 0 is never.
+    """Stops the worker after some minutes without a request.
 
-    stopped(): the worker has given its memory back. minutes: as the settings say.
+    The worker is stopped in its turn in the queue, so nothing is running on it. Requests made in
+    the meantime are answered first and reset the idle time. A worker left by a command is ended by
+    its guardian.
 
-    The worker is ended in its turn, so that nothing is at work on it: what is asked in the meantime
-    is answered before, and has started the clock again. What a command leaves is ended by its
-    guardian.
+    Signals:
+        stopped(): The worker has ended and its memory is free.
     """
 
     stopped = Signal()
@@ -35,6 +36,11 @@ class IdleStop(QObject):
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
+        """Start checking regularly.
+
+        Args:
+            minutes: Returns the idle minutes from the settings; 0 for never.
+        """
         super().__init__(parent)
         self._runtime = runtime
         self._minutes = minutes
@@ -51,7 +57,7 @@ class IdleStop(QObject):
         return self._looking
 
     def look(self) -> None:
-        """Stop it, if it is time. One look at a time waits for its turn."""
+        """Stop the worker if it is time. Only one check at a time waits for its turn."""
         after_s = self._minutes() * 60.0
         if not after_s or self._looking or self._runtime.held("vllm") is None:
             return

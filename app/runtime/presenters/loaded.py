@@ -1,4 +1,4 @@
-"""The models that are in this computer's memory, for the window: loading and ejecting them."""
+"""The models in this computer's memory, for the window: loads and ejects them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ LoadState = Literal["", "loading", "loaded", "ejecting"]
 
 
 class LoadedModels(QObject):
-    """Loads and ejects models by themselves, without a question.
+    """Loads and ejects models on their own, without an answer to give.
 
-    changed(): a model is being loaded or ejected now, or is no more. failed(error).
+    Signals:
+        changed(): A load or an ejection has begun or ended.
+        failed(error): A load or an ejection failed.
     """
 
     changed = Signal()
@@ -42,18 +44,18 @@ class LoadedModels(QObject):
         self._ejecting: set[str] = set()
 
     def states(self) -> dict[str, LoadState]:
-        """Return the state of each model, by its id, that is in memory or on its way."""
+        """Return the state of each model that is in memory or being loaded, by model id."""
         held = (self._runtime.held(engine) for engine in _HERE)
         states: dict[str, LoadState] = {it.id: "loaded" for it in held if it is not None}
         states |= dict.fromkeys(self._loading, "loading")
         return {**states, **dict.fromkeys(self._ejecting & states.keys(), "ejecting")}
 
     def shares(self) -> dict[str, float]:
-        """Return how far the loads from here are, by the id of the model: 0.0 to 1.0."""
+        """Return the progress of the loads started here, 0.0 to 1.0, by model id."""
         return self._shares.copy()
 
     def load(self, model: str, settings: Settings) -> None:
-        """Load a model as these settings want it, after the answers that are there."""
+        """Load a model with these settings, after the answers already in the queue."""
         if model in self._loading:
             return
 
@@ -80,7 +82,7 @@ class LoadedModels(QObject):
         self.changed.emit()
 
     def eject(self, model: str) -> None:
-        """Free the memory of a model, after the answers that are there; or end its loading."""
+        """Unload a model after the answers already in the queue, or cancel its loading."""
         if model in self._loading:
             self._loading[model].cancel()
             return

@@ -1,4 +1,4 @@
-"""This computer and its engines, for the window."""
+"""The hardware and the engines of this computer, for the window."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemCheck:
-    """The hardware and engines that were found."""
+    """The hardware and the engines that were found."""
 
     hardware: Hardware
     engines: tuple[EngineAvailability, ...]
 
 
 class SystemService(QObject):
-    """Looks at the hardware off the window's thread; `checked` brings a SystemCheck."""
+    """Detects the hardware and the engines off the window's thread.
+
+    Signals:
+        checked(SystemCheck): The check is done.
+        failed(error): The check failed.
+    """
 
     checked = Signal(object)
     failed = Signal(Exception)
@@ -42,7 +47,7 @@ class SystemService(QObject):
         self._tasks = tasks
 
     def check(self) -> None:
-        """Look; emits checked, or failed."""
+        """Start a check; it emits `checked` or `failed`."""
         self._tasks.run(
             lambda: SystemCheck(self._detect(), self._engines()),
             self.checked.emit,

@@ -1,4 +1,4 @@
-"""The choice of an engine for a model, and the same model on another engine."""
+"""The choice of an engine for a model, and of the same model's files for another engine."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from app.models.discover.values.catalogue import Catalogue, Size
 
 Installable = Literal["installed", "possible", "impossible"]
+"""Whether vLLM is installed, can be, or cannot be."""
 
 _SEVERAL: Final = 3
-"""As many answers that are wanted at once are several: a second one waits less for the first than
-for a start of vLLM."""
+"""The number of answers wanted at once from which vLLM is worth it.
+
+With two, the second waits less for the first than for vLLM to start.
+"""
 
 NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
+"""The engines' names for people."""
 
 
 class EngineChoice:
-    """Chooses engines; nothing is looked up before it is asked, the catalogue is read once.
+    """Chooses engines. Qt-free; safe from any thread.
 
-    Qt-free; may be used from any thread.
-
-    cards: NVIDIA's, the largest first. vllm: whether it is here, and if it cannot be, why, in a
-    sentence. profiles: how many servers are known. measured: speeds of this computer. loaded: the
-    model that vLLM has loaded now. fits: whether vLLM's card can hold a model, with its settings.
+    Nothing is looked up before it is needed, and the catalogue is read once.
     """
 
     def __init__(
@@ -61,6 +61,17 @@ class EngineChoice:
         loaded: Callable[[], ModelEntry | None] = lambda: None,
         fits: Callable[[ModelEntry, Settings], bool] = lambda _entry, _settings: True,
     ) -> None:
+        """Create the choice.
+
+        Args:
+            catalogue: Reads the catalogue.
+            cards: Returns the NVIDIA cards, the largest first.
+            vllm: Returns whether vLLM is installed; if it cannot be, why, in a sentence.
+            profiles: Returns the number of known servers.
+            measured: Returns the speeds measured on this computer.
+            loaded: Returns the model that vLLM has loaded now.
+            fits: Returns whether vLLM's card can hold a model with these settings.
+        """
         self._library = library
         self._catalogue = cache(catalogue)
         self._settings = settings
@@ -80,9 +91,13 @@ class EngineChoice:
         context: int = 0,
         loaded: bool = False,
     ) -> Advice:
-        """Advise on the engine that suits. chats_at_once: answered side by side.
+        """Advise on the engine that suits this computer.
 
-        model, context, loaded: as of `Situation`.
+        Args:
+            chats_at_once: Chats that are answered side by side.
+            model: See `Situation`.
+            context: See `Situation`.
+            loaded: See `Situation`.
         """
         here, why_not = self._vllm()
         return advise(
@@ -101,18 +116,22 @@ class EngineChoice:
         )
 
     def counterparts(self, entry: ModelEntry, engine: EngineName) -> tuple[Counterpart, ...]:
-        """List the same model for another engine, local ones first. Raises CatalogueInvalid."""
+        """List the same model's files for another engine, local first. Raises CatalogueInvalid."""
         card = next(iter(self._cards()), None) if engine == "vllm" else None
         return counterparts(entry, engine, self._library.entries(), self._catalogue(), card)
 
     def checkpoint_of(self, size: Size) -> Counterpart | None:
-        """Return the checkpoint of a catalogue's model that suits the card here."""
+        """Return the checkpoint of a model in the catalogue that suits this computer's card."""
         return best(checkpoints_of(size, next(iter(self._cards()), None)))
 
     def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
-        """Return a model as this engine runs it, with its drafter. Raises EngineUnavailable.
+        """Return the model's entry for this engine, with its drafter.
 
-        Nothing is downloaded: where the counterpart is not here, the error says what it would cost.
+        Nothing is downloaded: if the counterpart is not on this computer, the error states its
+        price.
+
+        Raises:
+            EngineUnavailable: The engine, or the model for it, is not on this computer.
         """
         if entry.engine == engine:
             return entry
@@ -130,11 +149,14 @@ class EngineChoice:
         raise _none_here(entry, engine, found, chosen)
 
     def preferred(self, called: str, settings: Settings, answers: int = 1) -> str:
-        """Return the model that answers where several engines have it, as the settings want.
+        """Return the name of the entry that answers, if both engines have the model.
 
-        Both by what they are called. Nobody is asked, so it is surely the same model. Auto leaves
-        a checkpoint as it is: nobody has one that was not chosen. answers: wanted now, this one
-        included.
+        The user is not asked, so another entry is only chosen if it is certainly the same model.
+        With the setting `auto` a checkpoint is kept: having one means that the user chose it.
+
+        Args:
+            called: The id or the name of the model.
+            answers: The number of answers wanted now, including this one.
         """
         if self._vllm()[0] != "installed":
             return called
@@ -149,12 +171,15 @@ class EngineChoice:
             )
             return both[wanted].id if wanted in both else called
         except UserError:
-            return called  # it is here for one engine only, or the answer says what is wrong
+            return called  # only one engine has it, or the answer will report the error
 
     def why(self, entry: ModelEntry, settings: Settings, answers: int = 1) -> str:
-        """Say why this engine answers with a model that both have, in a sentence.
+        """Return a sentence that says why this engine answers with a model that both have.
 
-        Empty where somebody has chosen it, or where there is only one. answers: as of `preferred`.
+        Empty if the user chose the engine, or only one engine has the model.
+
+        Args:
+            answers: See `preferred`.
         """
         if settings.engine != "auto" or entry.on_server or self._vllm()[0] != "installed":
             return ""
@@ -168,16 +193,16 @@ class EngineChoice:
         return advice.sentence if advice.engine == entry.engine else ""
 
     def _on_both(self, entry: ModelEntry) -> dict[str, ModelEntry]:
-        """Return a model by the engines that have it; empty where that may be another model.
+        """Return a model's entries by engine; empty if they are not certainly the same model.
 
-        Raises EngineUnavailable where one of them does not have it, or CatalogueInvalid.
+        Raises EngineUnavailable if one of the engines does not have it, and CatalogueInvalid.
         """
         file, checkpoint = self.on(entry, "llamacpp"), self.on(entry, "vllm")
         same = surely_same(file, checkpoint, self._catalogue())
         return {"llamacpp": file, "vllm": checkpoint} if same else {}
 
     def _lane(self, both: dict[str, ModelEntry], settings: Settings, answers: int) -> Advice:
-        """Choose between the two. Nobody is asked, so vLLM is chosen for no load that it refuses.
+        """Choose between the two engines; never vLLM if it would refuse the load.
 
         Raises SettingsInvalid.
         """
@@ -194,9 +219,9 @@ class EngineChoice:
         return Advice("llamacpp", words, (words,), advice.rows)
 
     def use(self, engine: str) -> Settings:
-        """Set the engine for models that are here for several. Raises EngineUnavailable.
+        """Set the preferred engine for models that several engines can run.
 
-        Also raises SettingsInvalid, DataFolderReadOnly or DiskFull.
+        Raises EngineUnavailable, SettingsInvalid, DataFolderReadOnly and DiskFull.
         """
         self._require_here(
             engine,
@@ -209,20 +234,20 @@ class EngineChoice:
         return changed
 
     def _require_here(self, engine: str, what: str, do: str, *, terminal: str) -> None:
-        """Refuse vLLM where it is not installed, with these words. Raises EngineUnavailable."""
+        """Raise EngineUnavailable with these words if vLLM is wanted but not installed."""
         state, why_not = self._vllm()
         if engine == "vllm" and state != "installed":
             raise EngineUnavailable(what, why_not or "It is not installed.", do, terminal=terminal)
 
     def depth_for(self, entry: ModelEntry) -> int | None:
-        """Return the tokens that vLLM drafts ahead, as the model's makers advise."""
+        """Return the number of draft tokens that the model's makers advise for vLLM."""
         try:
             return advised_depth(entry, self._catalogue())
         except CatalogueInvalid:
-            return None  # Discover shows it, with what to do
+            return None  # Discover shows this error, with what to do
 
     def model_name(self, entry: ModelEntry) -> str:
-        """Name a model alike for all engines that have it, to compare them."""
+        """Return one name for a model in all engines, to compare their speeds."""
         if entry.id in (STARTER, STARTER_CHECKPOINT):
             return STARTER
         size = size_of(entry, self._catalogue())

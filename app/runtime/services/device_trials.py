@@ -1,6 +1,6 @@
-"""The devices that llama.cpp can compute on: their trials, and taking one out of use.
+"""The trials of llama.cpp's devices, and switching devices off.
 
-Free of Qt, and may be used from any thread; a trial can take minutes.
+Free of Qt and safe from any thread; a trial can take minutes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ State = Literal["works", "untried", "broken", "off"]
 
 @dataclass(frozen=True)
 class DeviceState:
-    """A device as llama.cpp names it, its memory in bytes, and the verdict on it.
+    """A device that llama.cpp lists, and whether it works.
 
-    state: "works", "untried" (it is tried before its first use), "broken", or "off" by the user's
-    wish. why_not: one sentence, for the last two. tried: the processor needs no trial.
+    Attributes:
+        total_bytes: Its memory.
+        free_bytes: The part of it that is free.
+        state: "works", "untried" (it is tried before its first use), "broken", or "off" (switched
+            off by the user).
+        why_not: One sentence if it is broken or off.
     """
 
     name: str
@@ -38,6 +42,7 @@ class DeviceState:
 
     @property
     def tried(self) -> bool:
+        """Whether there is a verdict; the processor needs no trial."""
         return self.state != "untried"
 
     @property
@@ -46,22 +51,26 @@ class DeviceState:
 
 
 class DeviceTrials:
-    """Tries the devices that llama.cpp lists.
-
-    look: llama.cpp's own list, without loading what is not needed. Raises EngineUnavailable.
-    """
+    """Tries the devices that llama.cpp lists."""
 
     def __init__(self, look: Callable[[], Sequence[NativeDevice]], trials: Trials) -> None:
+        """Create the trials.
+
+        Args:
+            look: Returns llama.cpp's list, loading no more than necessary. Raises
+                EngineUnavailable.
+            trials: Runs trials and keeps their verdicts.
+        """
         self._look = look
         self._trials = trials
         self._blind = ""
 
     def list(self) -> tuple[DeviceState, ...]:
-        """List the devices, the processor among them. Raises EngineUnavailable."""
+        """List the devices, including the processor. Raises EngineUnavailable."""
         return tuple(map(self._state, self._look()))
 
     def judged(self) -> tuple[NativeDevice, ...]:
-        """List the devices; those that failed say why. Raises EngineUnavailable."""
+        """List the devices, with the reason on those that failed. Raises EngineUnavailable."""
         try:
             found = self._look()
         except EngineUnavailable as error:
@@ -71,20 +80,20 @@ class DeviceTrials:
         return self._trials.judged(found)
 
     def complaints(self) -> tuple[str, ...]:
-        """Return a sentence for each device that failed, as last judged.
+        """Return a sentence for each device that failed, as of the last `judged`.
 
-        Or one for all, where they could not even be looked at.
+        Or a single sentence if the devices could not be listed at all.
         """
         return (self._blind,) if self._blind else self._trials.complaints()
 
     def ready(self, wanted: Collection[str], cancel: CancelToken) -> None:
-        """Try the cards that never were, or only those of them that are named.
+        """Try the devices that were never tried, or only the wanted ones if any are named.
 
-        Where the devices cannot be looked at there is nothing to try: models run on the processor.
-        Raises Cancelled.
+        If the devices cannot be listed there is nothing to try: models run on the processor. Raises
+        Cancelled.
         """
         try:
-            load_native()  # the load comes next anyway, and without cards to load it sees them all
+            load_native()  # the load needs it anyway; if complete, it lists the devices itself
             found = self._look()
         except EngineUnavailable:
             return
@@ -92,14 +101,20 @@ class DeviceTrials:
         self._trials.require(named or found, cancel)
 
     def try_again(self, name: str, cancel: CancelToken) -> DeviceState:
-        """Try a device; returns its state. Raises EngineFailed, EngineUnavailable, Cancelled."""
+        """Try a device and return its state.
+
+        Raises EngineFailed, EngineUnavailable and Cancelled.
+        """
         device = self._named(name)
         why = self._trials.try_out(device, cancel).why
         state = self._state(device)
         return state if state.why_not == why else _broken(device, why)
 
     def switch_off(self, name: str) -> DeviceState:
-        """Keep a device unused until tried again. Raises EngineFailed, EngineUnavailable."""
+        """Keep a device unused until it is tried again.
+
+        Raises EngineFailed and EngineUnavailable.
+        """
         device = self._named(name)
         self._trials.switch_off(device)
         return self._state(device)
@@ -117,7 +132,7 @@ class DeviceTrials:
 
     def _state(self, device: NativeDevice) -> DeviceState:
         if device.kind == "cpu":
-            # The library takes all of the computer's memory for free.
+            # The library reports all of the computer's memory as free.
             memory = _memory()
             total, free = memory.total_bytes, memory.available_bytes
             return _state(replace(device, total_bytes=total, free_bytes=free), "works")
@@ -132,7 +147,7 @@ class DeviceTrials:
 
 
 def _memory() -> Memory:
-    """Measure the computer's memory that is free now."""
+    """Measure the computer's free memory, within the limits on this process."""
     return within_limits(measure_memory(), Path("/"))
 
 

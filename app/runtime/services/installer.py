@@ -1,4 +1,4 @@
-"""Installs vLLM for its user: checks, installs, updates, reverts and removes it."""
+"""Installs vLLM for the user: checks, installs, updates, rolls back and removes it."""
 
 from __future__ import annotations
 
@@ -17,31 +17,38 @@ from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
 from engines.vllm.provision.preflight import Finding, SystemInfo, preflight
 
 _UNKNOWN_BYTES = 500_000
-"""The bytes that a file of unknown size counts for in a price; the large ones have one."""
+"""The size assumed for a file of unknown size in a price; all large files have a known size."""
 
 _DOWNLOAD_RATE = 6 * MB
 _UNPACK_RATE = 25 * MB
-"""Bytes a second of a usual line and a usual disk, for a rough guess of minutes."""
+"""Bytes a second of a typical connection and a typical disk, for a rough estimate of minutes."""
 
 _TRY_MINUTES = 1
 
 
 class EngineInstaller:
-    """Looks after vLLM's environments; blocking, for several threads and processes.
+    """Manages vLLM's environments. Blocking; safe from several threads and processes.
 
-    home: where they lie. What an installation that was killed has left is gone on with by the next.
+    An installation that was killed is continued by the next one.
     """
 
     def __init__(self, home: EngineHome, ways: InstallSources) -> None:
+        """Create the installer.
+
+        Args:
+            home: The folder of the environments.
+            ways: The sources of an installation.
+        """
         self.home = home
         self._ways = ways
 
     def usual_lock(self) -> LockName:
-        """Return the lock of what is in use, or else the one for users."""
+        """Return the name of the installed version's lock, or "cuda"."""
         now = self.home.current()
         return (now.lock or now.profile) if now is not None else "cuda"
 
     def state(self) -> InstallState:
+        """Return the installed, previous and offered versions."""
         now, before = self.home.current(), self.home.previous()
         lock = self._ways.lock(self.usual_lock())
         found = self.home.found(lock)
@@ -56,17 +63,17 @@ class EngineInstaller:
         )
 
     def check(self, name: LockName) -> Check:
-        """Check this computer and what an installation takes; nothing is changed."""
+        """Check this computer and what an installation takes, without changing anything."""
         return self._check(self._ways.lock(name))
 
     def install(self, name: LockName, tell: Tell, cancel: CancelToken) -> Installed:
-        """Put the lock's version in use; the one before stays for `rollback`.
+        """Install the lock's version and switch to it; the previous one stays for `rollback`.
 
-        If its environment is whole already, only the compiled kernels for the card are fetched
-        again, except inside WSL2.
+        If its environment is complete already, only the compiled kernels for the card are fetched
+        again, except inside WSL2. If this is killed or cancelled at any point, the version in use
+        stays the same, and the next call continues.
 
-        Killed or cancelled at any point, what is in use is as before, and the next call goes on.
-        Raises Cancelled, and AppError.
+        Raises Cancelled and AppError.
         """
         lock = self._ways.lock(name)
         tell(Step("look", 0.0, "Checking this computer."))
@@ -84,7 +91,7 @@ class EngineInstaller:
         return found
 
     def rollback(self) -> Installed:
-        """Put the version before this one in use. Raises AppError."""
+        """Switch back to the previous version. Raises AppError."""
         with self._held("switch", _unheard, CancelToken()):
             before = self.home.roll_back()
         if before is None:
@@ -109,7 +116,7 @@ class EngineInstaller:
             self.home.remove()
 
     def tidy(self) -> None:
-        """Remove what a killed installation left half made, unless somebody is at work there."""
+        """Remove half-made environments of a killed installation, unless one is running."""
         if self.home.half_made:
             with suppress(Cancelled), self._held("look", _unheard, _already()):
                 self.home.tidy()
@@ -129,7 +136,7 @@ class EngineInstaller:
         return Check(findings, price, system.wsl.name if system.wsl is not None else "")
 
     def _price(self, lock: Lock, files: tuple[LockedFile, ...]) -> Price:
-        """Compute the price of what is not here yet; a file of unknown size counts a little."""
+        """Compute the price of the missing files; unknown sizes count as `_UNKNOWN_BYTES`."""
         if self.home.found(lock) is not None:
             return Price(0, 0, 0, 0)
         folder = self.home.files(lock)
@@ -138,14 +145,17 @@ class EngineInstaller:
         seconds = size / _DOWNLOAD_RATE + lock.disk_bytes / _UNPACK_RATE
         return Price(
             download_bytes=size,
-            # The files lie beside the environment until it is whole.
+            # The files are kept until the environment is complete.
             disk_bytes=size + lock.disk_bytes,
             kept_bytes=lock.disk_bytes,
             minutes=round(seconds / 60) + _TRY_MINUTES,
         )
 
     def _made(self, lock: Lock, holding: int, tell: Tell, cancel: CancelToken) -> Installed:
-        """Make the environment. Raises EngineHindered for what forbids it, and as `install`."""
+        """Make the environment.
+
+        Raises EngineHindered if a finding forbids it, and otherwise as `install` does.
+        """
         finding = self._check(lock).hindrance
         if finding is not None:
             raise EngineHindered(finding.what, finding.why, finding.do)
@@ -157,7 +167,7 @@ class EngineInstaller:
 
     @contextmanager
     def _held(self, phase: Phase, tell: Tell, cancel: CancelToken) -> Iterator[int]:
-        """Hold the lock of the home; errors of the system are turned into ours."""
+        """Hold the lock of the home; turn the system's errors into errors for the user."""
 
         def waiting() -> None:
             tell(Step(phase, 0.0, "Waiting for another installation to finish."))
@@ -167,17 +177,18 @@ class EngineInstaller:
 
 
 def _unheard(_: Step) -> None:
-    """Do nothing: the listener where nobody watches."""
+    """Do nothing: a listener that ignores progress."""
 
 
 def _already() -> CancelToken:
-    """Return a token that is cancelled already, so that nobody waits."""
+    """Return a cancelled token, so that nothing waits."""
     token = CancelToken()
     token.cancel()
     return token
 
 
 def target_of(lock: Lock, system: SystemInfo) -> TargetSystem:
+    """Return the system that an installation of this lock is for."""
     python = next((it for it in lock.pythons if it in system.pythons), lock.pythons[0])
     return TargetSystem(system.machine, system.glibc or (0, 0), python)
 

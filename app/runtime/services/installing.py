@@ -1,4 +1,4 @@
-"""One installation of an engine, from its files to a working environment."""
+"""One installation of an engine, from downloading its files to a working environment."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.users import in_use
 
 Tell = Callable[[Step], None]
+"""Called with each step of an installation."""
 
 _NO_ROOM = "No space left on device"
 
@@ -30,18 +31,25 @@ _NO_ROOM = "No space left on device"
 def making_here(
     home: EngineHome, lock: Lock, _target: TargetSystem, holding: int, cancel: CancelToken
 ) -> Iterator[Maker]:
-    """Begin an environment on this Linux."""
+    """Begin to make an environment on this Linux."""
     yield Making(home, lock, home.files(lock), uv(), holding, cancel)
 
 
 @dataclass(frozen=True)
 class InstallSources:
-    """The sources of an installation: real in the app, stand-ins in tests.
+    """The sources of an installation: real in the app, replaced in tests.
 
-    lock: by its name. look: at this computer, given the versions of Python that
-    count. indexes: the user's. offline: whether nothing may connect. in_use: whether a process runs
-    from an environment. making: the steps of making one, from files that have come, for a target;
-    the number is what `alone` gave. tools: files that this takes besides those of the lock.
+    Attributes:
+        lock: Returns the lock with a name.
+        look: Examines this computer, for the given versions of Python.
+        indexes: Returns the user's package indexes.
+        lookup: Returns a lookup in these indexes.
+        fetcher: Fetches the files.
+        offline: Returns whether connections are forbidden.
+        in_use: Returns whether a process runs from an environment.
+        making: Returns the steps that make an environment for a target from files that are here;
+            the number is the one that `alone` returned.
+        tools: Returns files that are needed besides those of the lock.
     """
 
     lock: Callable[[LockName], Lock]
@@ -58,7 +66,7 @@ class InstallSources:
 
 
 class Installing:
-    """Carries out an installation, by whoever holds the lock of the home."""
+    """One installation; its caller holds the lock of the home."""
 
     def __init__(
         self,
@@ -77,9 +85,14 @@ class Installing:
         self._cancel = cancel
 
     def carry_out(self, holding: int) -> Installed:
-        """Make the environment and try it. holding: see `alone`. Raises Cancelled, AppError.
+        """Make the environment and test it. Downloaded files stay if this fails.
 
-        Files that have come stay for the next time.
+        Args:
+            holding: See `alone`.
+
+        Raises:
+            Cancelled: The user cancelled.
+            AppError: It failed.
         """
         with _explained_steps(self._lock, self._home.root):
             self._download()
@@ -94,7 +107,11 @@ class Installing:
                 return making.finish()
 
     def fetch_kernels(self, holding: int) -> None:
-        """Fetch compiled kernels into the environment that is there. holding: see `alone`."""
+        """Fetch compiled kernels into the existing environment.
+
+        Args:
+            holding: See `alone`.
+        """
         with self._ways.making(
             self._home, self._lock, self._target, holding, self._cancel
         ) as making:
@@ -126,7 +143,7 @@ class Installing:
         self._say("install", 1.0, "The environment is ready.")
 
     def _fetch_kernels(self, making: Maker) -> None:
-        """Fetch compiled kernels; as they only shorten the first start, it may fail."""
+        """Fetch compiled kernels. They only shorten the first start, so a failure is allowed."""
         if self._lock.profile != "cuda":
             return
         if self._ways.offline():
@@ -147,7 +164,7 @@ class Installing:
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turn the system's errors on writing into ours."""
+    """Turn the system's write errors into errors for the user."""
     try:
         yield
     except OSError as error:
@@ -168,7 +185,7 @@ def explained(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
-    """Turn what ends a step into the errors that `carry_out` raises."""
+    """Turn the errors of a step into those that `carry_out` raises."""
     try:
         yield
     except CommandFailed as error:

@@ -1,4 +1,4 @@
-"""A lease: the hold on a loaded model that an answer has."""
+"""A lease: an answer's hold on a loaded model."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 
 class Lease:
-    """The hold on a model: nothing unloads it or takes its place until `close`.
+    """A hold on a model: nothing unloads or replaces the model until `close`.
 
-    entry: the model. loaded: as its engine reported it. As a context manager it closes at the end;
-    where that is an error of the engine's, others look whether the model is still there.
+    As a context manager it closes at the end. If it ends with an EngineError and the engine looks
+    broken, the next user checks that the model is still loaded.
+
+    Attributes:
+        entry: The model.
+        loaded: The model as its engine reported it.
     """
 
     def __init__(
@@ -36,9 +40,14 @@ class Lease:
         requests: RequestLog,
         admission: Admission,
     ) -> None:
-        """Begin. closed: called once the model is not used any more, before others take over.
+        """Begin the lease.
 
-        requests: where its answers are noted, by its admission.
+        Args:
+            loads: The engine's loader.
+            turn: The turn in the queue, left when the lease closes.
+            closed: Called when the model is no longer used, before others take over.
+            requests: Records the answers.
+            admission: The wait that these answers are recorded with.
         """
         self.entry = entry
         self.loaded = loaded
@@ -68,9 +77,10 @@ class Lease:
     def chat(
         self, request: ChatRequest, cancel: CancelToken, *, stop_repetition: bool = True
     ) -> Generator[Event, None, None]:
-        """Answer, as `Engine.chat`: who leaves early closes the answer before the lease.
+        """Answer as `Engine.chat` does. To stop early, close the answer before the lease.
 
-        stop_repetition: end an answer that turns in circles.
+        Args:
+            stop_repetition: End an answer that repeats itself in circles.
         """
         chat = self._loads.engine.chat
         if stop_repetition:
@@ -78,29 +88,29 @@ class Lease:
         return self._requests.answered(chat(request, cancel), request, self._admission)
 
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Measure a request's context. Raises EngineError, Cancelled."""
+        """Measure a request's context. Raises EngineError and Cancelled."""
         return self._loads.engine.measure(request, cancel)
 
     def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Return a text's tokens, as `Engine.tokenize`."""
+        """Return a text's tokens, as `Engine.tokenize` does."""
         return self._loads.engine.tokenize(text, cancel, special=special)
 
     def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Return the tokens' text, as `Engine.detokenize`."""
+        """Return the tokens' text, as `Engine.detokenize` does."""
         return self._loads.engine.detokenize(tokens, cancel)
 
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Return the vectors of texts, as `Engine.embed`."""
+        """Return the vectors of texts, as `Engine.embed` does."""
         look = partial(self._loads.engine.embed, texts, cancel)
         return self._requests.looked_up("embeddings", look, self._admission)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Judge documents, as `Engine.rerank`."""
+        """Score documents, as `Engine.rerank` does."""
         look = partial(self._loads.engine.rerank, query, documents, cancel)
         return self._requests.looked_up("rerank", look, self._admission)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
-        """Compare answers, as `Engine.check_mtp`; only where the model was leased alone."""
+        """Compare answers, as `Engine.check_mtp` does; only for a lease that is alone."""
         return self._loads.engine.check_mtp(request, depth, cancel)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The protocol for loading models into engines, and llama.cpp's side of it."""
+"""The protocol for loading models into engines, and its implementation for llama.cpp."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class PreparedLoad(Protocol):
-    """A model to be loaded into an engine, whose files were checked.
+    """A model to load into an engine; its files have been checked.
 
-    plan: for the memory that is free now. Raises EngineError (NotEnoughMemory, with the numbers)
-    or Cancelled. learn: what the load has really taken, for the next time.
+    `plan` plans for the memory that is free now; it raises Cancelled, and EngineError
+    (NotEnoughMemory, with the numbers). `learn` records what the load really took, for the next
+    time.
     """
 
     def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan: ...
@@ -31,10 +32,13 @@ class PreparedLoad(Protocol):
 
 
 class EngineLoader(Protocol):
-    """An engine and the loading of models into it. By one thread at a time, but for `well`.
+    """An engine and the loading of models into it.
 
-    local: its model lies in this computer's memory, which such engines have to share. at_once: the
-    most answers that it is asked for at a time; None leaves it to what is loaded.
+    All methods except `well` are called by one thread at a time.
+
+    Attributes:
+        local: Its model is in this computer's memory, which such engines share.
+        at_once: Maximum number of answers at a time; None leaves it to the loaded model.
     """
 
     local: bool
@@ -42,11 +46,11 @@ class EngineLoader(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """The engine, made when first asked for, where that takes time."""
+        """The engine, created on first use if that takes time."""
         ...
 
     def open(self, entry: ModelEntry) -> PreparedLoad:
-        """Check a model's files, while another is still loaded. Raises EngineError."""
+        """Check a model's files, while another model is still loaded. Raises EngineError."""
         ...
 
     def load(
@@ -57,71 +61,79 @@ class EngineLoader(Protocol):
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        """Plan for the memory that is free now, and load. load: as `open` gave it.
+        """Plan for the memory that is free now, and load.
 
-        Raises EngineError or Cancelled.
+        Args:
+            load: The result of `open`.
+
+        Raises:
+            EngineError: The model cannot be loaded.
+            Cancelled: `cancel` was called.
         """
         ...
 
     def judge(self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken) -> FitReport:
-        """Tell whether a model would fit this computer now, without loading it.
+        """Return whether a model would fit this computer now, without loading it.
 
-        Raises EngineError, NotAModel for one that needs no memory here, or Cancelled.
+        Raises:
+            EngineError: It cannot be judged.
+            NotAModel: The model needs no memory here.
+            Cancelled: `cancel` was called.
         """
         ...
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
-        """Tell the context that a load would have now, in tokens; None where that takes a load.
+        """Return the context that a load would have now, in tokens.
 
-        0 is what nobody can tell.
+        None if only a load can tell; 0 if nothing can.
         """
         ...
 
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
-        """Return the options without those that change nothing for this model.
+        """Return the options without those that have no effect on this model.
 
-        It is not loaded again for them.
+        A change of the dropped options does not cause another load.
         """
         ...
 
     def adapt(
         self, entry: ModelEntry, before: LoadOptions, after: LoadOptions, cancel: CancelToken
     ) -> bool:
-        """Change what is loaded to other options without a new load; False where that cannot be.
+        """Change the options of the loaded model without a new load.
 
-        Raises EngineError.
+        Returns:
+            False if that is not possible.
+
+        Raises:
+            EngineError: The change failed.
         """
         ...
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
-        """See that what was loaded still runs: a worker may have ended since.
+        """Make sure that the loaded model still runs: its worker can have ended.
 
         Raises EngineError or Cancelled; then nothing is loaded.
         """
         ...
 
     def settle(self) -> None:
-        """Wait until the memory of what was unloaded is free for another engine's model.
+        """Wait until the memory of an unloaded model is free for another engine's model.
 
-        What stays for a later Hearth, and is used by nobody, ends before.
+        First, end workers that stay for a later Hearth and that nobody uses.
         """
         ...
 
     def leave(self) -> None:
-        """Unload what is loaded, as Hearth ends; some of it may stay for the next one."""
+        """Unload the model as Hearth ends; a worker can stay for the next Hearth."""
         ...
 
     def well(self) -> bool:
-        """Whether what was loaded still runs, as far as can be told at once."""
+        """Return whether the loaded model still runs, as far as is known without waiting."""
         ...
 
 
 class LlamaLoader:
-    """Loads models into llama.cpp, in this process.
-
-    make, fitting: called when a model is loaded. advise: what to say of MTP where nothing drafts.
-    ready: has the named devices tried before their first use, or all. Raises Cancelled.
-    """
+    """Loads models into llama.cpp in this process."""
 
     local = True
     at_once: int | None = None
@@ -133,6 +145,15 @@ class LlamaLoader:
         advise: Advise = mtp_advice,
         ready: Callable[[tuple[str, ...], CancelToken], None] = lambda _devices, _cancel: None,
     ) -> None:
+        """Create the loader; the functions are called when a model is loaded.
+
+        Args:
+            make: Creates the engine.
+            fitting: Returns the judge of memory.
+            advise: Returns the note on MTP for a model without a drafter.
+            ready: Tries the named devices, or all of them, before their first use. Raises
+                Cancelled.
+        """
         self._make = make
         self._fitting = fitting
         self._advise = advise
@@ -182,7 +203,7 @@ class LlamaLoader:
         """Do nothing: it lives and ends with Hearth."""
 
     def settle(self) -> None:
-        """Do nothing: its memory is free as soon as the model is."""
+        """Do nothing: its memory is free as soon as the model is unloaded."""
 
     def leave(self) -> None:
         self.engine.close()

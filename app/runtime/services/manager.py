@@ -1,4 +1,4 @@
-"""Manages the engines: devices, advice, counterparts of a model, the worker."""
+"""Manages the engines: devices, advice, counterparts of a model, and the worker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOG_LINES = 200
 
 
 class StayingWorkers(Protocol):
-    """The workers of vLLM's that commands have left, or that other Hearths use."""
+    """vLLM workers that commands have left running, or that other Hearths use."""
 
     def staying(self) -> tuple[StayingWorker, ...]: ...
     def end_staying(self) -> tuple[str, ...]: ...
@@ -43,7 +43,7 @@ class StayingWorkers(Protocol):
 
 
 class EngineManager:
-    """Looks after the engines of this computer; from any thread, methods may take time."""
+    """Manages this computer's engines. Safe from any thread; methods can take some time."""
 
     def __init__(
         self,
@@ -70,9 +70,13 @@ class EngineManager:
         self._workers = workers
 
     def devices(self, *, again: bool) -> tuple[Device, ...]:
-        """List the devices of llama.cpp. Raises EngineUnavailable where it cannot be asked.
+        """List llama.cpp's devices except the processor, which needs no trial.
 
-        The processor is left out: it needs no trial. again: try those anew that were refused.
+        Args:
+            again: Try the refused devices again.
+
+        Raises:
+            EngineUnavailable: llama.cpp cannot list them.
         """
         found = [it for it in self._devices.list() if it.backend != "CPU"]
         if again:
@@ -81,24 +85,24 @@ class EngineManager:
         return tuple(_device(it, it.name in usual) for it in found)
 
     def advise(self) -> Advice:
-        """Say which engine suits this computer."""
+        """Return which engine suits this computer."""
         return self._choice.advise()
 
     def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
-        """Find the same model for each other engine: local ones, what suits, or why nothing."""
+        """Find the model for each other engine: local files, a download, or why there is none."""
         engines: tuple[EngineName, ...] = ("llamacpp", "vllm", "remote")
         found = (self._choice.counterparts(entry, it) for it in engines if it != entry.engine)
         return tuple(it for it in map(shown, found) if it is not None)
 
     def fetch(self, other: Counterpart) -> None:
-        """Download a counterpart, with its drafter. Raises AppError."""
+        """Download a counterpart and its drafter. Raises AppError."""
         wanted = self._gguf if other.engine == "llamacpp" else self._checkpoints
         for it in wanted(other):
             self._downloads.add(it)
         self._downloads.start()
 
     def worker(self) -> WorkerState:
-        """Tell what vLLM's worker is doing; it is not started, and nothing is sent to it."""
+        """Return the state of vLLM's worker, without starting it or sending it anything."""
         status, model = self._runtime.status("vllm"), self._runtime.held("vllm")
         log = status.log[-_LOG_LINES:]
         if status.state == "stopped":
@@ -119,12 +123,12 @@ class EngineManager:
         )
 
     def stop_worker(self) -> None:
-        """Unload vLLM's model, after the answers that are there; what others have goes, too."""
+        """Unload vLLM's model after the answers already in the queue, and end left-over workers."""
         self._runtime.stop("vllm")
         self._workers.end_staying()
 
     def free_memory(self) -> None:
-        """Unload all models, after the answers that are there."""
+        """Unload all models after the answers already in the queue, and end unused workers."""
         self._runtime.unload()
         self._workers.end_unused()
 

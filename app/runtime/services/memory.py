@@ -1,4 +1,4 @@
-"""Tells the memory that processes hold."""
+"""Measures the memory that processes hold."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ if TYPE_CHECKING:
 
 
 def own_memory() -> int:
-    """Return the bytes of the computer's memory that this process holds (RSS)."""
+    """Return this process's resident memory (RSS), in bytes."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)
 
 
 def memory_held(first: int) -> tuple[int, bool]:
-    """Return the bytes that a process and all below it hold, and how they are counted.
+    """Return the memory that a process and all its descendants hold.
 
-    What several of them share is in it once (PSS), or for each of them (RSS). 0 for a process that
-    does not exist.
+    Args:
+        first: The process id.
+
+    Returns:
+        The bytes, 0 if the process does not exist; and whether shared memory is counted once (PSS)
+            instead of once per process (RSS).
     """
     import psutil
 
@@ -36,7 +40,7 @@ def memory_held(first: int) -> tuple[int, bool]:
 
 
 def _processes_from(first: int) -> list[psutil.Process]:
-    """List a process and all below it; none where it does not exist."""
+    """List a process and all its descendants; empty if it does not exist."""
     import psutil
 
     if not first:

@@ -1,4 +1,4 @@
-"""Prepares a model's load by llama.cpp: reads its files, plans, and learns what it took."""
+"""The preparation of a load by llama.cpp: reads the files, plans, and learns the real need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines.types import LoadedModel, LoadPlan
 
 
 class PreparedLlamaLoad:
-    """A model to be loaded by llama.cpp, with room for MTP, so that each message may use it."""
+    """A model to load into llama.cpp, with room for MTP so that any message can use it."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Prepares a checkpoint's load by vLLM: reads it, and plans for the memory there is."""
+"""The preparation of a load by vLLM: reads the checkpoint, and plans for the free memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
 
 class PreparedVllmLoad:
-    """A checkpoint that is read, to be planned for the memory there is."""
+    """A checkpoint that was read and is to be planned for the free memory."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class PreparedVllmLoad:
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
 
     def learn(self, loaded: LoadedModel) -> None:
-        """Do nothing: vLLM takes a share of the card, which tells nothing of the model."""
+        """Do nothing: vLLM takes a fixed share of the card, which says nothing about the model."""
 
 
 def judged(
@@ -67,9 +67,16 @@ def judged(
     hardware: Hardware,
     advised: int | None,
 ) -> FitReport:
-    """Whether a checkpoint fits this computer in vLLM, and what it takes. Raises EngineError.
+    """Return whether a checkpoint fits this computer in vLLM, and what it takes.
 
-    A context that Hearth chooses fills the card, so the verdict is that on the usual one.
+    A context that Hearth chooses fills the card, so the verdict is for the default context then.
+
+    Args:
+        profile: The installed build of vLLM; None means the build for cards.
+        advised: The draft tokens that the catalogue advises for the model.
+
+    Raises:
+        EngineError: The checkpoint cannot be read or planned.
     """
     checkpoint = read_checkpoint(entry.path)
     drafter, _ = drafter_of(checkpoint, entry)
@@ -109,7 +116,7 @@ def judged(
 def fits_alone(
     entry: ModelEntry, load_options: LoadOptions, profile: Profile | None, hardware: Hardware
 ) -> bool:
-    """Whether a checkpoint would fit if nothing else was on the cards: another model leaves."""
+    """Return whether a checkpoint would fit on empty cards: another model would be unloaded."""
     cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
     try:
         report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
@@ -121,7 +128,7 @@ def fits_alone(
 def _of_chats(
     checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
 ) -> list[str]:
-    """Say for how many chats at once a plan has room; nothing where only one is answered."""
+    """Return a sentence on how many chats fit at once; none if only one is answered at a time."""
     if plan.parallel < 2:
         return []
     whole = need_of(checkpoint, drafter, plan, room, plan.parallel).kv
@@ -131,10 +138,13 @@ def _of_chats(
 
 
 def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
-    """Tell a worker of this model with these options from all others; "" where nobody can.
+    """Return a key that identifies a worker by its model, options, files and Hearth's version.
 
-    Its files count as they are now: what was downloaded anew is another model. So does the version
-    of Hearth, which may start it in another way.
+    Files count with their size and time: a model that was downloaded again is another model.
+    Another version of Hearth could start the worker differently.
+
+    Returns:
+        The key; "" if the files cannot be read.
     """
     folders = (entry.path, entry.drafter, *(it.path for it in load_options.adapters))
     try:
@@ -145,7 +155,7 @@ def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
             for it in sorted(folder.iterdir())
         ]
     except OSError:
-        return ""  # told when it is loaded
+        return ""  # the load reports the error
     options = asdict(replace(load_options, anyway=False))
     wanted = json.dumps([__version__, files, str(entry.drafter), options], default=str)
     return hashlib.sha256(wanted.encode()).hexdigest()
@@ -156,7 +166,7 @@ def drafter_of(
     entry: ModelEntry,
     read: Callable[[Path], Checkpoint] = read_checkpoint,
 ) -> tuple[Checkpoint | None, str]:
-    """Return the drafter, or why the model does without: it is never refused for that."""
+    """Return the drafter, or why there is none: a model is never refused because of it."""
     if entry.drafter is None:
         return None, ""
     try:

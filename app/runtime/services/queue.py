@@ -1,14 +1,14 @@
-"""The queue at the engines: who may use which one, and what the others wait for.
+"""The queue for the engines: who can use which one, and what the others are waiting for.
 
-Engines stand in rooms: those whose models lie in this computer's memory share one, any other has
-its own. A room works on one model at a time, and gives as many answers with it side by side as its
-engine can. Within a room all come in the order in which they joined, so that nobody starves; only
-guests, who ask for another program, come behind everybody else, and where there are several places
-leave one free. Rooms know nothing of each other. Who finds a room empty has it alone at first, to
-get the model ready, so that nothing is loaded or unloaded under an answer.
+Engines are grouped into rooms: those whose models are in this computer's memory share one, and
+every other engine has its own. A room works on one model at a time, and runs as many answers side
+by side as its engine can. Within a room, turns come in the order of joining, so that nobody
+starves. Guests, which come from other programs, go after everyone else, and leave one place free if
+there are several. Rooms are independent of each other. The first user of an empty room has it alone
+until the model is ready, so that nothing is loaded or unloaded during an answer.
 
-`QueueRules` says so of numbers, and is pure; `EngineQueue` has threads wait by these rules, each
-with its `Ticket`. Nothing else decides who may use an engine.
+`QueueRules` implements this for numbers, and is pure; `EngineQueue` makes threads wait by these
+rules, each with its `Ticket`. Nothing else decides who can use an engine.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueueRequest:
-    """A wish to use an engine.
+    """A request for a turn on an engine.
 
-    key: what has to be ready in it; two requests with equal keys can share it. model: what that is
-    called, for others to read. alone: nobody else may use the room meanwhile.
+    Attributes:
+        key: What has to be loaded; requests with equal keys can share it.
+        model: The model's name, shown to others that wait.
+        alone: Nobody else can use the room at the same time.
     """
 
     engine: EngineName
@@ -46,26 +48,34 @@ class QueueRequest:
 
 @dataclass(frozen=True)
 class _Use:
+    """A turn that is running."""
+
     want: QueueRequest
     alone: bool
 
 
 @dataclass(frozen=True)
 class _Held:
+    """The key that an engine has loaded, and how many can use it at once."""
+
     key: object
     at_once: int
 
 
 class QueueRules:
-    """Decides whose turn it is: pure.
+    """The rules that decide whose turn it is: pure.
 
-    Each user has a number: `join`, `want`, wait until `admitted`, `ready`, `leave`.
-
-    rooms: the room of each engine, by any name. Whoever has joined and not said yet what it wants
-    holds up all that joined later, so it says so at once.
+    Each user has a number and goes through `join`, `want`, waiting until `admitted`, `ready` and
+    `leave`. A user that has joined without calling `want` blocks everyone who joined later, so it
+    calls `want` at once.
     """
 
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
+        """Begin with an empty queue.
+
+        Args:
+            rooms: The room of each engine, by any name.
+        """
         self._rooms = rooms
         self._numbers = count(1)
         self._guests: set[int] = set()
@@ -88,29 +98,29 @@ class QueueRules:
         return number in self._using
 
     def is_alone(self, number: int) -> bool:
-        """Whether nobody else uses its room now, or can before it says `ready`."""
+        """Return whether nobody else uses the room now, or can before `ready`."""
         return self._using[number].alone
 
     def ready(self, number: int, at_once: int) -> None:
-        """Note that what it wants is loaded, for so many at once."""
+        """Record that the model is loaded, for so many users at once."""
         use = self._using[number]
         self._held[use.want.engine] = _Held(use.want.key, at_once)
         self._using[number] = replace(use, alone=use.want.alone)
         self._admit()
 
     def leave(self, number: int) -> None:
-        """Note that it wants nothing more. Leaving twice does nothing."""
+        """Record that a user needs nothing more. Leaving twice does nothing."""
         self._waiting.pop(number, None)
         self._using.pop(number, None)
         self._guests.discard(number)
         self._admit()
 
     def emptied(self, engine: EngineName) -> None:
-        """Note that nothing is loaded there any more."""
+        """Record that nothing is loaded in the engine any more."""
         self._held.pop(engine, None)
 
     def doubt(self, engine: EngineName) -> None:
-        """Give the next user the room alone, to look: what was loaded there may be gone."""
+        """Give the next user the room alone, to check that the model is still loaded."""
         held = self._held.get(engine)
         if held is not None:
             self._held[engine] = replace(held, at_once=0)
@@ -119,7 +129,7 @@ class QueueRules:
         return any(use.want.engine == engine for use in self._using.values())
 
     def why(self, number: int) -> Wait | None:
-        """Say why it has to wait; None if it does not, or has not said what it wants."""
+        """Return why a user has to wait; None if it does not, or has not called `want`."""
         want = self._waiting.get(number)
         if want is None:
             return None
@@ -135,7 +145,7 @@ class QueueRules:
         for number in sorted(self._waiting, key=self._place):
             want = self._waiting[number]
             if want is None:
-                return  # it may need any room
+                return  # it can turn out to need any room
             room = self._room(want)
             if room in full or self._in_the_way(number, want) is not None:
                 full.add(room)
@@ -145,7 +155,7 @@ class QueueRules:
             self._using[number] = _Use(want, alone=want.alone or is_first)
 
     def _place(self, number: int) -> tuple[bool, int]:
-        """Return what the order of those who wait goes by."""
+        """Return the sort key of those that wait."""
         return number in self._guests, number
 
     def _in_the_way(self, number: int, want: QueueRequest) -> Wait | None:
@@ -169,46 +179,53 @@ class QueueRules:
 
 
 WaitListener = Callable[[Wait | None], None]
-"""Called on the thread that waits: with the reason each time it changes, with None at the turn."""
+"""Called on the waiting thread: with the reason each time it changes, and with None at the turn."""
 
 
 def _unheard(_: Wait | None) -> None:
-    """Do nothing: the listener where nobody wants to know."""
+    """Do nothing: a listener that ignores waiting."""
 
 
 class EngineQueue:
-    """Gives each user of an engine its turn. May be used from any thread.
-
-    rooms: as of `QueueRules`.
-    """
+    """Gives each user of an engine its turn. Safe from any thread."""
 
     def __init__(self, rooms: Mapping[EngineName, str]) -> None:
+        """Begin with an empty queue.
+
+        Args:
+            rooms: See `QueueRules`.
+        """
         self._rules = QueueRules(rooms)
         self._changed = threading.Condition()
 
     def join(self, told: WaitListener = _unheard, *, guest: bool = False) -> Ticket:
-        """Take a place in the queue from now on. Whoever gets it has to leave it.
+        """Take a place in the queue. The caller has to leave it in the end.
 
-        guest: it is asked for by another program, and comes behind who is asked for here.
+        Args:
+            told: Called when the reason for waiting changes.
+            guest: The request comes from another program and goes after the user's own.
         """
         with self._changed:
             return Ticket(self._rules, self._changed, told, guest=guest)
 
     def emptied(self, engine: EngineName) -> None:
-        """Note that nothing is loaded there any more; called by one who has it alone."""
+        """Record that nothing is loaded any more; called by the turn that has the engine alone."""
         with self._changed:
             self._rules.emptied(engine)
 
     def in_use(self, engine: EngineName) -> bool:
-        """Whether somebody works with it, or loads a model into it."""
+        """Return whether the engine is working or loading a model."""
         with self._changed:
             return self._rules.in_use(engine)
 
 
 class Ticket:
-    """A place in the queue. `come` is called once; all else from any thread.
+    """A place in the queue. `come` is called once, everything else from any thread.
 
-    As a context manager it leaves at the end. joined: when, in seconds of `time.monotonic`.
+    As a context manager it leaves at the end.
+
+    Attributes:
+        joined: When it joined, in seconds of `time.monotonic`.
     """
 
     def __init__(
@@ -239,7 +256,7 @@ class Ticket:
 
     @property
     def engine(self) -> EngineName | None:
-        """The engine that it wants; None before it has said so."""
+        """The engine that it is for; None before `come`."""
         return self._want.engine if self._want else None
 
     @property
@@ -249,7 +266,7 @@ class Ticket:
             return self._rules.is_alone(self._number)
 
     def come(self, want: QueueRequest, cancel: CancelToken) -> None:
-        """Wait for the turn. Raises Cancelled; it is to be left then as well."""
+        """Wait for the turn. Raises Cancelled; leave the place then as well."""
         self._want = want
         with self._changed:
             self._rules.want(self._number, want)
@@ -264,19 +281,19 @@ class Ticket:
         self._told(None)
 
     def ready(self, at_once: int) -> None:
-        """Let others use it as well, so many at once: what it wanted is loaded."""
+        """Let others share the model, so many at once: it is loaded now."""
         with self._changed:
             self._rules.ready(self._number, at_once)
             self._changed.notify_all()
 
     def doubt(self) -> None:
-        """Have the next one look whether the model is still there."""
+        """Make the next user check that the model is still loaded."""
         with self._changed:
             if self._want is not None:
                 self._rules.doubt(self._want.engine)
 
     def leave(self) -> None:
-        """Give the place to others. Leaving twice does nothing."""
+        """Give up the place. Leaving twice does nothing."""
         with self._changed:
             self._rules.leave(self._number)
             self._changed.notify_all()

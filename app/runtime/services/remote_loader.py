@@ -1,4 +1,4 @@
-"""Gets models on other servers ready: nothing is loaded here."""
+"""The loader for models on other servers: loads nothing on this computer."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ if TYPE_CHECKING:
 
 
 class RemoteLoads:
-    """Looks for models on servers.
+    """Prepares models on other servers.
 
-    make: the engine, called once and only when it is needed.
-
-    A server is others' as well, so one person does not ask it for more answers at a time than are
-    read.
+    Others use the server too, so `at_once` limits the answers that one person requests at a time to
+    as many as can be read.
     """
 
     local = False
     at_once: int | None = 4
 
     def __init__(self, make: Callable[[], RemoteEngine]) -> None:
+        """Create the loader.
+
+        Args:
+            make: Creates the engine; called once, when it is first needed.
+        """
         self._make = make
 
     @once
@@ -73,11 +76,11 @@ class RemoteLoads:
         return False
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
-        """Do nothing: whether the server still answers shows when it is asked."""
+        """Pass this on to the engine; only a request shows whether the server still answers."""
         self.engine.revive(progress, cancel)
 
     def settle(self) -> None:
-        """Do nothing: it holds none of this computer's memory."""
+        """Do nothing: it uses none of this computer's memory."""
 
     def leave(self) -> None:
         self.engine.close()
@@ -87,11 +90,13 @@ class RemoteLoads:
 
 
 class _RemoteLoad:
+    """A model on another server, to be planned."""
+
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
     def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        """Plan; a context of 0 is the server's own."""
+        """Return a plan; a context of 0 means the server's own."""
         return LoadPlan(
             model=Path(self._entry.served),
             context=load_options.context or 0,
@@ -103,4 +108,4 @@ class _RemoteLoad:
         )
 
     def learn(self, loaded: LoadedModel) -> None:
-        """Do nothing: it takes none of this computer's memory."""
+        """Do nothing: it uses none of this computer's memory."""

@@ -1,4 +1,4 @@
-"""Notes what every request to an engine took, whoever asked."""
+"""Records what each request to an engine took, from the window and from other programs."""
 
 from __future__ import annotations
 
@@ -45,18 +45,21 @@ _MOST_KEPT: Final = 5_000
 Found = TypeVar("Found", Vectors, Ranking)
 
 Ended = Callable[[RequestRecord], None]
-"""Called with each request that has ended, on the thread that asked; must not wait."""
+"""Called with each request that has ended, on the thread that made it; must not block."""
 
 
 class RequestLog:
-    """Counts the requests of all who ask; may be used from any thread.
-
-    now, clock: seconds on a clock that only goes forward, and since 1970.
-    """
+    """Counts all requests. Safe from any thread."""
 
     def __init__(
         self, now: Callable[[], float] = time.monotonic, clock: Callable[[], float] = time.time
     ) -> None:
+        """Begin with no requests.
+
+        Args:
+            now: A monotonic clock, in seconds.
+            clock: A clock in seconds since 1970.
+        """
         self.now = now
         self._clock = clock
         self._lock = threading.Lock()
@@ -68,26 +71,30 @@ class RequestLog:
         self._listeners: list[Ended] = []
 
     def on_end(self, ended: Ended) -> None:
-        """Call this with each request that ends from now on."""
+        """Call `ended` with each request that ends from now on."""
         self._listeners.append(ended)
 
     def admission(self, entry: ModelEntry, asked: float) -> Admission:
-        """Note that somebody waits for a model. asked: since when, by `now`."""
+        """Record that a request is waiting for a model.
+
+        Args:
+            asked: Since when, by `now`.
+        """
         waiting = Admission(self, entry, asked)
         with self._lock:
             self._waiting.add(waiting)
         return waiting
 
     def waiting(self) -> tuple[WaitingRequest, ...]:
-        """List who waits now, the longest first."""
+        """List the waiting requests, longest wait first."""
         with self._lock:
             found = [WaitingRequest(it.model, it.engine, it.asked) for it in self._waiting]
         return tuple(sorted(found, key=lambda it: it.asked))
 
     def requests(self) -> tuple[RequestRecord, ...]:
-        """List the requests that run, as they stand, and those that ended within `SPAN_S`.
+        """List the running requests and those that ended within the last `SPAN_S` seconds.
 
-        Older ones are in the totals alone.
+        Older ones only count in the totals.
         """
         oldest = self.now() - SPAN_S
         with self._lock:
@@ -95,10 +102,10 @@ class RequestLog:
             return (*ended, *(it.record() for it in self._running))
 
     def totals(self) -> dict[tuple[str, EngineName], Totals]:
-        """Return the totals of each model in each engine, with those of requests that run.
+        """Return the totals of each model in each engine, including running requests.
 
-        They are counters: what was told once is never less the next time, even where a request
-        that runs has counted more than its engine says at the end.
+        The token counts never decrease from one call to the next, even if a running request has
+        counted more than its engine reports at the end.
         """
         with self._lock:
             found = deepcopy(self._totals)
@@ -115,7 +122,7 @@ class RequestLog:
         request: ChatRequest,
         admission: Admission,
     ) -> Generator[Event, None, None]:
-        """Pass an engine's answer on, and note what it takes. Raises what the answer raises."""
+        """Pass on the events of an engine's answer and record it. Raises what the answer raises."""
         sampling = request.sampling
         sampled = SampledAs(
             sampling.temperature, sampling.top_p, sampling.top_k, sampling.seed, request.max_tokens
@@ -129,7 +136,7 @@ class RequestLog:
     def looked_up(
         self, operation: Operation, look: Callable[[], Found], admission: Admission
     ) -> Found:
-        """Return what an engine finds out of texts, and note what it takes. Raises what it does."""
+        """Return the result of `look` and record it as a request. Raises what `look` raises."""
         with self._noted(admission, operation, None) as running:
             found = look()
             running.have_read(found.tokens)
@@ -139,7 +146,7 @@ class RequestLog:
     def _noted(
         self, admission: Admission, operation: Operation, sampled: SampledAs | None
     ) -> Iterator[RunningRequest]:
-        """Note a request from now until the block is left."""
+        """Record a request from now until the block ends."""
         now = self.now()
         asked, begun = admission.take()
         record = RequestRecord(
@@ -170,7 +177,7 @@ class RequestLog:
             self.note(replace(running.record(), ended=self.now(), end=running.end, error=error))
 
     def note(self, record: RequestRecord) -> None:
-        """Count a request that has ended, and tell who listens."""
+        """Count a request that has ended, and call the listeners."""
         with self._lock:
             self._totals.setdefault((record.model, record.engine), Totals()).add(record)
             self._ended.append(record)
@@ -178,13 +185,13 @@ class RequestLog:
             listener(record)
 
     def forget(self, admission: Admission) -> None:
-        """Note that it waits no more."""
+        """Record that a request is no longer waiting."""
         with self._lock:
             self._waiting.discard(admission)
 
 
 class Admission:
-    """The way of one who asks into an engine: it waits until it is `granted`, or leaves."""
+    """The wait of a request for its engine, until `granted` or `leave`."""
 
     def __init__(self, log: RequestLog, entry: ModelEntry, asked: float) -> None:
         self.model = public_name(entry)
@@ -194,26 +201,26 @@ class Admission:
         self._begun: float | None = None
 
     def granted(self) -> None:
-        """Note that its model is ready for it."""
+        """Record that the model is ready for the request."""
         self._begun = self._log.now()
         self._log.forget(self)
 
     def leave(self) -> None:
-        """Note that it gives up."""
+        """Record that the request gives up."""
         self._log.forget(self)
 
     def take(self) -> tuple[float, float]:
-        """Return when it asked and when it was granted; now, for its further requests."""
+        """Return when it was made and when it was granted; now for both on every further call."""
         now = self._log.now()
         begun, self._begun = self._begun, None
         return (now, now) if begun is None else (self.asked, begun)
 
 
 class RunningRequest:
-    """A request that is answered now, on the thread that takes its events.
+    """A request that is being answered, updated on the thread that reads its events.
 
-    end: why it ends, if nothing else comes. gaps: takes the seconds between its pieces of text.
-    lock: is held while it changes, and by who reads its record.
+    Attributes:
+        end: Why it ends, unless something else is recorded.
     """
 
     def __init__(
@@ -223,8 +230,14 @@ class RunningRequest:
         lock: threading.Lock,
         now: Callable[[], float],
     ) -> None:
+        """Begin the request.
+
+        Args:
+            gaps: Collects the seconds between its pieces of text.
+            lock: Held while it changes, and by those that read its record.
+        """
         self.key = begun.model, begun.engine
-        self.end: RequestEnd = "cancelled"  # what leaving it early is
+        self.end: RequestEnd = "cancelled"  # the reason if the caller stops early
         self._begun = begun
         self._tokens = TokenCounts()
         self._gaps = gaps
@@ -235,13 +248,13 @@ class RunningRequest:
         self._last: float | None = None
 
     def record(self) -> RequestRecord:
-        """Return the request as it stands; the tokens it has written are a guess until its end."""
+        """Return the request so far; the number of generated tokens is a guess until the end."""
         tokens = self._tokens
         tokens = tokens if tokens.generated else replace(tokens, generated=self._pieces)
         return replace(self._begun, first=self._first, last=self._last, tokens=tokens)
 
     def take(self, event: Event) -> None:
-        """Note what an event says of the request."""
+        """Update the request from an event."""
         if isinstance(event, TextDelta | ReasoningDelta | ToolCallDelta | ToolCall):
             self._piece()
         elif isinstance(event, PromptReady):
@@ -264,7 +277,7 @@ class RunningRequest:
             )
 
     def have_read(self, tokens: int) -> None:
-        """Note the tokens of texts of which nothing was to be written, and that all went well."""
+        """Record the tokens of a request that generates no text, and that it succeeded."""
         self.end = "stop"
         self._tell(TokenCounts(prompt=tokens))
 

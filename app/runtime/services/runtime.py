@@ -1,4 +1,4 @@
-"""The models that are loaded in engines, and leases of them to those who answer."""
+"""The models that are loaded in engines, and leases on them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MEMORY = "memory"
-"""The room of all engines whose models lie in this computer's memory."""
+"""The room of all engines whose models are in this computer's memory."""
 
 
 @dataclass(frozen=True)
 class HeldModel:
-    """A model that an engine has ready."""
+    """A model that an engine has loaded."""
 
     entry: ModelEntry
     load_options: LoadOptions
@@ -41,21 +41,25 @@ class HeldModel:
 
 
 class Runtime:
-    """Owns the engines and leases their models. May be used from any thread.
+    """Owns the engines and leases their models. Safe from any thread.
 
-    Whoever answers, measures or compares takes a `lease` and works with that alone: it is on one
-    model in one engine, which stays loaded until the lease is closed. A lease waits on its own
-    thread for its turn in the queue of `app.runtime.services.queue`; with the turn come the right
-    to load (who finds the room empty has it alone until the model is ready) and then a place beside
-    others, as many as `LoadedModel.answers_at_once` and `EngineLoader.at_once` say. So
-    `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called by
-    one thread while nobody else is at work in that room, `Engine.chat` by each lease on its own
-    thread. What is unloaded (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
-    `look_up`, `held`, `status` and `idle_s` take no turn: they look at what is there just then.
+    To answer, measure or compare, take a `lease` and use only that: it is on one model in one
+    engine, which stays loaded until the lease is closed. A lease waits on its own thread for its
+    turn in the queue of `app.runtime.services.queue`. If it finds the room empty, it has the room
+    alone and can load the model; once the model is ready, it shares it with as many others as
+    `LoadedModel.answers_at_once` and `EngineLoader.at_once` allow.
 
-    Engines whose models lie in this computer's memory hold one between them; a model on another
-    server takes none, and answers beside it. queue: to be joined before a lease is
-    asked for. clock: in seconds, for what is idle. requests: notes each answer of each lease.
+    So `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called
+    by one thread while nobody else is working in that room, and `Engine.chat` by each lease on its
+    own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
+    `look_up`, `held`, `status` and `idle_s` take no turn: they look at the state of the moment.
+
+    Engines whose models are in this computer's memory hold one model between them; a model on
+    another server needs none of it, and answers at the same time.
+
+    Attributes:
+        queue: Join it before asking for a lease, to keep a place.
+        requests: Records every answer of every lease.
     """
 
     def __init__(
@@ -63,6 +67,11 @@ class Runtime:
         engines: Mapping[EngineName, EngineLoader],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Create the runtime; nothing is loaded.
+
+        Args:
+            clock: A monotonic clock in seconds, for idle times.
+        """
         self._engines = engines
         self._clock = clock
         self.requests = RequestLog()
@@ -75,17 +84,17 @@ class Runtime:
         self._by_person: set[EngineName] = set()
 
     def held(self, engine: EngineName) -> ModelEntry | None:
-        """Return the model that an engine has ready, whether it answers now or not."""
+        """Return the model that an engine has loaded, whether or not it is answering."""
         held = self._held.get(engine)
         return held.entry if held else None
 
     def held_options(self, entry: ModelEntry) -> LoadOptions | None:
-        """Return what a model was loaded with, None where it is not loaded."""
+        """Return the options that a model was loaded with; None if it is not loaded."""
         held = self._held.get(entry.engine)
         return held.load_options if held is not None and held.entry == entry else None
 
     def in_the_way(self, entry: ModelEntry) -> ModelEntry | None:
-        """Return the model that would have to leave for this one, and that a person has used."""
+        """Return the model that this one would replace, if a person has used that model."""
         for name, held in list(self._held.items()):
             same_room = self._engines[name].local and self._engines[entry.engine].local
             if held.entry != entry and (same_room or name == entry.engine):
@@ -93,30 +102,30 @@ class Runtime:
         return None
 
     def models(self) -> tuple[HeldModel, ...]:
-        """List the models that engines have ready."""
+        """List the loaded models."""
         return tuple(self._held.values())
 
     def status(self, engine: EngineName) -> EngineStatus:
-        """Return what an engine is doing; one that holds no model and loads none is stopped."""
+        """Return what an engine is doing; one with no model loaded or loading is stopped."""
         opened = self._opened.get(engine)
         return opened.status() if opened else EngineStatus()
 
     def cache_used(self, engine: EngineName) -> float | None:
-        """Return how full an engine's KV cache is, see `Engine.cache_used`."""
+        """Return how full an engine's KV cache is; see `Engine.cache_used`."""
         opened = self._opened.get(engine)
         return opened.cache_used() if opened else None
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken | None = None
     ) -> FitReport:
-        """Tell whether a model would fit this computer now; nothing is loaded, no turn is taken.
+        """Return whether a model would fit this computer now, without loading it or taking a turn.
 
-        Raises EngineError, or Cancelled.
+        Raises EngineError and Cancelled.
         """
         return self._loads(entry).judge(entry, load_options, cancel or CancelToken())
 
     def context_of(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
-        """Tell the context that a model would be loaded with, see `EngineLoader.context`."""
+        """Return the context that a model would be loaded with; see `EngineLoader.context`."""
         loads = self._engines.get(entry.engine)
         return loads.context(entry, load_options) if loads else None
 
@@ -131,11 +140,18 @@ class Runtime:
         alone: bool = False,
         for_client: bool = False,
     ) -> Lease:
-        """Lease a model, loaded if need be; at once if it is ready and has room.
+        """Lease a model; load it if necessary. Returns at once if it is ready and has a free place.
 
-        turn: one that was joined before; it is left when the lease is closed, or not given.
-        alone: nobody else may be at work beside it. for_client: it is for another program.
-        Raises EngineError, or Cancelled. Memory is judged after the present model has left.
+        Whether the model fits is judged after the present model has been unloaded.
+
+        Args:
+            turn: A place that was taken before; left when the lease closes or cannot be given.
+            alone: Nobody else can work in the room at the same time.
+            for_client: The lease is for another program.
+
+        Raises:
+            EngineError: The model cannot be loaded.
+            Cancelled: `cancel` was called.
         """
         turn = turn or self.queue.join()
         admission = self.requests.admission(entry, turn.joined)
@@ -156,9 +172,13 @@ class Runtime:
     def spare(
         self, entry: ModelEntry, load_options: LoadOptions, cancel: CancelToken
     ) -> Lease | None:
-        """Lease a model in its turn if it is loaded with these options; never loads it.
+        """Lease a model in its turn if it is loaded with these options; never load it.
 
-        Raises Cancelled.
+        Returns:
+            The lease; None if the model is not loaded like this.
+
+        Raises:
+            Cancelled: `cancel` was called.
         """
         turn = self.queue.join()
         admission = self.requests.admission(entry, turn.joined)
@@ -179,18 +199,25 @@ class Runtime:
     def measure_for(
         self, entry: ModelEntry, load_options: LoadOptions, request: ChatRequest
     ) -> Measured | None:
-        """Measure a request; None where the model is not loaded with these options.
+        """Measure a request; None if the model is not loaded with these options.
 
-        Raises EngineError, if the model's chat template refuses the messages.
+        Raises EngineError if the model's chat template refuses the messages.
         """
         return self.look_up(entry, load_options, lambda it: it.measure(request, CancelToken()))
 
     def look_up(
         self, entry: ModelEntry, load_options: LoadOptions, look: Callable[[Engine], T]
     ) -> T | None:
-        """Ask a loaded model for what needs no turn; None where it is not loaded with these.
+        """Ask a loaded model for something that needs no turn.
 
-        look: calls what an engine lets others call during an answer. Raises EngineError.
+        Args:
+            look: Calls methods that an engine allows during an answer.
+
+        Returns:
+            The result of `look`; None if the model is not loaded with these options.
+
+        Raises:
+            EngineError: `look` failed.
         """
         if not self._holds(entry, self._loads(entry).relevant(entry, load_options)):
             return None
@@ -200,43 +227,44 @@ class Runtime:
             return None  # it has just been unloaded
 
     def idle_s(self, engine: EngineName) -> float:
-        """Return the seconds since an engine last worked; 0 where it does, or holds nothing."""
+        """Return the seconds since an engine last worked; 0 if it is working or holds no model."""
         if engine not in self._held or self.queue.in_use(engine):
             return 0.0
         return self._clock() - self._used[engine]
 
     def stop_idle(self, engine: EngineName, after_s: float) -> bool:
-        """Unload an engine that has not answered for so many seconds; returns whether it was.
+        """Unload an engine that has not answered for so many seconds; never wait for a busy one.
 
-        One that is at work is not waited for.
+        Returns:
+            Whether it was unloaded.
         """
         if engine not in self._held or self.idle_s(engine) < after_s:
             return False
         with self._alone(engine):
-            # What was asked for meanwhile has been answered, and has started the time anew.
+            # Requests made in the meantime have been answered and have reset the idle time.
             if engine not in self._held or self._clock() - self._used[engine] < after_s:
                 return False
             self._close(engine)
             return True
 
     def stop_idle_of_clients(self, after_s: float) -> None:
-        """Unload what only other programs have used, and not for so many seconds."""
+        """Unload models that only other programs have used, after so many idle seconds."""
         for name in [it for it in self._held if it not in self._by_person]:
             self.stop_idle(name, after_s)
 
     def stop(self, engine: EngineName) -> None:
-        """Unload an engine, after all who have asked for it before."""
+        """Unload an engine, after all requests already in the queue."""
         with self._alone(engine):
             if engine in self._opened:
                 self._close(engine)
 
     def unload(self) -> None:
-        """Unload all of them, each after those who have asked for it before."""
+        """Unload all engines, each after the requests already in its queue."""
         for name in self._engines:
             self.stop(name)
 
     def leave(self) -> None:
-        """Unload all of them as Hearth ends; a worker may stay for the next one."""
+        """Unload all engines as Hearth ends; a worker can stay for the next Hearth."""
         for name, loads in self._engines.items():
             with self._alone(name):
                 if name in self._opened:
@@ -259,7 +287,7 @@ class Runtime:
     def _lent(
         self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
     ) -> Lease:
-        """Make a lease for one whose turn has come, with the model ready."""
+        """Create the lease for a turn whose model is ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
         if turn.is_alone:
             most = loaded.answers_at_once
@@ -274,14 +302,14 @@ class Runtime:
     def _prepare(
         self, entry: ModelEntry, load_options: LoadOptions, progress: Progress, cancel: CancelToken
     ) -> None:
-        """Load the model, for one who has the engine alone."""
+        """Load the model; called by the turn that has the room alone."""
         name = entry.engine
         loads = self._engines[name]
         if self._holds(entry, load_options):
             try:
                 loads.revive(progress, cancel)
             except BaseException:
-                self._close(name)  # so that the next try begins anew
+                self._close(name)  # so that the next attempt starts from scratch
                 raise
             self._used[name] = self._clock()
             return
@@ -306,7 +334,7 @@ class Runtime:
             yield
 
     def _make_room(self, name: EngineName) -> None:
-        """Unload what holds the memory that this engine needs."""
+        """Unload the models that hold the memory this engine needs."""
         for other, loads in self._engines.items():
             in_memory = loads.local and self._engines[name].local
             if other in self._opened and (other == name or in_memory):

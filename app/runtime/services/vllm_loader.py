@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 
 class WorkerEngine(Engine, Protocol):
-    """An engine in a process of its own, which can end by itself."""
+    """An engine in its own process, which can end by itself."""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Start it again if it has ended. Raises EngineError or Cancelled."""
+        """Start the process again if it has ended. Raises EngineError and Cancelled."""
         ...
 
     def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
-        """Change the LoRA adapters of what is loaded; returns whether that was possible.
+        """Change the LoRA adapters of the loaded model; return whether that was possible.
 
-        wanted: as in `share`, empty for what nobody shares.
+        Args:
+            wanted: See `share`; "" for a worker that is not shared.
         """
         ...
 
@@ -44,29 +45,39 @@ class WorkerEngine(Engine, Protocol):
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        """Use what another Hearth has started for the same, or start it. Raises as `load`."""
+        """Use a worker that another Hearth has started for the same key, or start one.
+
+        Raises as `load` does.
+
+        Args:
+            wanted: The key that identifies the worker.
+            name: The model's name.
+            plan: Computes the plan if a worker has to be started.
+        """
         ...
 
     def leave(self, stays_s: float) -> None:
-        """Close it, and have what was shared stay so many seconds for others."""
+        """Close it; a shared worker stays for others for so many seconds."""
         ...
 
     def settle(self) -> None:
-        """Wait until the memory of the last worker is free again."""
+        """Wait until the memory of the last worker is free."""
         ...
 
     @property
     def well(self) -> bool:
-        """Whether its process is there and says so."""
+        """Whether its process is running and reports no fault."""
         ...
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """How a worker is shared with other Hearths of this computer; by default it is not.
+    """How a worker is shared with other Hearths on this computer; by default it is not.
 
-    wanted: whether it is, asked at each load. stays_s: how long it stays when this one ends.
-    end_unused: ends those that nobody uses.
+    Attributes:
+        wanted: Returns whether to share it; called at each load.
+        stays_s: Returns how many seconds it stays when this Hearth ends.
+        end_unused: Ends shared workers that nobody uses.
     """
 
     wanted: Callable[[], bool] = lambda: False
@@ -75,13 +86,7 @@ class Sharing:
 
 
 class VllmLoader:
-    """Loads checkpoints into vLLM.
-
-    make: the engine, called once and only when it is needed. look: at the computer now.
-
-    installed: which build of vLLM is here, None for none. advised: tokens to draft ahead, as the
-    catalogue knows it of a model.
-    """
+    """Loads checkpoints into vLLM."""
 
     local = True
     at_once: int | None = None
@@ -94,6 +99,15 @@ class VllmLoader:
         advised: Callable[[ModelEntry], int | None] = lambda _: None,
         sharing: Sharing | None = None,
     ) -> None:
+        """Create the loader.
+
+        Args:
+            make: Creates the engine; called once, when it is first needed.
+            installed: Returns the installed build of vLLM; None for none.
+            look: Detects the hardware.
+            advised: Returns the number of draft tokens that the catalogue advises for a model.
+            sharing: How the worker is shared.
+        """
         self._make = make
         self._installed = installed
         self._look = look
@@ -140,7 +154,7 @@ class VllmLoader:
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
-        """Judge the fit in the build that is here; without one, in that for cards."""
+        """Judge the fit for the installed build; if there is none, for the build for cards."""
         from app.runtime.services.prepared_vllm_load import judged
 
         return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
@@ -151,10 +165,14 @@ class VllmLoader:
         try:
             return self.judge(entry, load_options, CancelToken()).plan.context
         except EngineError:
-            return None  # told when it is loaded
+            return None  # the load reports the error
 
     def relevant(self, entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
-        """Where something drafts for a model, auto is on; where nothing does, it is off."""
+        """Drop the options that have no effect on this model.
+
+        If something drafts for the model, `lookup` is dropped; otherwise MTP is on only with
+        `lookup`.
+        """
         if self._drafts(entry):
             return replace(load_options, lookup=False)
         lookup = load_options.lookup
@@ -166,7 +184,7 @@ class VllmLoader:
         try:
             checkpoint = self._checkpoints.read(entry.path)
         except EngineError:
-            return True  # told when it is loaded
+            return True  # the load reports the error
         return (
             checkpoint.mtp == "embedded"
             or drafter_of(checkpoint, entry, self._checkpoints.read)[0] is not None
@@ -175,13 +193,13 @@ class VllmLoader:
     def adapt(
         self, entry: ModelEntry, before: LoadOptions, after: LoadOptions, cancel: CancelToken
     ) -> bool:
-        """Give a running worker other LoRA adapters, where nothing else is to change."""
+        """Give a running worker other LoRA adapters, if nothing else differs."""
         if replace(before, adapters=after.adapters) != after:
             return False
         return self.engine.adapt(self._wanted(entry, after), after.adapters, cancel)
 
     def _wanted(self, entry: ModelEntry, load_options: LoadOptions) -> str:
-        """Tell what is wanted of a worker; "" where it is not to be shared."""
+        """Return the key of a shared worker; "" if it is not shared."""
         from app.runtime.services.prepared_vllm_load import wanted_of
 
         return wanted_of(entry, load_options) if self._sharing.wanted() else ""

@@ -1,1 +1,1 @@
-"""Values and rules."""
+"""The values and rules of the engines."""

@@ -1,4 +1,4 @@
-"""Advice on which engine suits a computer and why, in the terms in which people compare them: pure.
+"""Advice on which engine suits a computer and why, in criteria people care about: pure.
 
 it = advise(Situation("linux", cards, vllm="installed"))
 print(it.engine, it.sentence)
@@ -14,21 +14,26 @@ from app.models.discover.values.counterparts import Card
 from engines.types import EngineName
 
 System = Literal["linux", "windows", "macos"]
+"""The operating system."""
 
 LEAST_CARD: Final = 15_500_000_000
-"""Bytes of a card of 16 GB, which tells a little less."""
+"""Minimum bytes of a card sold with 16 GB, which reports slightly less."""
 
 LEAST_CAPABILITY: Final = 7.5
+"""Minimum CUDA compute capability for vLLM."""
 LONG: Final = 32_768
-"""From so many tokens a context counts as long."""
+"""Tokens from which a context counts as long."""
 _CLEARLY: Final = 1.1
+"""The ratio of speeds from which one engine is clearly faster."""
 
 
 @dataclass(frozen=True)
 class MeasuredSpeed:
     """One measurement on this computer.
 
-    at_once: answers side by side. tokens_per_s: of all of them together.
+    Attributes:
+        at_once: Answers side by side.
+        tokens_per_s: Tokens a second of all answers together.
     """
 
     engine: EngineName
@@ -41,11 +46,16 @@ class MeasuredSpeed:
 class Situation:
     """The computer and its use, from which `advise` decides.
 
-    cards: NVIDIA's. vllm: whether it is installed or can be. why_not: why it cannot be installed, a
-    sentence. chats_at_once: that have to be answered side by side. profiles: servers that are
-    known. measured: measurements on this computer, of several models perhaps. model: the one that
-    is to answer, as it is named there. context: that is set for it, in tokens; 0 is automatic.
-    loaded: vLLM has it loaded.
+    Attributes:
+        cards: The NVIDIA cards.
+        vllm: Whether vLLM is installed, or can be.
+        why_not: A sentence that says why vLLM cannot be installed.
+        chats_at_once: Chats to answer side by side.
+        profiles: The number of known servers.
+        measured: Measurements on this computer, possibly of several models.
+        model: The name of the model that is to answer, as in `measured`.
+        context: Tokens of context in its settings; 0 for automatic.
+        loaded: vLLM has it loaded.
     """
 
     system: System
@@ -62,7 +72,11 @@ class Situation:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the comparison. measured: on this computer, not reported by others."""
+    """A row of the comparison.
+
+    Attributes:
+        measured: It was measured on this computer, not reported by others.
+    """
 
     topic: str
     llamacpp: str
@@ -74,7 +88,10 @@ class Row:
 class Advice:
     """The engine that suits a computer.
 
-    sentence: why, the most telling reason. reasons: all of them. rows: the comparison, as a table.
+    Attributes:
+        sentence: The most important reason.
+        reasons: All reasons.
+        rows: The comparison as a table.
     """
 
     engine: EngineName
@@ -84,10 +101,10 @@ class Advice:
 
 
 def advise(it: Situation) -> Advice:
-    """Advise vLLM where it can run and does something better here; llama.cpp otherwise.
+    """Advise vLLM where it can run and is better at something; otherwise llama.cpp.
 
-    What was measured here comes first. Then one person is answered by llama.cpp; several at once,
-    or a long context, by vLLM, and by whichever has the model loaded already.
+    Measurements on this computer come first. Without them, llama.cpp suits one user, and vLLM suits
+    several chats at once, a long context, or a model that it has loaded already.
     """
     rows = (*_measured(it.measured), *_COMPARISON)
     if against := _against(it):
@@ -116,7 +133,7 @@ def advise(it: Situation) -> Advice:
 
 
 def _against(it: Situation) -> tuple[str, ...]:
-    """Say why vLLM does not suit; empty if nothing speaks against it."""
+    """Return why vLLM does not suit; empty if nothing speaks against it."""
     found = []
     if it.system == "macos":
         found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
@@ -135,9 +152,10 @@ def _against(it: Situation) -> tuple[str, ...]:
 
 
 def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
-    """Return the engine that is clearly faster for so many chats, if measurements here show it.
+    """Return the engine that measurements here show to be clearly faster for so many chats.
 
-    Those of the model itself count; where it was not measured on both, those of all others do.
+    Only measurements of the model itself count; if it was not measured on both engines, those of
+    all other models do.
     """
     several = it.chats_at_once > 1
     ratios = _ratios([m for m in it.measured if (m.at_once > 1) is several])
@@ -159,7 +177,7 @@ def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
 
 
 def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
-    """Return how many times as fast as llama.cpp vLLM is, for each model measured on both."""
+    """Return vLLM's speed divided by llama.cpp's, for each model measured on both."""
     speeds = {(m.engine, m.model, m.at_once): m.tokens_per_s for m in measured}
     return [
         (model, speed / other)
@@ -169,7 +187,7 @@ def _ratios(measured: Sequence[MeasuredSpeed]) -> list[tuple[str, float]]:
 
 
 def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
-    """Make one row for each model and number of answers at once; servers are left out."""
+    """Return a row for each model and number of answers at once, without servers."""
     speeds = {(m.model, m.at_once, m.engine): m.tokens_per_s for m in measured}
     keys = dict.fromkeys((model, at_once) for model, at_once, it in speeds if it != "remote")
 

@@ -1,4 +1,4 @@
-"""The installation of an engine as values: what it takes, how far it is, whether it is possible."""
+"""The installation of an engine as values: its price, its progress, and whether it is possible."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ __all__ = [
 ]  # fmt: skip
 
 Phase = Literal["look", "download", "install", "kernels", "try", "switch"]
+"""The phases of an installation, in order."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """The download, disk space and time that an installation takes.
+    """The download, the disk space and the time that an installation takes.
 
-    download_bytes: what still has to come. disk_bytes: the most that it fills while it is made;
-    kept_bytes of them stay. minutes: a rough guess.
+    Attributes:
+        download_bytes: Bytes that are still to be downloaded.
+        disk_bytes: Maximum disk space during the installation.
+        kept_bytes: Disk space after it.
+        minutes: A rough guess.
     """
 
     download_bytes: int
@@ -42,8 +46,9 @@ class Price:
 class Check:
     """The result of checking whether an engine can be installed.
 
-    price: None where no file of the lock suits this computer. linux: the distribution of WSL2 that
-    it would be installed in, "" for this computer itself.
+    Attributes:
+        price: None if no file of the lock suits this computer.
+        linux: The WSL2 distribution that it would be installed in; "" for this computer itself.
     """
 
     findings: tuple[Finding, ...]
@@ -52,13 +57,18 @@ class Check:
 
     @property
     def hindrance(self) -> Finding | None:
-        """The first finding that forbids the installation."""
+        """The first finding that forbids the installation; None if nothing does."""
         return hindered(self.findings)
 
 
 @dataclass(frozen=True)
 class Step:
-    """An installation's progress: its phase, the share of that (0 to 1), and words for people."""
+    """The progress of an installation.
+
+    Attributes:
+        share: The done part of the phase, 0 to 1.
+        words: A description for people.
+    """
 
     phase: Phase
     share: float
@@ -69,10 +79,13 @@ class Step:
 class InstallState:
     """The versions of an engine: installed, previous and on offer.
 
-    version, previous: None where there is none. offered: what `install` would install. outdated:
-    that is not what is in use, be it of the same version with other files.
-    unfinished_bytes: what an installation that did not end has left to go on with. kept_bytes: what
-    the installed versions take of the disk.
+    Attributes:
+        version: The installed version; None for none.
+        previous: The version to roll back to; None for none.
+        offered: The version that `install` would install.
+        unfinished_bytes: Bytes of an unfinished installation that the next one continues.
+        kept_bytes: Disk space of the installed versions.
+        outdated: The version on offer is not the one in use, or has other files.
     """
 
     version: str | None
@@ -88,8 +101,12 @@ class InstallState:
 class Device:
     """A graphics card, or another device that llama.cpp can compute on.
 
-    name: as settings have it. why: a sentence, if refused.
-    total_bytes, free_bytes: 0 where it does not say. usual: used where the settings name none.
+    Attributes:
+        name: Its name in the settings.
+        total_bytes: Its memory; 0 if unknown.
+        free_bytes: Its free memory; 0 if unknown.
+        why: A sentence if it was refused.
+        usual: It is used if the settings name no device.
     """
 
     name: str
@@ -103,12 +120,18 @@ class Device:
 
 @dataclass(frozen=True)
 class WorkerState:
-    """The state of vLLM's worker. words, share: how far its start is.
+    """The state of vLLM's worker.
 
-    memory_bytes: what its processes hold of this computer's memory; memory_once: what they share is
-    counted once in that, and not for each of them. idle_s: seconds since its last answer;
-    stops_after_s: when it is ended for that, 0 never. log: its last lines. others: it is another
-    Hearth's, or a command has left it, and so many processes use it; None for this one's own.
+    Attributes:
+        words: What its start is doing.
+        share: The progress of its start, 0 to 1.
+        memory_bytes: This computer's memory that its processes hold.
+        memory_once: Memory shared by its processes is counted once in that, not once per process.
+        idle_s: Seconds since its last answer.
+        stops_after_s: Idle seconds after which it is stopped; 0 for never.
+        log: The last lines of its log.
+        others: The number of processes that use it if it is another Hearth's or was left by a
+            command; None for this Hearth's own worker.
     """
 
     state: Literal["stopped", "loading", "ready"]
@@ -125,10 +148,12 @@ class WorkerState:
 
 @dataclass(frozen=True)
 class StayingWorker:
-    """A worker of vLLM's that a command has left for the next one, or that another Hearth uses.
+    """A vLLM worker that a command has left for the next one, or that another Hearth uses.
 
-    process: its first one's number. users: processes that use it. left_s: seconds after which it
-    ends by itself, None while somebody uses it.
+    Attributes:
+        process: The id of its first process.
+        users: The number of processes that use it.
+        left_s: Seconds until it ends by itself; None while it is in use.
     """
 
     model: str

@@ -1,6 +1,6 @@
-"""Records of requests to the engines, and the totals over them. Pure.
+"""Records of requests to the engines, and totals over them. Pure.
 
-Times are seconds on a clock that only goes forward, counts are tokens.
+Times are seconds on a monotonic clock; counts are tokens.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from app.servers.values import short_name
 from engines.types import EngineName, FinishReason
 
 RequestEnd = FinishReason | Literal["error"]
-"""Why a request ended; "error" where its engine failed."""
+"""Why a request ended; "error" if its engine failed."""
 
 SPAN_S: Final = 600.0
-"""Seconds that the curves of the activity reach back."""
+"""The span in seconds that the activity charts cover."""
 
 Operation = Literal["chat", "text_completion", "embeddings", "rerank"]
-"""What was asked for, as OpenTelemetry calls it: an answer in a chat, text that goes on with a
-prompt, vectors of texts; "rerank" is not among its words."""
+"""The kind of request in OpenTelemetry's terms; "rerank" is our own.
+
+“chat” is an answer in a chat, “text_completion” continues a prompt, “embeddings” turns texts into
+vectors.
+"""
 
 LATENCIES: Final = (
     0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 120.0, 240.0,
@@ -40,13 +43,15 @@ PER_TOKEN: Final = (
 LENGTHS: Final = tuple(
     float(digit * 10**power) for power in range(6) for digit in (1, 2, 5) if digit * 10**power < 3e5
 )
-"""The upper bounds of the histograms' buckets are vLLM's (`vllm/v1/metrics/loggers.py`), so that
-panels made for it read the same here."""
+"""The upper bounds of histogram buckets are vLLM's (`vllm/v1/metrics/loggers.py`).
+
+So dashboards made for vLLM read the same here.
+"""
 
 
 @dataclass(frozen=True)
 class SampledAs:
-    """What a request asked of the sampler, as far as traces tell it."""
+    """The sampler settings of a request that traces include."""
 
     temperature: float
     top_p: float
@@ -57,9 +62,13 @@ class SampledAs:
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Tokens of requests. cached: of the prompts, those that needed no reading.
+    """Token counts of requests.
 
-    reasoning: of the generated ones. drafted, accepted: of multi-token prediction.
+    Attributes:
+        cached: Prompt tokens that were in the KV cache already.
+        reasoning: Generated tokens that are reasoning.
+        drafted: Draft tokens of multi-token prediction.
+        accepted: Draft tokens that were accepted.
     """
 
     prompt: int = 0
@@ -79,14 +88,20 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class RequestRecord:
-    """A request to an engine as it stands, or as it ended.
+    """A request to an engine, running or ended.
 
-    model: the name by which clients ask for it, never a path. asked: when it joined the queue, by
-    the clock of all times here; asked_at: the same in seconds since 1970. begun: when the model was
-    ready for it. sampled: None where nothing was to be written. first, last: its first and its last
-    piece of text or of a call. ended, end: when and why it ended, None while it runs. tokens: what
-    is generated is counted by pieces until it ends. error: the code of the engine's error that
-    ended it, or the class of another one.
+    Attributes:
+        model: The name by which clients ask for the model, never a path.
+        asked_at: When it joined the queue, in seconds since 1970.
+        asked: The same on the monotonic clock, like all times below.
+        begun: When the model was ready for it.
+        sampled: None for a request that generates no text.
+        first: When its first piece of text or of a tool call came.
+        last: When its last piece came.
+        ended: When it ended; None while it is running.
+        end: Why it ended; None while it is running.
+        tokens: Generated tokens are counted by pieces until it ends.
+        error: The code of the engine's error that ended it, or the class of another error.
     """
 
     model: str
@@ -106,7 +121,11 @@ class RequestRecord:
 
 @dataclass(frozen=True)
 class WaitingRequest:
-    """A request that waits for its turn, or for its model. asked: since when."""
+    """A request that waits for its turn or its model.
+
+    Attributes:
+        asked: Since when.
+    """
 
     model: str
     engine: EngineName
@@ -114,7 +133,11 @@ class WaitingRequest:
 
 
 class Histogram:
-    """Counts values by the buckets that they fall into. bounds: their upper limits, inclusive."""
+    """Counts of values by bucket.
+
+    Attributes:
+        bounds: The upper limits of the buckets, inclusive.
+    """
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = tuple(bounds)
@@ -126,7 +149,7 @@ class Histogram:
         self.sum += value
 
     def cumulated(self) -> Iterator[tuple[float, int]]:
-        """Yield each upper limit with the number of values up to it; the last is infinite."""
+        """Yield each upper limit with the number of values up to it; the last limit is infinite."""
         so_far = 0
         for bound, count in zip((*self.bounds, float("inf")), self.counts, strict=True):
             so_far += count
@@ -137,7 +160,8 @@ class Histogram:
 class Totals:
     """The sums over all ended requests to a model.
 
-    gaps: seconds between pieces of text, also of requests that run.
+    Attributes:
+        gaps: Seconds between pieces of text, including running requests.
     """
 
     tokens: TokenCounts = TokenCounts()
@@ -155,7 +179,7 @@ class Totals:
     answers: Histogram = field(default_factory=lambda: Histogram(LENGTHS))
 
     def add(self, it: RequestRecord) -> None:
-        """Add a request that has ended."""
+        """Add a request that has ended. Raises ValueError if it has not."""
         if it.ended is None or it.end is None:
             raise ValueError("it has not ended")
         self.tokens += it.tokens
@@ -176,7 +200,7 @@ class Totals:
 
 
 def public_name(entry: ModelEntry) -> str:
-    """Return the name by which clients ask for a model; of a path, its last part."""
+    """Return the name by which clients ask for a model; for a path, its last part."""
     if entry.on_server:
         return entry.id.removesuffix(entry.served) + short_name(entry.served)
     return short_name(entry.id)

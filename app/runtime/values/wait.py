@@ -1,4 +1,4 @@
-"""The reasons for which an answer waits for an engine."""
+"""The reasons why an answer waits for an engine."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Wait:
-    """The reason for which something has to wait.
+    """Why something has to wait.
 
-    queue: `count` others are before it. full: `model` gives `count` answers at a time. model: it
-    needs the place of `model`, which is answering. loading: of `model`. alone: `model` is measured.
+    Attributes:
+        reason: "queue": `count` others are before it. "full": `model` gives at most `count` answers
+            at a time. "model": it needs the place of `model`, which is answering. "loading":
+            `model` is being loaded. "alone": `model` is being measured.
     """
 
     reason: Literal["queue", "full", "model", "loading", "alone"]

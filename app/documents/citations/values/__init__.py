@@ -1,4 +1,4 @@
-"""The quotes of answers, held against the documents that a model was given: pure."""
+"""The quotes in answers, compared with the documents that the model was given: pure."""
 
 from app.documents.citations.values.check import (
     CheckedAnswer,

@@ -1,10 +1,10 @@
-"""Holds the quotes of an answer against the files that it was told.
+"""Compares the quotes in an answer with the files that the model was given.
 
-A quote is found only where its very words stand, and only if they stand whole: “4 May” does not
-stand in “14 May”, “refundable” not in “non-refundable”, “5” not in “5 %”. Words from two places are
-no quote, such as those of two rows of a table, two slides or two messages. In a file of Markdown,
-hidden marks do not count, because the answer is checked as it is read. Where the answer names a
-place, the words have to stand there.
+A quote is found only if its exact words are there as whole words: “4 May” is not found in “14 May”,
+nor “refundable” in “non-refundable”, nor “5” in “5 %”. Words from two places, such as two rows of a
+table, two slides or two messages, are not a quote. In a Markdown file hidden marks are ignored,
+because the answer is checked as it is displayed. If the answer names a place, the words have to be
+at that place.
 """
 
 from __future__ import annotations
@@ -25,25 +25,29 @@ from app.documents.values.documents import AttachedFile, Document, LocationKind,
 Verdict = Literal["found", "place_unchecked", "elsewhere", "not_found"]
 """The verdict on a quote.
 
-found: Its words stand in the files, at the place that the answer names.
-place_unchecked: Its words stand in the files; nobody can tell whether at the place that is named.
-elsewhere: Its words stand in the files, but not at the place that is named.
+found: Its words are in the files, at the place that the answer names, if any.
+place_unchecked: Its words are in the files, but the place that is named cannot be checked.
+elsewhere: Its words are in the files, but not at the place that is named.
+not_found: Its words are not in the files.
 """
 
 _BEST: Final[tuple[Verdict, ...]] = ("found", "place_unchecked", "elsewhere", "not_found")
 _ONE_TEXT: Final = {LocationKind.PAGE, LocationKind.HEADING}
-"""Places over whose borders a sentence may go on; slides and messages are each for themselves."""
+"""Places whose borders a sentence can cross; slides and messages are separate texts."""
 _MOST_FINDS: Final = 2_000
-"""Places in a file at which the words of one quote are looked at."""
+"""Maximum number of occurrences of one quote that are examined in a file."""
 
 
 @dataclass(frozen=True)
 class Citation:
     """A quote in an answer, with its verdict.
 
-    start, end: Characters of the answer as it is read, with the quotation marks.
-    name, document: The file that it was found in, and its hash.
-    spans: The places there; more than one where the quote goes over a page.
+    Attributes:
+        start: Its first character in the answer as displayed, including the quotation mark.
+        end: The character after its last, including the quotation mark.
+        name: The file that it was found in.
+        document: The SHA-256 of that file.
+        spans: Where it was found; more than one if the quote crosses a page break.
     """
 
     quote: str
@@ -56,15 +60,16 @@ class Citation:
 
 
 CopyState = Literal["here", "missing", "changed"]
-"""The state of the kept copy of a file. changed: its bytes are not those that were read."""
+"""The state of the stored copy of a file. changed: its bytes differ from those that were read."""
 
 
 @dataclass(frozen=True)
 class CheckedAnswer:
     """The quotes of an answer with their verdicts.
 
-    copies: The state of the copy of each file in which a quote was found, by its hash.
-    gone: The names of files whose text is not kept any more; the others were searched.
+    Attributes:
+        copies: The state of the copy of each file in which a quote was found, by SHA-256.
+        gone: Names of files whose text is no longer stored; only the others were searched.
     """
 
     citations: tuple[Citation, ...]
@@ -76,7 +81,7 @@ class CheckedAnswer:
 
 
 class CitationCheck:
-    """Checks quotes against files; each file is prepared once."""
+    """Checks quotes against files; prepares each file once."""
 
     def __init__(self, files: Sequence[AttachedFile]) -> None:
         self._files = [_File(it) for it in files]
@@ -87,14 +92,14 @@ class CitationCheck:
         }
 
     def check(self, answer: str) -> tuple[Citation, ...]:
-        """Check the quotes of an answer, in their order."""
+        """Check the quotes in an answer, in order."""
         quotes = quotes_in(answer)
         around = Surroundings(answer, quotes, self._known)
         checked = (self._checked(answer, it, around) for it in quotes)
         return tuple(it for it in checked if it is not None)
 
     def find(self, words: str) -> tuple[Citation, ...]:
-        """Look for words by themselves, and return where each file has them first."""
+        """Search for words, and return the first occurrence in each file."""
         found = []
         for it in self._files:
             start, end = next(it.source.find(words), (0, 0))
@@ -136,9 +141,9 @@ class CitationCheck:
         return best
 
     def _named(self, text: str) -> set[str] | None:
-        """Return the files that a text names, also absent ones; None where it names none."""
+        """Return the file names in a text, including unknown files; None if there are none."""
         found: set[str] = set()
-        for name, pattern in self._names.items():  # the longest first, which may have others in it
+        for name, pattern in self._names.items():  # the longest first, as it can contain others
             text, count = pattern.subn(" ", text)
             if count:
                 found.add(name.casefold())
@@ -147,7 +152,7 @@ class CitationCheck:
 
 
 class _File:
-    """A file, prepared for the search."""
+    """A file that is prepared for searching on first use."""
 
     def __init__(self, file: AttachedFile) -> None:
         self.name = file.name
@@ -171,12 +176,12 @@ _VERDICTS: Final[Mapping[str, Verdict]] = {
 
 
 def _names_of(files: Sequence[AttachedFile]) -> set[str]:
-    """Return the names of files, and of the files that are attached to them."""
+    """Return the names of the files and of their attachments."""
     places = (section.place for file in files for section in file.document.sections)
     return {file.name for file in files} | {place.attached[0] for place in places} - {""}
 
 
 def _called(name: str) -> set[str]:
-    """Return the names of a file: its path, and that without the folders before it."""
+    """Return the names of a file: its path, and its last part."""
     name = name.casefold()
     return {name, name.rpartition("/")[2]}

@@ -1,4 +1,4 @@
-"""The words around a quote that may name its place: its sentence, its table row, its heading."""
+"""The words around a quote that can name its place: its sentence, table row or heading."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.documents.citations.values.places import (
 from app.documents.citations.values.quotes import Quote
 
 _NAMED_WITHIN: Final = 160
-"""Characters beside a quote in which its place is named."""
+"""Characters before and after a quote in which its place can be named."""
 _FAR: Final = 400
 _MOST_BLOCKS: Final = 12
-"""Paragraphs above a quote that may lead to it from their heading."""
+"""Maximum number of paragraphs between a quote and a heading or introduction above it."""
 _HEADING_WORDS: Final = 14
 _LONGEST_ROW: Final = 2000
 _MOST_CELLS: Final = 12
@@ -32,7 +32,10 @@ _REMEMBERED: Final = 1000
 _SENTENCE_END: Final = re.compile(
     r"(?:(?:(?<=\w{5})|(?<!\w))\.|[!?…])[\"”“’»«)\]]*\s+(?=[\"“„»«(\[]*[A-ZÄÖÜ])|[。\uff01\uff1f]|\n"
 )
-"""A short word before a full stop is an abbreviation more often than an end, as in “see p. A4”."""
+"""The end of a sentence.
+
+A short word before a full stop is usually an abbreviation, as in “see p. A4”.
+"""
 _ENDS_SENTENCE: Final = re.compile(r"[.!?。\uff01\uff1f]\W*\Z")
 _LIST_MARKS: Final = " \t\n-*\u2022>"
 _OPENING: Final = re.compile('[“„«「『\u2039"]')
@@ -58,7 +61,7 @@ _NAMES_SOURCE: Final = re.compile(
     re.IGNORECASE,
 )
 _MOST_WORDS_OF_SOURCE: Final = 6
-"""Words in a sentence behind a quote that says where it stands, but for the place."""
+"""Maximum number of other words in a sentence after a quote that names its place."""
 _PLACE_HEADER: Final = re.compile(
     rf"\W*(?P<label>{LABEL})\W*(?:(?i:no\.?|nr\.?|number|nummer)\W*)?"
 )
@@ -68,12 +71,16 @@ _TITLE_HEADER: Final = re.compile(
 
 
 class Surroundings:
-    """The words around the quotes of an answer.
-
-    quotes: All its quotes, in their order.
-    """
+    """The words around the quotes of an answer."""
 
     def __init__(self, answer: str, quotes: list[Quote], known: Known) -> None:
+        """Prepare the search.
+
+        Args:
+            answer: The answer as displayed.
+            quotes: All its quotes, in order.
+            known: The headings and numbers of the documents.
+        """
         self._answer = answer
         self._known = known
         self._mentions = lru_cache(_REMEMBERED)(lambda text: mentions(text, known))
@@ -82,14 +89,14 @@ class Surroundings:
         self._ends = [it.start for it in borders]
 
     def beside(self, quote: Quote) -> tuple[str, str]:
-        """Return the words before and behind a quote that belong to its sentence."""
+        """Return the words before and after a quote that belong to its sentence."""
         answer = self._answer
         begin = self._begin(quote)
         at = bisect.bisect_left(self._ends, quote.end)
         end = self._ends[at] if at < len(self._ends) else len(answer)
         before = answer[max(begin, quote.start - _NAMED_WITHIN) : quote.start]
         if begin and quote.start - begin <= _NAMED_WITHIN and (own := _BRACKETS.match(before)):
-            before = before[own.end() :]  # they belong to the quote before
+            before = before[own.end() :]  # these brackets belong to the previous quote
         behind = answer[quote.end : min(quote.end + _NAMED_WITHIN, end)]
         return _same_sentence_before(before), _same_sentence_behind(
             behind, is_block=quote.is_block, is_last=end == len(answer)
@@ -98,8 +105,8 @@ class Surroundings:
     def places_of(self, quote: Quote) -> list[Mention]:
         """Return the places that an answer names for a quote.
 
-        Those behind it count first, if they follow it at once, then those before it. Where its
-        sentence has none, its row does, then the sentence before, or the heading above.
+        Places that directly follow the quote count first, then those before it. If its sentence
+        names none, the table row counts, then the previous sentence, then the heading above.
         """
         before, behind = self.beside(quote)
         if row := self._row(quote):
@@ -113,7 +120,7 @@ class Surroundings:
         )
 
     def _begin(self, quote: Quote) -> int:
-        """Return where the quote before ends."""
+        """Return where the previous quote ends."""
         at = bisect.bisect_right(self._begins, quote.start) - 1
         return self._begins[at] if at >= 0 else 0
 
@@ -131,7 +138,7 @@ class Surroundings:
         return [*(it for it in ahead if it.label not in labels), *following]
 
     def _sentence_before(self, quote: Quote, before: str) -> list[Mention]:
-        """Return the places in the rest of the paragraph, up to the quote before."""
+        """Return the last place named earlier in the paragraph, back to the previous quote."""
         answer = self._answer
         quoted = self._begin(quote)
         paragraph = answer.rfind("\n\n", 0, quote.start) + 1
@@ -172,7 +179,7 @@ class Surroundings:
             end = start
 
     def _row(self, quote: Quote) -> list[Mention]:
-        """Return the places in the row of a table and in the heading of the quote's column."""
+        """Return the places in the quote's table row and in its column's header."""
         answer = self._answer
         start = answer.rfind("\n", max(0, quote.start - _LONGEST_ROW), quote.start) + 1
         start = max(start, quote.start - _LONGEST_ROW)
@@ -199,7 +206,7 @@ class Surroundings:
             return found
         label = _PLACE_HEADER.fullmatch(heading)
         if IS_NUMBER_OF.match(heading.strip()):
-            return []  # the rows of the answer are counted
+            return []  # the answer only numbers its own rows
         if label and (found := self._mentions(f"{label['label']} {cell.strip()}")):
             return found
         if _TITLE_HEADER.fullmatch(heading) and len(cell.strip()) > 1:
@@ -209,7 +216,7 @@ class Surroundings:
         return []
 
     def _is_title(self, quote: Quote) -> bool:
-        """Tell whether a quote is the name of a heading, by which a place is called."""
+        """Return whether a quote is a heading that names a place."""
         if len(quote.words) > _MOST_TITLE or quote.is_block:
             return False
         before = self._answer[max(0, quote.start - 40) : quote.start]
@@ -236,9 +243,11 @@ def _same_sentence_before(text: str) -> str:
 
 
 def _same_sentence_behind(text: str, *, is_block: bool = False, is_last: bool = False) -> str:
-    """Return the text behind a quote that belongs to its sentence, or only names its place.
+    """Return the part of the text after a quote that belongs to its sentence or names its place.
 
-    is_last: No other quote follows.
+    Args:
+        is_block: The quote is a block quote.
+        is_last: No other quote follows.
     """
     end = _SENTENCE_END.search(text)
     if end is None:

@@ -1,9 +1,9 @@
 """The normal form of a text, in which quotes are compared.
 
-It leaves out differences that do not count in a quote: kinds of white space, hyphens at the ends of
-lines, shapes of quotation marks, ligatures, composed characters, and the two ways to write a power
-(10² and 10^2). Scripts without spaces have no white space in it, because it only tells where a line
-ended. A tab stands between two cells of a table, however the cells are set apart.
+It removes differences that do not matter in a quote: kinds of white space, hyphens at line ends,
+shapes of quotation marks, ligatures, combining characters, and the two ways to write a power (10²
+and 10^2). In scripts without spaces white space is removed, because it only shows where a line
+ended. A tab separates two cells of a table, whatever separated them before.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Final
 from app.search.folding import UNSPACED
 
 BREAK: Final = "\x01"
-"""Stands for a hyphen at the end of a line, which may belong to the word or not."""
+"""A hyphen at the end of a line, which can be part of the word or not."""
 HIDDEN: Final = "\x03"
 ADDRESS: Final = "\x04"
-"""Stand for characters that Markdown hides: marks of emphasis, and addresses of links."""
+"""Placeholders for characters that Markdown hides: marks of emphasis, and link addresses."""
 INDEX: Final = "\x05"
-"""Stands before a lowered number, as in H₂O."""
+"""A mark before a subscript number, as in H₂O."""
 CELL: Final = "\t"
-"""Stands between two cells of a row."""
+"""A mark between two cells of a row."""
 
 _WIDE_SIGNS: Final = (
     "\u3001-\u3020\u3030-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
@@ -45,7 +45,7 @@ _MARKS: Final = {
     "\ufb04": "ffl",
     "\ufb05": "st",
     "\ufb06": "st",
-    "\u017ft": "st",  # PDFium writes the ligature like this
+    "\u017ft": "st",  # PDFium returns the ligature like this
 }
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿ\u2212", "0123456789+-()n-")
 _LOWERED: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₍₎\u2212", "0123456789+-()-")
@@ -72,7 +72,7 @@ _SPECIAL_UNSPACED: Final = _special(_ONE_SPACE)
 
 
 def special(text: str) -> re.Pattern[str]:
-    """Return what matches the parts of a text that its normal form writes otherwise."""
+    """Return a pattern for the parts of a text that differ in its normal form."""
     return _SPECIAL_UNSPACED if _IS_WIDE.search(text) else _SPECIAL
 
 
@@ -82,12 +82,12 @@ def normalised(text: str) -> str:
 
 
 def replaced(found: re.Match[str]) -> str:
-    """Return the normal form of a part that `special` has found."""
+    """Return the normal form of a match of `special`."""
     return _WRITTEN[found.lastgroup or ""](found)
 
 
 def _space(found: re.Match[str]) -> str:
-    """Return what stands for white space: nothing beside a letter of a script without spaces."""
+    """Return the normal form of white space: none next to a letter of a script without spaces."""
     if CELL in found[0] and "\n" not in found[0]:
         return CELL
     before, behind = (
@@ -100,7 +100,11 @@ def _space(found: re.Match[str]) -> str:
 
 
 def _beside(text: str, at: int, step: int) -> str:
-    """Return the nearest character that is not hidden, or "" at an end of the text."""
+    """Return the nearest character that is not hidden; "" at an end of the text.
+
+    Args:
+        step: 1 to search forwards, -1 to search backwards.
+    """
     for _ in range(_MOST_HIDDEN):
         if not 0 <= at < len(text):
             return ""
@@ -112,7 +116,7 @@ def _beside(text: str, at: int, step: int) -> str:
 
 _WRITTEN: Final[dict[str, Callable[[re.Match[str]], str]]] = {
     "hyphen": lambda _found: BREAK,
-    "range": lambda _found: "-",  # between figures, which would be another number without it
+    "range": lambda _found: "-",  # between digits, which would form another number without it
     "cell": lambda _found: CELL,
     "space": _space,
     "mark": lambda found: _MARKS[found[0]],
@@ -123,17 +127,17 @@ _WRITTEN: Final[dict[str, Callable[[re.Match[str]], str]]] = {
 
 
 def is_unspaced(character: str) -> bool:
-    """Tell whether a character is a letter of a script that sets no spaces between words."""
+    """Return whether a character is a letter of a script without spaces between words."""
     return bool(_IS_UNSPACED.match(character))
 
 
 def is_numeral(character: str) -> bool:
-    """Tell whether a character is a digit or a Chinese numeral."""
+    """Return whether a character is a digit or a Chinese numeral."""
     return bool(character) and (character.isdigit() or character in _NUMERALS)
 
 
 def seen(text: str) -> str:
-    """Leave out the signs that stand for hidden characters."""
+    """Remove the placeholders of hidden characters."""
     return text.replace(HIDDEN, "").replace(ADDRESS, "")
 
 
@@ -149,7 +153,7 @@ QUOTED_LINE: Final = re.compile(r"^[ \t]*>[> \t]*", re.MULTILINE)
 
 
 def hide_markup(text: str) -> str:
-    """Replace each character that Markdown hides by a sign for it."""
+    """Replace each character that Markdown hides by a placeholder."""
     hidden: list[tuple[int, int]] = []
     at = 0
     for block in (*_FENCED.finditer(text), None):
@@ -166,12 +170,12 @@ def hide_markup(text: str) -> str:
 
 
 def hide_quoted(text: str) -> str:
-    """Replace the marks of quoted lines by signs for hidden characters."""
+    """Replace the marks of quoted lines by placeholders."""
     return QUOTED_LINE.sub(lambda found: HIDDEN * len(found[0]), text)
 
 
 def _hidden_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where Markdown hides characters; emphasis and links end with a paragraph."""
+    """Yield the spans that Markdown hides; emphasis and links end with the paragraph."""
     opened: dict[str, tuple[int, int]] = {}
     for found in _MARKUP.finditer(text, start, end):
         place = found.span()
@@ -193,7 +197,7 @@ def _hidden_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _emphasis(
     text: str, run: str, place: tuple[int, int], opened: dict[str, tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    """Return where a run of marks and the run that it closes stand, or note that it may open."""
+    """Return the spans of a run of marks and of the run it closes, or record that it can open."""
     before, behind = text[place[0] - 1 : place[0]], text[place[1] : place[1] + 1]
     if run in opened and not before.isspace() and not behind.isalnum():
         return opened.pop(run), place

@@ -1,4 +1,4 @@
-"""Reads the numbers before the lines of a document, such as those of clauses and lists."""
+"""Reads the numbers at the beginning of a document's lines, such as those of clauses and lists."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _GOES_ON: Final = re.compile(
     r"|.*[,(§]",
     re.IGNORECASE,
 )
-"""The last word of a line that goes on with a number, which is no number of the next line."""
+"""The last word of a line whose sentence continues with the number on the next line."""
 _ENDS: Final = tuple('.:;!?)]”“"»|—。\uff1b\uff1a\uff09」』')
 _SHORT_LINE: Final = 45
-"""Characters of a line that ends a paragraph; a longer one without a full stop may go on."""
+"""Maximum characters of a line that ends a paragraph without a full stop."""
 _LONGEST_TITLE: Final = 90
 _MOST_DEEP: Final = 12
 _MOST_SKIPPED: Final = 5
@@ -62,15 +62,16 @@ _NEXT: Final = {
     "I": {"II", "III", "IV"},
     "一": set("二三四"),
 }
-"""The numbers that may follow the first one of a list, of which a few may be missing."""
+"""The numbers that can follow the first one of a list; a few can be missing."""
 
 
 @dataclass(frozen=True)
 class NumberPart:
-    """A part of the number under which a text stands.
+    """One part of the number that a text stands under.
 
-    label: The name of the label before it, "" for a bare number.
-    begins: It is the first part of a number, to which the next ones belong.
+    Attributes:
+        label: The name of the label before it; "" for a bare number.
+        begins: It is the first part of a number, and the next parts belong to it.
     """
 
     value: str
@@ -80,12 +81,15 @@ class NumberPart:
 
 @dataclass(frozen=True)
 class Mark:
-    """The steps under which text stands from `start` on.
+    """The number that the text from `start` on stands under.
 
-    end: The end of its line.
-    is_sure: Text that follows stands under these steps for certain. It may not where a heading
-    without a number came, or where a list has numbers like those of the clauses around it.
-    following: Matches the next number where it stands within a line; None if it cannot be told.
+    Attributes:
+        start: Where the line begins.
+        end: Where the line ends.
+        steps: The parts of the number, from the outermost.
+        is_sure: The text that follows certainly stands under it. It is uncertain after a heading
+            without a number, or in a list numbered like the clauses around it.
+        following: Matches the next number within a line; None if that cannot be recognised.
     """
 
     start: int
@@ -99,9 +103,10 @@ class Mark:
 class Line:
     """A line of a document.
 
-    before: The line above it, "" where a paragraph begins with this line.
-    title: The words of a heading, if the line is known to be one.
-    starts_anew: Numbers begin anew here, as with each message.
+    Attributes:
+        before: The line above; "" if this line begins a paragraph.
+        title: The words of the heading, if the line is known to be one.
+        starts_anew: The numbering restarts here, as with each message.
     """
 
     start: int
@@ -117,7 +122,13 @@ class Line:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A number on the way down to a place. style: How it is written."""
+    """A number on the path to a place.
+
+    Attributes:
+        group: The group of its label; None without a label.
+        style: How it is written.
+        text: The number as written.
+    """
 
     number: Number
     label: str
@@ -133,7 +144,14 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A line that may begin with a number. style: How it is written, without its value."""
+    """A line that can begin with a number.
+
+    Attributes:
+        style: How the number is written, with its value replaced by the first of its kind.
+        value: The number; "" for numbers with a label or with several parts.
+        words: The rest of the line.
+        begins: The line can begin a paragraph.
+    """
 
     line: Line
     found: re.Match[str]
@@ -146,9 +164,11 @@ class _Candidate:
 class NumberReader:
     """Reads the numbers of lines.
 
-    marks: Where text begins to stand under a number.
-    headings: The headings, with and without numbers.
-    captions: The lines that begin with the number of a table or figure.
+    Attributes:
+        marks: Where a text under a number begins.
+        headings: The headings with and without numbers, and where they begin.
+        captions: The label, number, start and end of each line that begins with the number of a
+            table or figure.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
@@ -186,7 +206,7 @@ class NumberReader:
                 self._mark(line)
 
     def _entry(self, found: _Candidate) -> _Entry | None:
-        """Return the number before a line, or None where it is none."""
+        """Return the number at the beginning of a line; None if it is not one."""
         entry = _entry_of(found, self._entries)
         if entry is None:
             return None
@@ -205,12 +225,12 @@ class NumberReader:
         return entry if _follows(entry, self._entries, skips=not found.line.before) else None
 
     def _push(self, entry: _Entry, words: str) -> None:
-        """Leave the numbers that end where this one begins."""
+        """Close the numbers that end where this one begins, and add it."""
         entries = self._entries
         if entry.group == "annex":
             entries.clear()
         same = [at for at, it in enumerate(entries) if it.style == entry.style]
-        # A table of contents has dots and a page behind a heading.
+        # In a table of contents dots and a page number follow the heading.
         title = words.rstrip("0123456789").rstrip(" .…\t").casefold()
         if entry.is_decimal:
             while entries and not entries[-1].label and not _is_within(entry, entries[-1]):
@@ -231,9 +251,9 @@ class NumberReader:
         entries.append(entry)
 
     def _begun_anew(self, entry: _Entry, first: int, title: str) -> _Entry:
-        """Return the first number of a list that is written as one that is open.
+        """Return the first number of a list that is written like a list still open.
 
-        It may be a list within that one, unless the headings tell that it is not.
+        It can be a nested list, unless the headings show that it is not.
         """
         if title and self._titles.get((entry.style, entry.number)) == title:
             del self._entries[first:]  # a table of contents came before
@@ -251,7 +271,7 @@ class NumberReader:
 
 
 def _candidate(line: Line) -> _Candidate | None:
-    """Return the number that a line seems to begin with; rows of a table have none."""
+    """Return the number that a line seems to begin with; table rows have none."""
     text = line.text
     if len(text) > _LONGEST_LINE or text.count("\t") > 1 or " | " in text:
         return None
@@ -275,7 +295,7 @@ def _candidate(line: Line) -> _Candidate | None:
 
 
 def _class_of(value: str) -> str:
-    """Return the first number of the kind that a number is of."""
+    """Return the first number of the same kind: "1", "一", "i", "I", "a" or "A"."""
     if value.isdecimal():
         return "1"
     if not value.isascii():
@@ -286,7 +306,7 @@ def _class_of(value: str) -> str:
 
 
 def _begin_lists(found: Iterable[_Candidate]) -> set[int]:
-    """Return the ids of the first numbers that others follow, perhaps after a list within."""
+    """Return the ids of the first numbers that others follow, possibly after a nested list."""
     last: dict[str, _Candidate] = {}
     begin: set[int] = set()
     for it in reversed([it for it in found if it.value and it.begins]):
@@ -320,7 +340,7 @@ def _entry_of(candidate: _Candidate, entries: list[_Entry]) -> _Entry | None:
 
 
 def _bare_entry(value: str, style: str, entries: list[_Entry]) -> _Entry:
-    """Return an entry with one number; “i” and “I” may be letters or Roman numerals."""
+    """Return an entry with a single number; “i” and “I” can be letters or Roman numerals."""
     if not (value.isascii() and value.isalpha()):
         return _Entry(number_of(value), "", None, style, value)
     is_letter = False
@@ -337,7 +357,7 @@ def _bare_entry(value: str, style: str, entries: list[_Entry]) -> _Entry:
 
 
 def _order(entry: _Entry) -> int:
-    """Return which in its list an entry with one number is."""
+    """Return the position in its list of an entry with a single number, from 1."""
     value = entry.number[-1]
     if value.isdecimal():
         return int(value)
@@ -347,7 +367,11 @@ def _order(entry: _Entry) -> int:
 
 
 def _follows(entry: _Entry, entries: list[_Entry], *, skips: bool = False) -> bool:
-    """Tell whether a number comes after one that is open. skips: A few may be missing."""
+    """Return whether a number comes next after one that is open.
+
+    Args:
+        skips: A few numbers can be missing in between.
+    """
     if not entry.is_decimal:
         most = _MOST_SKIPPED if skips else 1
         return any(
@@ -366,13 +390,13 @@ def _follows(entry: _Entry, entries: list[_Entry], *, skips: bool = False) -> bo
 
 
 def _is_within(entry: _Entry, other: _Entry) -> bool:
-    """Tell whether a number is a part of another one, as 4.2 of 4."""
+    """Return whether a number is part of another one, as 4.2 is of 4."""
     length = len(other.number)
     return length < len(entry.number) and entry.number[:length] == other.number
 
 
 def _next_within_line(entry: _Entry) -> re.Pattern[str] | None:
-    """Match the number that comes next, where it stands behind a sentence."""
+    """Return a pattern for the next number after a sentence within a line; None if unknown."""
     last = entry.number[-1]
     if not last.isdecimal() and len(last) > 1:
         return None
@@ -387,7 +411,7 @@ def _next_within_line(entry: _Entry) -> re.Pattern[str] | None:
 
 
 def _steps(entries: list[_Entry]) -> Iterator[NumberPart]:
-    """Yield the parts of the number of the last entry, from the outermost."""
+    """Yield the parts of the last entry's number, from the outermost."""
     chain: list[str] = []
     container = False
     for entry in entries:
@@ -407,7 +431,7 @@ def _steps(entries: list[_Entry]) -> Iterator[NumberPart]:
 
 
 def chains_of(steps: Iterable[NumberPart]) -> Iterator[tuple[str, Number]]:
-    """Yield the numbers of which steps consist, each with its label."""
+    """Yield the numbers that the parts form, each with its label."""
     chain: list[str] = []
     label = ""
     for step in steps:

@@ -1,4 +1,4 @@
-"""The words and numbers by which places of a document are called, in English, German and others."""
+"""The labels and numbers that name places of a document, in English, German and other languages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Group = Literal["page", "main", "annex", "item", "caption", "fine"]
 
 page: Places that Hearth counts itself: pages, slides, sheets, messages.
 main: Divisions of a text, such as clauses and sections.
-annex: Parts behind the main text, which count on their own.
+annex: Parts after the main text, with a numbering of their own.
 item: Parts of a division, such as paragraphs and points.
 caption: Tables and figures.
 fine: Lines, rows, cells and notes, whose numbers the read text does not have.
@@ -56,9 +56,9 @@ _LABELS: Final[tuple[tuple[Group, str, str], ...]] = (
 )  # fmt: skip
 
 LABEL: Final = "(?i:" + "|".join("|".join(it.split()) for _, _, it in _LABELS) + ")"
-"""Matches every label; it wants a border before it."""
+"""Matches every label; to be used after a word border."""
 TO_NUMBER: Final = r"(?:\s*(?:(?i:no\.|nr\.|numbere?d?|nummer)|[#:]))?(?:\s+|(?=[\d(])|(?<=\W))"
-"""What stands between a label and its number."""
+"""Matches the text between a label and its number."""
 _OF_LABEL: Final = tuple(
     (re.compile("|".join(words.split()), re.IGNORECASE), group, name)
     for group, name, words in _LABELS
@@ -73,7 +73,7 @@ COUNTERS: Final[dict[str, tuple[Group, str]]] = {
     **dict.fromkeys("页頁", ("page", "page")),
     **dict.fromkeys("行列", ("fine", "row")),
 }
-"""Labels that stand behind the number, as in 第4条."""
+"""Labels that come after the number, as in 第4条."""
 
 HAN: Final = "零\u3007一二三四五六七八九十百"
 NUMBER: Final = (
@@ -82,7 +82,7 @@ NUMBER: Final = (
     rf"[a-z](?![^\W_])|[{HAN}]{{1,5}})"
     r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*+"
 )
-"""Matches a number as places have it: 4.2(b), IV, B, B4."""
+"""Matches the number of a place: 4.2(b), IV, B, B4."""
 
 _PARTS: Final = re.compile(rf"[{HAN}]+|\d+|[A-Za-z]+")
 _ROMAN: Final = re.compile(r"(?:C{0,3}(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))")
@@ -91,16 +91,16 @@ _HAN_DIGITS: Final = {it: at for at, it in enumerate("零一二三四五六七�
 _HAN_TENS: Final = {"十": 10, "百": 100}
 
 Number = tuple[str, ...]
-"""The parts of a number, as ("4", "2", "b"); Roman and Chinese numerals are figures."""
+"""The parts of a number, as ("4", "2", "b"); Roman and Chinese numerals become digits."""
 
 
 def label_of(words: str) -> tuple[Group, str]:
-    """Return the group and the name of a label that `LABEL` has matched."""
+    """Return the group and the name of a label matched by `LABEL`."""
     return next((group, name) for pattern, group, name in _OF_LABEL if pattern.fullmatch(words))
 
 
 def number_of(text: str) -> Number:
-    """Read a number that `NUMBER` has matched."""
+    """Read a number matched by `NUMBER`."""
     parts = [it[0] for it in _PARTS.finditer(text)]
     return tuple(_part(it) for it in parts)
 

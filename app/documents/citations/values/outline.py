@@ -1,4 +1,4 @@
-"""The headings and numbers of a document, and which of them a part of its text stands under."""
+"""The headings and numbers of a document, and which of them a part of its text is under."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.documents.citations.values.numbering import Group, Number
 from app.documents.values.documents import Document, DocumentKind, LocationKind
 
 Answer = Literal["yes", "no", "unknown"]
-"""Whether a text stands at a place. unknown: The read text does not tell."""
+"""Whether a text is at a place. unknown: The text that was read does not show it."""
 
 _LINE: Final = re.compile(r"[^\n]+")
 _ENDS: Final = (".", ":", ";", "!", "?", ",", "。")
@@ -22,7 +22,7 @@ _LONE_LINE: Final = re.compile(r"^[^\n]{3,90}$", re.MULTILINE)
 _NUMBER_BEFORE: Final = re.compile(r"[ \t#*_\d.§()]*")
 _MOST_POSITIONS: Final = 100
 _FAR: Final = 20_000
-"""Characters behind a heading within which lines are looked at."""
+"""Characters after a heading within which lines are examined."""
 _APART: Final = {LocationKind.SLIDE, LocationKind.SHEET, LocationKind.MESSAGE}
 """Places that have headings and numbers of their own."""
 _ANNEXES: Final = {"annex", "schedule"}
@@ -77,7 +77,7 @@ class Numbering:
             before = found[0].rstrip()
 
     def _places(self) -> dict[int, str]:
-        """Return the titles of the places of a document, by where they begin."""
+        """Return the titles of the document's places by the positions where they begin."""
         return {
             self._document.start_of(it.place.number): it.place.title
             for it in self._document.sections
@@ -94,9 +94,10 @@ class Numbering:
         *,
         in_annex: bool = False,
     ) -> Answer:
-        """Tell whether a text stands under a number, such as clause 4.2.
+        """Return whether a text is under a number, such as clause 4.2.
 
-        in_annex: An annex is named as well, so a number within it is meant.
+        Args:
+            in_annex: An annex is named too, so a number within it is meant.
         """
         if group == "caption":
             is_there = any(
@@ -115,15 +116,15 @@ class Numbering:
         return "yes" if "yes" in answers else "unknown" if "unknown" in answers else "no"
 
     def has_number(self, number: Number) -> bool:
-        """Tell whether a number of the document is written without a label."""
+        """Return whether the document has this number without a label."""
         return ("", number) in self._chains
 
     def has_title(self, title: str) -> bool:
-        """Tell whether there is a heading with these words."""
+        """Return whether there is a heading with these words."""
         return bool(self._positions(title))
 
     def stands_under_title(self, title: str, start: int, end: int) -> Answer:
-        """Tell whether a text stands under a heading."""
+        """Return whether a text is under a heading."""
         positions = self._positions(title)
         if bisect.bisect_left(positions, start) < bisect.bisect_left(positions, end):
             return "yes"
@@ -133,7 +134,7 @@ class Numbering:
         return self._goes_on(positions[at], start, end)
 
     def _goes_on(self, heading: int, start: int, end: int) -> Answer:
-        """Tell whether the text under a heading goes on up to another text."""
+        """Return whether the text under a heading extends to another position."""
         place = next(self._document.spans(heading, heading + 1), None)
         if place and place.place.kind in _APART:
             ours = {it.place.number for it in self._document.spans(start, end)}
@@ -169,12 +170,12 @@ class Numbering:
         matches = any(chain[: len(number)] == number for chain in fitting)
         if not matches and (group == "item" or not mark.is_sure):
             matches = any(_has_within(chain, number) for chain in fitting)
-            # “Point 3” may also be the third division.
+            # “Point 3” can also mean the third division.
             is_sure = is_sure and (label in {"paragraph", "letter"} or not self._begins(number))
         if matches:
             return "yes" if is_sure else "unknown"
         if any(chain == number[: len(chain)] for chain in fitting):
-            return "unknown"  # the rest of the number may stand within a line
+            return "unknown"  # the rest of the number can be within a line
         if is_behind and group != "annex" and not fitting:
             return "unknown"
         return "no" if self._is_elsewhere(group, label, number, fitting) else "unknown"
@@ -182,7 +183,7 @@ class Numbering:
     def _is_elsewhere(
         self, group: Group, label: str, number: Number, fitting: list[Number]
     ) -> bool:
-        """Tell whether a number is another one than those that a text stands under."""
+        """Return whether a number differs from those that a text is under."""
         if self._has(group, label, number):
             return True
         if group == "item" or not fitting:
@@ -192,7 +193,7 @@ class Numbering:
         return label in self._labels or is_of_sequence
 
     def _has(self, group: Group, label: str, number: Number) -> bool:
-        """Tell whether a number stands in the document."""
+        """Return whether the document has a number."""
         if group == "item" and label != "step" and number in self._within:
             return True
         return any(
@@ -203,9 +204,9 @@ class Numbering:
         return any((name, number) in self._chains for name in self._labels)
 
     def _marks_in(self, start: int, end: int) -> Iterator[tuple[Mark, tuple[NumberPart, ...]]]:
-        """Yield the mark that a text stands under and those within it, each with its steps.
+        """Yield the mark that a text is under and the marks within it, each with its steps.
 
-        The last step of the first one ends where the next number stands within a line.
+        The first mark's last step is dropped if the next number came within a line before the text.
         """
         first = bisect.bisect_right(self._starts, start) - 1
         if first >= 0:
@@ -216,7 +217,7 @@ class Numbering:
             yield mark, mark.steps
 
     def _end_within_lines(self, at: int) -> int:
-        """Return where a mark's next number stands within a line, or the end of the text."""
+        """Return where a mark's next number is within a line, or beyond the end of the text."""
         mark = self._marks[at]
         end = self._starts[at + 1] if at + 1 < len(self._starts) else len(self._text)
         found = mark.following.search(self._text, mark.start, end) if mark.following else None
@@ -227,13 +228,13 @@ class Numbering:
         return self._marks[at] if at >= 0 else None
 
     def _positions(self, title: str) -> list[int]:
-        """Return where a heading with these words begins, also a line that has no more than it."""
+        """Return where a heading with these words begins, or a line with only these words."""
         folded = _folded(title)
         return self._titles.get(folded) or self._lone_lines.get(folded, [])
 
     @cached_property
     def _lone_lines(self) -> dict[str, list[int]]:
-        """Short lines by their words, with where they begin."""
+        """The positions of short lines, by their words."""
         found: dict[str, list[int]] = {}
         for line in _LONE_LINE.finditer(self._text):
             positions = found.setdefault(_folded(line[0]), [])
@@ -242,7 +243,7 @@ class Numbering:
         return found
 
     def _has_lone_line(self, start: int, end: int) -> bool:
-        """Tell whether a line between two places looks like a heading."""
+        """Return whether a line between two positions looks like a heading."""
         if end - start > _FAR:
             return True
         lines = self._text[start:end].split("\n")[1:-1]
@@ -266,7 +267,7 @@ def _has_within(chain: Number, number: Number) -> bool:
 
 
 def _is_alike(group: Group, label: str, name: str) -> bool:
-    """Tell whether a label of an answer may call what a document calls by another one."""
+    """Return whether an answer's label can mean what the document labels `name`."""
     if group == "annex":
         return name in _ANNEXES
     if label in {"chapter", "part", "step"}:

@@ -1,4 +1,4 @@
-"""The places that an answer names beside a quote, and whether the quote stands there."""
+"""The places that an answer names next to a quote, and whether the quote is there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_AMOUNT: Final = (
     r"weeks?|months?|years?|hours?|minutes?|seconds?|times|per|tage?n?|wochen?|monaten?|jahren?|"
     r"stunden?|minuten?|uhr|kg|km|cm|mm|m²|gb|mb)\b))"
 )
-"""A number before these is an amount and no place."""
+"""Rejects a number that is an amount and not a place."""
 _WORDS: Final = {
     word: str(number)
     for number, words in enumerate(
@@ -76,7 +76,7 @@ _IS_TERM: Final = re.compile(
     r"term|condition|provision|covenant|stipulation|Bestimmung|Regelung|Bedingung|Vorschrift",
     re.IGNORECASE,
 )
-"""“The first condition” is one of those that an answer counts itself."""
+"""Labels such as “the first condition”, which an answer can count itself."""
 
 _VAGUE: Final = re.compile(
     r"\b(?:(?:at|near|towards?)\s+the\s+(?:very\s+)?(?:end|beginning|start|top|bottom|foot|close)"
@@ -133,7 +133,7 @@ _TITLES: Final = re.compile(
     rf"(?P<plain>{_CAPITALISED})"
 )
 _SURE_TITLE: Final = re.compile(rf"{_UNDER}|{_NOUN}")
-"""Without it, as in “the clause: …”, a quote need not be a heading."""
+"""Without this, as in “the clause: …”, a quote is not necessarily a heading."""
 _KNOWN_QUOTED: Final = re.compile(
     rf"\b(?i:in|from|see|aus|im|siehe)\s+(?:(?i:the)\s+)?{_QUOTED_TITLE.format('')}"
 )
@@ -162,17 +162,17 @@ _BARE: Final = re.compile(
     r"(?:\s?\((?:\d{1,2}|[a-z]|[ivx]{1,5})\))*)"
     rf"(?=[\s,;:.)\]–—-]|\Z){_NO_AMOUNT}"
 )
-"""A number alone, as in “(4.2)” or “in 4.2”."""
+"""A number without a label, as in “(4.2)” or “in 4.2”."""
 _LEADS: Final = {
     "(", "[", "in", "under", "see", "per", "unter", "laut", "gemäß", "siehe", "vgl.", "cf.",
 }  # fmt: skip
-"""With these, it is a place also if no document has the number."""
+"""After these, a number is a place even if no document has it."""
 
 _ENDINGS: Final = (
     r"\.(?:pdf|docx?|xlsx?|pptx?|epub|txt|md|markdown|html?|csv|tsv|eml|mbox|odt|rtf)\b"
 )
 FILE_NAME: Final = re.compile(r"[^\s\[\](){}<>“”„«»\"',;:/\\]+" + _ENDINGS, re.IGNORECASE)
-"""Matches the name of a file; a name with spaces is known only if there is such a file."""
+"""Matches a file name; a name with spaces is only recognised if there is such a file."""
 _BEHIND_NAME: Final = re.compile(
     _ENDINGS + r"\s*[:,]\s*(\d{1,6})\s*(?:[)\]]|$)", re.IGNORECASE | re.MULTILINE
 )
@@ -193,7 +193,7 @@ _WITH_PAGES: Final = {
     LocationKind.SHEET,
     LocationKind.MESSAGE,
 }
-"""Places whose own numbers say nothing of sections and chapters."""
+"""Places whose own numbers say nothing about sections and chapters."""
 _WITH_SECTIONS: Final = {LocationKind.HEADING, LocationKind.CHAPTER}
 _COUNTED_BY_US: Final = {LocationKind.HEADING: "section", LocationKind.CHAPTER: "chapter"}
 _IS_COUNT: Final = re.compile(r"-?\d{1,6}")
@@ -203,10 +203,12 @@ _IS_COUNT: Final = re.compile(r"-?\d{1,6}")
 class Mention:
     """A place that an answer names.
 
-    start, end: Characters of the text in which it is named.
-    numbers: The numbers it may have: one, or all of a list or range; none of a title.
-    title: The words of a heading; with `label` "vague", no document can tell the place.
-    is_certain: A mismatch says that the place is wrong; else only that it was not checked.
+    Attributes:
+        start: Its first character in the text that names it.
+        end: The character after its last.
+        numbers: The possible numbers: one, or all of a list or range; empty for a title.
+        title: The words of a heading. If `label` is "vague", no document can show the place.
+        is_certain: On a mismatch the place is wrong; otherwise it only counts as unchecked.
     """
 
     start: int
@@ -219,7 +221,7 @@ class Mention:
 
 
 class Known:
-    """What all documents of a check have of headings and numbers."""
+    """The headings and numbers of all documents of a check."""
 
     def __init__(self, outlines: Callable[[], Sequence[Numbering]]) -> None:
         self._outlines = outlines
@@ -232,7 +234,7 @@ class Known:
 
 
 def mentions(text: str, known: Known) -> list[Mention]:
-    """Return the places that a text names, in their order."""
+    """Return the places that a text names, in order."""
     found = list(_numbered(text))
     taken = [(it.start, it.end) for it in found]
     for more in (_ordinals(text), _titled(text, known), _bare(text, known), _vague(text)):
@@ -255,12 +257,12 @@ def stands_there(
     named: Iterable[Mention], document: Document, outline: Numbering, spans: Sequence[TextSpan],
     start: int, end: int,
 ) -> Answer:  # fmt: skip
-    """Tell whether a find stands at all the places that were named.
+    """Return whether an occurrence is at all the places that were named.
 
     Args:
-        spans: Where the find stands, by its places.
-        start: Its first character in the text of the document.
-        end: The character behind its last.
+        spans: Where the occurrence is, by place.
+        start: Its first character in the document's text.
+        end: The character after its last.
     """
     by_label: dict[str, set[Answer]] = {}
     in_annex = any(it.group == "annex" for it in named)
@@ -298,18 +300,18 @@ def _stands(
         for it in named.numbers
     }
     if answers == {"unknown"} and counted and _COUNTED_BY_US.get(kind) == named.label:
-        return "no"  # the model is told these numbers
+        return "no"  # the model is given these numbers
     return "yes" if "yes" in answers else "unknown" if "unknown" in answers else "no"
 
 
 def _counted(named: Mention, document: Document) -> set[int]:
-    """Return the numbers of a place that may be numbers of pages or sections."""
+    """Return the place's numbers that can be numbers of pages or sections."""
     numbers = {int(it[0]) for it in named.numbers if len(it) == 1 and _IS_COUNT.fullmatch(it[0])}
     return {len(document.sections)} if _LAST in numbers else numbers
 
 
 def _numbered(text: str) -> Iterator[Mention]:
-    """Yield the places with labels, with those that belong together as one."""
+    """Yield the labelled places, with those that belong together joined."""
     last: Mention | None = None
     for it in _labelled(text):
         if last is None:
@@ -339,7 +341,7 @@ def _numbered(text: str) -> Iterator[Mention]:
 
 
 def _below(one: Mention, other: Mention, end: int) -> Mention:
-    """Join two places of which the second is a part of the first, as in “§ 3 Abs. 2”."""
+    """Join two places if the second is part of the first, as in “§ 3 Abs. 2”."""
     (number,) = one.numbers
     parts = other.numbers if other.group == "item" else ((f"{other.label} {other.numbers[0]}",),)
     return replace(one, end=end, numbers=tuple((*number, *it) for it in parts))
@@ -358,7 +360,7 @@ def _labelled(text: str) -> Iterator[Mention]:
             if IS_NUMBER_OF.match(found["label"]) and (
                 found["spelled"] or _NOUN_BEFORE.search(text, 0, found.start())
             ):
-                continue  # of an invoice or a house
+                continue  # the number of an invoice or a house
             if found["spelled"]:
                 numbers: tuple[Number, ...] = ((_WORDS[found["spelled"].casefold()],),)
             elif not _is_number(found["numbers"], group, label, text[found.end() :]):
@@ -372,7 +374,7 @@ def _labelled(text: str) -> Iterator[Mention]:
 
 
 def _is_number(number: str, group: Group, label: str, behind: str) -> bool:
-    """Tell whether a letter behind a label is a number, and not a word such as “a” or “I”."""
+    """Return whether a letter after a label is a number, and not a word such as “a” or “I”."""
     if any(it.isdigit() for it in number) or number.startswith("("):
         return True
     if number.islower():
@@ -388,11 +390,11 @@ _NOUN_BEFORE: Final = re.compile(
     r"abs|absatz|art|artikel|satz)\b)[^\W\d_]{3,}\.?\s+\Z"
 )
 _PROSE: Final = re.compile(r"\s+(?![a-zäöü]+s\b)[a-zäöü]")
-"""Follows the words “I” and “a”, while “clause I says” has a number."""
+"""Matches after the words “I” and “a”; but in “clause I says” the “I” is a number."""
 
 
 def _listed(text: str, most: int) -> Iterator[Number]:
-    """Yield the numbers of a list, with those within its ranges, of which each has `most`."""
+    """Yield the numbers of a list, including those within ranges, at most `most` for each range."""
     last: Number | None = None
     for found in _ONE_NUMBER.finditer(text):
         number = number_of(found[2])
@@ -412,7 +414,7 @@ def _between(first: str, last: str, most: int) -> Iterator[str]:
 
 
 def _ordinals(text: str) -> Iterator[Mention]:
-    """Yield places such as “the third clause”; who counts paragraphs cannot be known."""
+    """Yield places such as “the third clause”; ordinals of paragraphs cannot be checked."""
     for found in _NTH.finditer(text):
         group, label = label_of(found["label"])
         word = (found["word"] or "").casefold()
@@ -450,7 +452,7 @@ def _titled(text: str, known: Known) -> Iterator[Mention]:
 
 
 def _known_titles(text: str, known: Known) -> Iterator[Mention]:
-    """Yield words that name a heading only if a document has it."""
+    """Yield words that only name a heading if a document has it."""
     for found in _LOOSE_TITLES.finditer(text):
         if title := _longest_known(found["title"], known):
             yield _title(found, title)
@@ -472,14 +474,14 @@ def _title(found: re.Match[str], title: str) -> Mention:
 
 
 def _longest_known(words: str, known: Known) -> str:
-    """Return the longest beginning of some words that is a heading, or ""."""
+    """Return the longest beginning of the words that is a known heading, or ""."""
     parts = words.split()
     beginnings = (" ".join(parts[:count]) for count in range(len(parts), 0, -1))
     return next(filter(known.title, beginnings), "")
 
 
 def _bare(text: str, known: Known) -> Iterator[Mention]:
-    """Yield numbers without a label that look like the numbers of clauses."""
+    """Yield numbers without a label that look like clause numbers."""
     for found in _BARE.finditer(text):
         number = number_of(found["number"])
         is_named = found["lead"].strip().casefold() in _LEADS or not re.search(

@@ -1,4 +1,4 @@
-"""Finds the quotes in an answer, as it is read: between quotation marks, and in block quotes."""
+"""Finds the quotes in an answer as displayed: between quotation marks, and in block quotes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.search.folding import UNSPACED
 
 _LONGEST: Final = 5000
 _INNER: Final = "(?:[^“”„]|“[^“”„]*”|„[^“”„]*[“”])"
-"""The parts of a quote: its words, and quotes within it that have marks of their own."""
+"""The content of a quote: words, and inner quotes with marks of their own."""
 _NO_LETTER_BEFORE: Final = rf"(?<![^\W{UNSPACED}])"
 _NO_LETTER_BEHIND: Final = rf"(?![^\W{UNSPACED}])"
 _QUOTE: Final = re.compile(
@@ -34,50 +34,53 @@ _SINGLE_ENDS: Final = {
     "\u201a": re.compile(rf"(?<=\S)[\u2018’]{_NO_LETTER_BEHIND}|(?P<no>\u201a(?=\w)|\n\n)"),
     "'": re.compile(rf"(?<=\S)'{_NO_LETTER_BEHIND}|(?P<no>{_NO_LETTER_BEFORE}'(?=\S)|\n)"),
 }
-"""Where a quote between single marks may end, and where it has none."""
+"""Where a quote between single marks can end; the group `no` shows that it does not."""
 _POSSESSIVE: Final = re.compile(r"[sxzSXZ][’'] [^\W\d_A-ZÄÖÜ]")
 """Looks like “the tenants’ deposit”, where the mark is an apostrophe."""
 
 _WORDS: Final = re.compile(r"\w+(?:\W+\w+)+")
-"""A single word between quotation marks is a name more often than a quote."""
+"""At least two words: a single word between quotation marks is usually a name."""
 _UNSPACED_LETTER: Final = re.compile(f"[{UNSPACED}]")
 _ALPHABETIC: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _LEAST_LETTERS: Final = 4
 _LEAST_ALPHABETIC: Final = 6
-"""Letters of a quote in a script without spaces, at least; an alphabet needs more of them."""
+"""Minimum letters of a quote in a script without spaces; an alphabet needs more than ideograms."""
 
 _BLOCK: Final = re.compile(r"(?:\A|(?<=\n))[ ]{0,3}>(?:.*\S.*)(?:\n(?![ \t>]*(?:\n|\Z)).*)*")
-"""A paragraph of a block quote: each of its lines may have the mark, as Markdown has it."""
+"""A paragraph of a block quote; Markdown allows the mark on each of its lines."""
 _BEGINS_WITH_MARK: Final = re.compile(r"[\s*_\-•]*[“„«»\"「『\u2039\u203a\u2018\u201a'《〈]")
 _INNER_QUOTES: Final = re.compile(r"“[^“”]*”|„[^“”]*[“”]|\"[^\"\n]*\"|«[^«»]*»")
 _DASH: Final = re.compile(r"\W*[—–~-]")
 _WORD: Final = re.compile(r"\w+")
 _MOST_BESIDE_PLACE: Final = 2
 _MOST_AROUND: Final = 6
-"""Words around quotes in a block quote that introduces them, and is none itself."""
+"""Maximum words around inner quotes in a block quote that only introduces them."""
 _SOURCE: Final = re.compile(
     r"(?:[ \t]{0,9}\n?[ \t]{0,9}[(\[][^()\[\]\n]{1,200}[)\]]\.?"
     r"|(?P<line>[ \t]{0,9}\n)[ \t]{0,9}(?:—|–|--?|~|Source:|Quelle:)[^\n]{1,200}"
     r"|[ \t]{1,9}(?:—|–|--)[ \t][^\n—–]{1,120})\s*\Z"
 )
-"""What names the source of a block quote at its end."""
+"""The source at the end of a block quote."""
 _LABEL: Final = re.compile(r"[ \t]*([^\n:“”\"]{1,60}?(?::[ \t]+|\n))(?=\S)")
-"""What may name the place of a block quote at its beginning."""
+"""The beginning of a block quote that can name its place."""
 _ADVICE: Final = re.compile(
     r"\W*(?:Note|Hint|Tip|Warning|Important|Caution|Summary|Hinweis|Achtung|Tipp|Wichtig|"
     r"Anmerkung|Zusammenfassung)\b\]?\s*(?:[:.!]|\n|$)",
     re.IGNORECASE,
 )
+"""The beginning of a block quote that is advice to the reader."""
 
 
 @dataclass(frozen=True)
 class Quote:
     """A quote in an answer.
 
-    start, end: Characters of the answer, with the quotation marks.
-    words: The words without marks.
-    is_block: It is a paragraph of a block quote.
-    is_doubtful: It is a quote only if its words are found, or if nothing else in its block is one.
+    Attributes:
+        start: Its first character in the answer, including the quotation mark.
+        end: The character after its last, including the quotation mark.
+        words: The words without marks.
+        is_block: It is a paragraph of a block quote.
+        is_doubtful: It only counts as a quote if its words are found.
     """
 
     start: int
@@ -88,7 +91,7 @@ class Quote:
 
 
 def quotes_in(answer: str) -> list[Quote]:
-    """Return the quotes of an answer that are long enough to be checked, in their order."""
+    """Return the quotes in an answer that are long enough to check, in order."""
     found: list[Quote] = []
     at = 0
     for block in _BLOCK.finditer(answer):
@@ -103,9 +106,9 @@ def quotes_in(answer: str) -> list[Quote]:
 
 
 def readings(answer: str, quote: Quote) -> Iterator[Quote]:
-    """Yield a quote as it may be meant.
+    """Yield the possible readings of a quote.
 
-    A block quote may name its place before or behind its words.
+    A block quote can name its place before or after its words.
     """
     yield quote
     if not quote.is_block:
@@ -123,7 +126,7 @@ def readings(answer: str, quote: Quote) -> Iterator[Quote]:
 
 
 def is_long_enough(words: str) -> bool:
-    """Tell whether words are a quote: two words, or some letters of a script without spaces."""
+    """Return whether words can be a quote: two words, or enough letters without spaces."""
     if not _UNSPACED_LETTER.search(words):
         return bool(_WORDS.search(words))
     letters = sum(map(str.isalnum, words))
@@ -131,12 +134,12 @@ def is_long_enough(words: str) -> bool:
 
 
 def _is_source(words: str) -> bool:
-    """Tell whether a paragraph of a block quote only says where the one before it stands."""
+    """Return whether a paragraph of a block quote only names the source of the one before."""
     return _names_place(words) and (_DASH.match(words) is not None or other_words(words) <= 1)
 
 
 def _names_place(words: str) -> bool:
-    """Tell whether words name a place or a file, and say little else."""
+    """Return whether words name a place or a file and say little else."""
     others = other_words(words)
     return others <= _MOST_BESIDE_PLACE and others < len(_WORD.findall(words))
 
@@ -160,7 +163,7 @@ def _inline(answer: str, start: int, end: int) -> Iterator[Quote]:
 def _single_end(answer: str, mark: str, start: int, end: int) -> tuple[int, bool]:
     """Return where a quote between single marks ends, and whether that is doubtful.
 
-    It is 0 where the mark is an apostrophe.
+    The end is 0 if the mark is an apostrophe.
     """
     unsure: list[int] = []
     for found in _SINGLE_ENDS[mark].finditer(answer, start, min(end, start + _LONGEST)):
@@ -173,7 +176,7 @@ def _single_end(answer: str, mark: str, start: int, end: int) -> tuple[int, bool
 
 
 def _is_introduction(words: str) -> bool:
-    """Tell whether a block quote holds quotes with marks of their own, and little else."""
+    """Return whether a block quote contains quotes with marks of their own, and little else."""
     if _BEGINS_WITH_MARK.match(words):
         return True
     if not _INNER_QUOTES.search(words):

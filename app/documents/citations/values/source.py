@@ -1,4 +1,4 @@
-"""Finds the words of a quote in a document: only where they stand whole."""
+"""Finds the words of a quote in a document, only as whole words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.documents.citations.values.normal import (
 from app.documents.values.documents import Document, DocumentKind
 
 _ALL_HIDDEN: Final = f"(?:{HIDDEN}|{ADDRESS}++){{0,9}}+"
-"""What may lie between two characters; more in a row would let a hostile file slow the search."""
+"""Hidden characters allowed between two others; more would let a hostile file slow the search."""
 
 _SPECIAL: Final = {"-": f"(?:-|{BREAK})", BREAK: f"(?:-|{BREAK})?", "|": f"[|{CELL}]"}
 _MARKS_OF_EMPHASIS: Final = "*_`~"
@@ -36,9 +36,9 @@ _LONG_RUN: Final = re.compile(f"[{_MARKS_OF_EMPHASIS}]{{4}}")
 _EDGE: Final = "\x02"
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f]")
 _ROW: Final = re.compile(r"\S[ ]*(?:\t| \| )|^[ \t]*\|.*\|\s*$")
-"""A line with it is a row of a table; the next line does not continue it."""
+"""Recognises a table row, which the next line does not continue."""
 _BARRED_ROW: Final = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
-"""A row as Markdown writes it."""
+"""A table row in Markdown."""
 _WITH_QUOTED_LINES: Final = {DocumentKind.EMAIL, DocumentKind.TEXT}
 
 _WITHIN_NUMBERS: Final = ".,:/'"
@@ -47,28 +47,28 @@ _COMPARING: Final = "<>\u2264\u2265\u2248\u00b1~"
 _SIGN_BEFORE: Final = re.compile(
     r"(?:[\u2212\u00b1<>\u2264\u2265\u2248]|(?:[=(] |\t ?)[-+~\u2013]) $"
 )
-"""A sign of a number, though there is a space behind it; a dash stands between two words."""
+"""The sign of a number with a space after it; a dash between two words is not one."""
 _GROUP: Final = re.compile(r"\d{3}(?!\d)")
 _GROUP_BEFORE: Final = re.compile(r"(?<!\d)\d{1,3} $")
 _GROUP_END: Final = re.compile(r"(?<!\d)\d{1,3}$")
-"""Figures in groups of three, with spaces between them."""
+"""The digits of a number in groups of three with spaces between them."""
 _FRACTION: Final = re.compile(r"[\u00bc-\u00be\u2150-\u215e]|\d{1,2}[/\u2044]\d")
-"""What makes one number with a whole one before it, as in “1 ½”."""
+"""A fraction that forms one number with a whole number before it, as in “1 ½”."""
 
 _BEFORE_NOTE: Final = re.compile(r"[^\W\d_]{4}$")
-"""A word before the number of a footnote; a unit that has an exponent is shorter."""
+"""A word before a footnote number; a unit with an exponent is shorter."""
 
 _UNITS: Final = "%\u2030\u00b0$\u20ac\u00a3\u00a5\uff05￥\uff04℃℉"
-"""Signs that belong to a number; without them it is another."""
+"""Signs that belong to a number; without them it is a different one."""
 _UNIT: Final = re.compile(
     rf"[{_UNITS}]|(?:[kcmµμnMG]?[mgWVAJNLl]|ml|kWh|MWh|Wh|h|min|s|ms|[kMGT]?Hz|[kKMGT]i?B|B|K|bar|"
     r"[hkM]?Pa|mol|dB|pt|px|dpi|ppm|EUR|USD|CHF|GBP|Uhr|[ap]m|[ap]\.m\.)(?!\w)"
 )
-"""What stands behind a number with white space or without, which says the same."""
+"""A unit after a number; the white space before it does not matter."""
 
 _NEGATIONS: Final = "不未无無非没沒勿弗毋"
 _NEGATED_BEFORE: Final = ("ไม่", "มิ", "分之", "第")
-"""Without them, the words that follow say something else."""
+"""Words that change the meaning of what follows, so a quote cannot leave them out."""
 _HIRAGANA: Final = re.compile("[\u3041-\u3096]")
 _NEGATED_AFTER: Final = ("ない", "なか", "なけ", "なく", "なし", "ませ", "ぬ", "ざる", "ず", "まい")
 _KATAKANA: Final = re.compile("[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]")
@@ -78,9 +78,9 @@ _SMALL_KANA: Final = "ぁぃぅぇぉっゃゅょゎー々"
 
 
 class SearchedText:
-    """A document in its normal form, in which quotes are sought.
+    """A document in its normal form, to search for quotes.
 
-    Places that come out are characters of the document's own text.
+    The results are positions in the document's own text.
     """
 
     def __init__(self, document: Document) -> None:
@@ -91,7 +91,7 @@ class SearchedText:
 
     @cached_property
     def _normal(self) -> tuple[str, list[int], list[int]]:
-        """The normal form, with where its pieces begin there and in the original."""
+        """The normal form, and the positions of its pieces there and in the original."""
         parts: list[str] = []
         ours, theirs = [0], [0]
         length = at = 0
@@ -115,9 +115,9 @@ class SearchedText:
         return "".join(parts), ours, theirs
 
     def _ends_row(self, found: re.Match[str]) -> bool:
-        """Tell whether no quote goes on over this white space.
+        """Return whether no quote can continue across this white space.
 
-        It ends a row of a table, or the lines that a message quotes.
+        It ends a table row, or the lines quoted by a message.
         """
         space = found["space"]
         if not space or "\n" not in space:
@@ -136,12 +136,12 @@ class SearchedText:
 
     @property
     def _between(self) -> str:
-        """What may stand between two characters of a quote that follow each other."""
+        """A pattern for what can be between two consecutive characters of a quote."""
         hides = self._is_markdown or self._has_quoted_lines
         return f"{_ALL_HIDDEN}{BREAK}?" if hides else f"{BREAK}?"
 
     def find(self, quote: str) -> Iterator[tuple[int, int]]:
-        """Yield where a quote stands, as characters of the original text."""
+        """Yield the start and the end of each occurrence of a quote in the original text."""
         normal, ours, theirs = self._normal
         if _CONTROL.search(quote):
             return
@@ -161,7 +161,7 @@ class SearchedText:
 
 
 def _depth(line: str) -> int:
-    """Count the marks before a line that quotes another message."""
+    """Count the quotation marks (>) before a line that quotes another message."""
     marks = QUOTED_LINE.match(line)
     return marks[0].count(">") if marks else 0
 
@@ -172,16 +172,17 @@ def _original(at: int, ours: Sequence[int], theirs: Sequence[int]) -> int:
 
 
 def _pattern(wanted: str, between: str) -> re.Pattern[str]:
-    """Write a pattern for a quote in its normal form."""
+    """Return a pattern for a quote in its normal form."""
     return re.compile(
         between.join(_index(wanted, at) or _character(wanted, at) for at in range(len(wanted)))
     )
 
 
 def _index(wanted: str, at: int) -> str:
-    """Match a part of an index, as H₂O may be quoted as H_2O or H2O; return "" for any other part.
+    """Return a pattern for a part of a subscript, or "" for any other character.
 
-    Behind a digit it would be another number, and file_2 is not file2.
+    H₂O can be quoted as H_2O or H2O. After a digit it would be another number, and file_2 is not
+    file2.
     """
     character, before = wanted[at], wanted[at - 1 : at]
     if character == INDEX:
@@ -194,7 +195,7 @@ def _index(wanted: str, at: int) -> str:
 
 
 def _character(wanted: str, at: int) -> str:
-    """Match a character of a quote; a hyphen also at the end of a line."""
+    """Return a pattern for a character of a quote; a hyphen also matches at the end of a line."""
     character = wanted[at]
     before, behind = wanted[at - 1 : at], wanted[at + 1 : at + 2]
     if character in _SPECIAL:
@@ -204,28 +205,28 @@ def _character(wanted: str, at: int) -> str:
     if _may_be_apart(wanted, at, before):
         return f" ?{re.escape(character)}"
     if character in "\"'" and not before.isdigit() and not (before.isalpha() and behind.isalpha()):
-        return "[\"']"  # a quote within a quote is written with the other marks
+        return "[\"']"  # inner quotes can use the other kind of marks
     if character in _MARKS_OF_EMPHASIS and not _LONG_RUN.search(wanted[max(0, at - 3) : at + 4]):
-        # Its other half may lie outside the quote.
+        # The matching mark can be outside the quote.
         return f"(?:{re.escape(character)}|(?<={HIDDEN}))"
     return re.escape(character)
 
 
 def _white_space(wanted: str, at: int) -> str:
-    """Match white space of a quote, which may also stand between two cells of a row."""
+    """Return a pattern for white space of a quote, which can also be between two cells of a row."""
     character, before = wanted[at], wanted[max(0, at - 4) : at]
     if before[-1:].isdigit() and (
         _FRACTION.match(wanted, at + 1)
         or (_GROUP_END.search(before) and _GROUP.match(wanted, at + 1))
     ):
-        return character  # two cells with figures are not one number
+        return character  # two cells with digits are not one number
     if character == " " and _may_be_apart(wanted, at + 1, before[-1:]):
         return f"[ {CELL}]?"
     return f"[ {CELL}]"
 
 
 def _may_be_apart(wanted: str, at: int, before: str) -> bool:
-    """Tell whether white space before a character says nothing: it follows a number or a sign."""
+    """Return whether white space before a character does not matter, as before a unit."""
     if wanted[at : at + 1].isdigit():
         return bool(before) and (before in _COMPARING or before in "$€£¥￥\uff04")
     if not before.isdigit():
@@ -235,7 +236,7 @@ def _may_be_apart(wanted: str, at: int, before: str) -> bool:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Tell whether no word and no number goes on beyond the ends of a find."""
+    """Return whether no word or number continues beyond the ends of an occurrence."""
     before = seen(text[max(0, start - 20) : start])[-5:].rjust(5, _EDGE)
     after = seen(text[end : end + 20])[:5].ljust(5, _EDGE)
     first, last = text[start], text[end - 1]
@@ -261,7 +262,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 
 def _joins(one: str, other: str) -> bool:
-    """Tell whether two characters belong to one word; scripts without spaces have few such."""
+    """Return whether two characters belong to one word; few do in scripts without spaces."""
     if not (_is_of_word(one) and _is_of_word(other)):
         return False
     if is_numeral(one) and is_numeral(other):
@@ -269,7 +270,7 @@ def _joins(one: str, other: str) -> bool:
     if not (is_unspaced(one) or is_unspaced(other)):
         return True
     return (
-        (is_unspaced(one) and not other.isalnum())  # a mark of its own kind belongs to a letter
+        (is_unspaced(one) and not other.isalnum())  # a combining mark belongs to its letter
         or (bool(_KATAKANA.match(one)) and bool(_KATAKANA.match(other)))
         or one in _LEADING_VOWELS
         or other in _TRAILING_VOWELS
@@ -278,7 +279,7 @@ def _joins(one: str, other: str) -> bool:
 
 
 def _is_turned(before: str, first: str, last: str, after: str) -> bool:
-    """Tell whether a quote leaves out a sign beside it that turns its meaning around."""
+    """Return whether a quote leaves out a neighbouring sign that reverses its meaning."""
     if is_unspaced(first) and (before[-1] in _NEGATIONS or before.endswith(_NEGATED_BEFORE[:2])):
         return True
     if is_numeral(first) and before.endswith(_NEGATED_BEFORE[2:]):
@@ -295,14 +296,14 @@ def _is_of_word(character: str) -> bool:
 
 
 def _linked(one: str, between: str, other: str) -> bool:
-    """Tell whether a sign such as a hyphen makes one word or number of what stands around it."""
+    """Return whether a sign such as a hyphen joins its neighbours into one word or number."""
     if is_unspaced(one) or is_unspaced(other):
         return False
     return between in "-'.@/" and one.isalnum() and other.isalnum()
 
 
 def _is_of_number_before(before: str, first: str) -> bool:
-    """Tell whether a number begins before its first digits, which are the first of a find."""
+    """Return whether a number begins before the first digits of an occurrence."""
     mark, further = before[-1], before[-2]
     if mark in _WITHIN_NUMBERS and (further.isdigit() or (mark in ".," and not further.isalnum())):
         return True
@@ -314,7 +315,7 @@ def _is_of_number_before(before: str, first: str) -> bool:
 
 
 def _is_of_number_after(last: str, after: str) -> bool:
-    """Tell whether a number goes on behind its last digits, which are the last of a find."""
+    """Return whether a number continues after the last digits of an occurrence."""
     mark, further = after[0], after[1]
     if mark in _WITHIN_NUMBERS + "\u2013^" and further.isdigit():
         return True

@@ -1,4 +1,4 @@
-"""One collection in the list: its name, how far it is read, and what can be done with it."""
+"""The card of one collection in the list: its name, its reading progress, and its actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from app.kit.widgets.picture import Picture
 
 
 class CollectionCard(Panel):
-    """asked(action, id): "open", "chat", "pause" or "resume"; a click anywhere opens it."""
+    """The card of one collection; a click anywhere opens it.
+
+    Signals:
+        asked(action, id): The user wants "open", "chat", "pause" or "resume".
+    """
 
     asked = Signal(str, str)
 

@@ -1,4 +1,4 @@
-"""Chips to choose collections with, for a chat or an assistant."""
+"""Chips to choose collections for a chat or an assistant."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from app.kit.widgets.label import Label
 
 
 class CollectionChoice(QWidget):
-    """chosen(tuple of ids): the user has chosen others. name: of the widget.
+    """A row of chips, one per collection.
 
-    Those that are gone stay chosen for whoever brings them back, but are not shown.
+    Collections that no longer exist stay chosen in case they come back, but are not shown.
+
+    Signals:
+        chosen(tuple of ids): The user changed the choice.
     """
 
     chosen = Signal(object)
@@ -35,13 +38,13 @@ class CollectionChoice(QWidget):
 
     @property
     def choice(self) -> tuple[str, ...]:
-        """The ids of those that are chosen."""
+        """The ids of the chosen collections."""
         return self._shown
 
     def show_collections(
         self, collections: Sequence[DocumentCollection], chosen: Collection[str]
     ) -> None:
-        """Show the collections, and which are chosen; a chip that stays keeps the focus."""
+        """Show the collections and the choice; a chip that stays keeps the focus."""
         self._shown = tuple(chosen)
         names = {it.id: it.name for it in collections}
         if names != self._names:

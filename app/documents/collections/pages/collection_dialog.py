@@ -1,4 +1,4 @@
-"""The dialog for a new collection: its name, and the files and folders that are in it."""
+"""The dialogs that create a collection with its files and folders, and that rename one."""
 
 from __future__ import annotations
 
@@ -27,14 +27,20 @@ _MOST_LINES = 8
 
 
 class CollectionDialog(Dialog):
-    """made(name, paths): what the user wants; it stays open until `accept`, or shows a problem.
+    """A dialog for a new collection; it stays open until `accept`, or shows a problem.
 
-    paths: what is in it already.
+    Signals:
+        made(name, paths): The user wants to create the collection.
     """
 
     made = Signal(str, object)
 
     def __init__(self, paths: Sequence[Path] = (), parent: QWidget | None = None) -> None:
+        """Create the dialog.
+
+        Args:
+            paths: The first files and folders.
+        """
         super().__init__("collectionDialog", width=520, parent=parent)
         self.set_title(self.tr("New collection"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -58,7 +64,7 @@ class CollectionDialog(Dialog):
         self._name.setFocus()
 
     def take(self, paths: Sequence[Path]) -> None:
-        """Add files or folders; the first one gives the collection its name, if it has none."""
+        """Add files or folders; the first names the collection unless the user named it."""
         self._paths += [it for it in dict.fromkeys(paths) if it not in self._paths]
         if self._paths and self._name.text() == self._suggested:
             first = self._paths[0]
@@ -153,7 +159,11 @@ class CollectionDialog(Dialog):
 
 
 class RenameDialog(Dialog):
-    """named(str): the user has written another name; it stays open until `accept`."""
+    """A dialog to rename a collection; it stays open until `accept`.
+
+    Signals:
+        named(str): The user entered a new name.
+    """
 
     named = Signal(str)
 

@@ -1,4 +1,4 @@
-"""The list of all collections, and how they are searched."""
+"""The list of all collections, with a card about how they are searched."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ from app.models.library.pages.part_page import PartPage
 
 
 class CollectionList(PartPage):
-    """asked(action, id): as of `CollectionCard`. files(), folder(): a first collection is to be
-    made of some.
+    """The list of all collections.
+
+    Signals:
+        asked(action, id): See `CollectionCard`.
+        files(): The user wants to make the first collection from files.
+        folder(): The user wants to make the first collection from a folder.
     """
 
     asked = Signal(str, str)
@@ -46,7 +50,7 @@ class CollectionList(PartPage):
     def show_collections(
         self, states: Sequence[CollectionState], progress: Mapping[str, IndexProgress]
     ) -> None:
-        """Show the collections; a card that stays keeps the focus that it has."""
+        """Show the collections; a card that stays keeps its focus."""
         for gone in self._cards.keys() - {it.collection.id for it in states}:
             card = self._cards.pop(gone)
             self._list.removeWidget(card)
@@ -67,7 +71,7 @@ class CollectionList(PartPage):
         self._drop.setVisible(shown)
 
     def focus_card(self, collection: str) -> None:
-        """Come back to where a collection was opened from."""
+        """Focus the card that a collection was opened from."""
         if collection in self._cards:
             self._cards[collection].focus()
 

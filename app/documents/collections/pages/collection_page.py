@@ -1,4 +1,4 @@
-"""One collection: its state, a search to try it, and its files."""
+"""The page of one collection: its state, a search to try it, and its files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from app.models.library.pages.part_page import PartPage
 
 _TYPING_MS = 200
 _MANY = 8
-"""Files; of fewer nobody filters any."""
+"""The number of files from which the filter is shown."""
 _MOST_SOURCES = 50
 
 
 class _SearchField(QLineEdit):
-    """Escape clears what is written, before it does what it does in the window."""
+    """A search field in which Escape first clears the text."""
 
     def event(self, event: QEvent) -> bool:
         if event.type() in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self.text():
@@ -55,11 +55,16 @@ class _SearchField(QLineEdit):
 
 
 class CollectionPage(PartPage):
-    """Shows one collection, and says what the user wants of it.
+    """The page of one collection.
 
-    back(): to all of them. asked(action): "chat", "files", "folder", "pause", "resume", "rename",
-    "again" or "remove". searched(words): passages are wanted. opened(FoundPassage): its
-    page is. reveal(path): a file is, in its folder. take_out(path): what was added is to go.
+    Signals:
+        back(): The user wants to see all collections.
+        asked(action): The user wants "chat", "files", "folder", "pause", "resume", "rename",
+            "again" or "remove".
+        searched(words): The user searched for passages.
+        opened(FoundPassage): The user wants to see a passage on its page.
+        reveal(path): The user wants to see a file in its folder.
+        take_out(path): The user wants to take a file or folder out of the collection.
     """
 
     back = Signal()
@@ -99,16 +104,16 @@ class CollectionPage(PartPage):
 
     @property
     def collection(self) -> str:
-        """The id of the collection that is shown; "" before there is one."""
+        """The id of the shown collection; "" before one is shown."""
         return self._state.collection.id if self._state else ""
 
     @property
     def words(self) -> str:
-        """What is searched for."""
+        """The search words."""
         return self._words.text().strip()
 
     def open(self, state: CollectionState, progress: IndexProgress | None) -> None:
-        """Show another collection, from its top on."""
+        """Show another collection, scrolled to the top."""
         self._words.clear()
         self._segments.show_choice("all")
         self._filter.clear()
@@ -141,7 +146,7 @@ class CollectionPage(PartPage):
         self._show_table()
 
     def show_found(self, found: Sequence[FoundPassage], words: str) -> None:
-        """Show what a search found, unless other words have been written meanwhile."""
+        """Show the results of a search, unless the words have changed meanwhile."""
         if words == self.words:
             self._passages.show_found(found, words)
             self._show_passages(True)
@@ -151,7 +156,7 @@ class CollectionPage(PartPage):
         self._drop.setVisible(shown)
 
     def focus(self) -> None:
-        """Take the keyboard: to try the search, or to fill what is empty."""
+        """Focus the search field, or the button to add a folder if nothing is indexed."""
         field = self._add_folder if self._search_box.isHidden() else self._words
         field.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -266,7 +271,7 @@ class CollectionPage(PartPage):
         return hint
 
     def _show_details(self, file: IndexedFile | None) -> None:
-        """Show where the file lies that was picked, and why it could not be read."""
+        """Show the path of the selected file, and why it could not be read."""
         self._details.setVisible(file is not None)
         if file is not None:
             self._picked = file.path
@@ -324,7 +329,7 @@ class CollectionPage(PartPage):
         self._all_files.setVisible(not shown)
 
     def _show_first(self) -> None:
-        """Bring the first passage into sight, in a window that is low."""
+        """Scroll to the first passage, in case the window is small."""
         if (first := self._passages.first) is not None:
             self.ensureWidgetVisible(first, 0, GRID)
 

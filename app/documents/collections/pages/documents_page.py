@@ -1,4 +1,4 @@
-"""The page of documents: all collections, and the page of each."""
+"""The page of documents: the list of collections, and the page of one."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 _FILES_MS = 5_000
-"""The least time between two readings of all files while more of them are read."""
+"""Minimum milliseconds between two refreshes of the file list while files are being read."""
 
 
 class DocumentsPage(QWidget):
-    """Two parts under one head: the list of collections, and the one that is open.
+    """Two parts under one header: the list of collections, and the open collection.
 
-    Files and folders that are dropped here make a new collection, or join the one that is open.
+    Dropped files and folders make a new collection, or join the open one.
     """
 
     def __init__(
@@ -95,13 +95,17 @@ class DocumentsPage(QWidget):
             self._take(paths)
 
     def make(self, paths: Sequence[Path] = ()) -> None:
-        """Ask for a new collection. paths: what is in it already."""
+        """Show the dialog for a new collection.
+
+        Args:
+            paths: The first files and folders.
+        """
         dialog = CollectionDialog(paths, self.window())
         dialog.made.connect(self._make)
         self._open_dialog(dialog)
 
     def open(self, collection: str) -> None:
-        """Show a collection by its id."""
+        """Show the collection with this id."""
         state = self._collections.state(collection)
         if state is not None:
             self.one.open(state, self._collections.progress.get(collection))
@@ -135,7 +139,7 @@ class DocumentsPage(QWidget):
         one.take_out.connect(self._take_out)
 
     def _show(self) -> None:
-        """Show the collections as they are now."""
+        """Show the current state of the collections."""
         states, progress = self._collections.states, self._collections.progress
         self.list.show_collections(states, progress)
         if self._stack.currentWidget() is self.one:
@@ -147,7 +151,7 @@ class DocumentsPage(QWidget):
                 self._look_at_files()
 
     def _look_at_files(self) -> None:
-        """Read the files again soon, or at once where nothing is being read any more."""
+        """Refresh the file list soon, or at once if nothing is being read any more."""
         if not self._collections.progress:
             self._read_files()
         elif not self._files_soon.isActive():
@@ -181,7 +185,7 @@ class DocumentsPage(QWidget):
         acts[action]()
 
     def _chat(self, collection: str) -> None:
-        """Begin a chat about a collection."""
+        """Start a chat about a collection."""
         self._navigation.open_chat(None)
         self._presenters.chat_settings.set_collections(None, (collection,))
 
@@ -252,7 +256,7 @@ class DocumentsPage(QWidget):
 
     @cached_property
     def _viewer(self) -> FileViewer:
-        """The window in which files of collections are looked at."""
+        """The window that shows the files of collections."""
         from app.documents.viewer.pages.file_viewer import FileViewer
 
         return FileViewer(self._presenters.viewing, self._notifier, self)
@@ -293,6 +297,6 @@ class DocumentsPage(QWidget):
         self._dialog = None
 
     def _refusal(self) -> Callable[[Exception], None]:
-        """Say why something is not possible where it was asked for."""
+        """Return a handler that shows an error in the open dialog, or as a notification."""
         dialog = self._dialog
         return self._notifier.telling(dialog.show_problem if dialog else self._notifier.error)

@@ -1,4 +1,4 @@
-"""The files of a collection as a table, with what hindered those that could not be read."""
+"""The table of a collection's files, with the reasons why some could not be read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FileModel(QAbstractTableModel):
-    """The model of the files that are shown; all in memory, as a row is a path and a word."""
+    """The table model of the files; all in memory, because a row is only a path and a few words."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -38,9 +38,9 @@ class FileModel(QAbstractTableModel):
         self._heads = (self.tr("File"), self.tr("State"), self.tr("Size"))
 
     def show_files(self, files: Sequence[IndexedFile]) -> None:
-        """Show files; where they are the same ones as before, whoever reads a cell stays in it."""
+        """Show files; if they are the same as before, the current cell stays."""
         before, self.files = self.files, files
-        # Names and states, as a path takes ten times as long to compare, and there may be many.
+        # Compare names and states: comparing paths takes ten times as long, and there can be many.
         if [it.name for it in before] != [it.name for it in files]:
             self.beginResetModel()
             self.endResetModel()
@@ -89,7 +89,11 @@ def _shown(file: IndexedFile) -> tuple[str, str, int]:
 
 
 class FileTable(QTableView):
-    """picked(IndexedFile or None): the row that the keyboard or the mouse is at."""
+    """The table of files.
+
+    Signals:
+        picked(IndexedFile or None): The current row changed.
+    """
 
     picked = Signal(object)
 
@@ -126,7 +130,7 @@ class FileTable(QTableView):
         return self._files.files
 
     def show_files(self, files: Sequence[IndexedFile]) -> None:
-        """Show files; the row that was current stays it, wherever it is now."""
+        """Show files; the current file stays current, wherever its row is now."""
         at = self.currentIndex()
         current = self._files.files[at.row()].name if at.isValid() else None
         self._files.show_files(files)
@@ -148,7 +152,7 @@ class FileTable(QTableView):
             self.setColumnWidth(column, wide)
 
     def _fit(self) -> None:
-        """Be as high as the rows are, up to so many that they scroll in here."""
+        """Set the height to fit the rows, up to a maximum beyond which they scroll."""
         lines = min(len(self.files), _MOST_LINES) * scaled(_LINE)
         height = self.horizontalHeader().sizeHint().height() + lines + 2 * self.frameWidth() + 2
         if height != self.height():

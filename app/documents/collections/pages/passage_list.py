@@ -1,4 +1,4 @@
-"""Passages that a search found: each with its file and place, the best first."""
+"""The passages that a search found, best first, each with its file and place."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 
 _SHOWN = 400
-"""Characters of a passage; all of it is in the viewer."""
+"""Maximum characters of a passage; the viewer shows all of it."""
 
 
 class PassageCard(Panel):
-    """opened(): its page is wanted; a click anywhere asks for it."""
+    """The card of one passage; a click anywhere opens it.
+
+    Signals:
+        opened(): The user wants to see the passage on its page.
+    """
 
     opened = Signal()
 
@@ -52,7 +56,11 @@ class PassageCard(Panel):
 
 
 class PassageList(QWidget):
-    """opened(FoundPassage): the user wants to see the page that it is on."""
+    """The list of passages.
+
+    Signals:
+        opened(FoundPassage): The user wants to see a passage on its page.
+    """
 
     opened = Signal(object)
 
@@ -66,7 +74,7 @@ class PassageList(QWidget):
 
     @property
     def first(self) -> QWidget | None:
-        """The best passage; None where none was found."""
+        """The card of the best passage; None if nothing was found."""
         return self._first
 
     def show_found(self, found: Sequence[FoundPassage], words: str) -> None:
@@ -83,7 +91,7 @@ class PassageList(QWidget):
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a passage without its line breaks, cut at a word."""
+    """Return the beginning of a passage on one line, cut at a word."""
     line = " ".join(text.split())
     if len(line) <= _SHOWN:
         return line

@@ -1,4 +1,4 @@
-"""Files and folders that the user picks or drops."""
+"""Lets the user pick or drop files and folders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from PySide6.QtCore import QCoreApplication, QMimeData
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 Picked = Callable[[list[Path]], object]
+"""Called with the picked paths."""
 
 
 def pick_files(parent: QWidget, picked: Picked) -> None:
-    """Let the user pick files, of which there may be several."""
+    """Let the user pick one or more files."""
     _open(parent, _tr("Add files"), QFileDialog.FileMode.ExistingFiles, "pickDocuments", picked)
 
 
@@ -22,7 +23,7 @@ def pick_folder(parent: QWidget, picked: Picked) -> None:
 
 
 def dropped(data: QMimeData) -> list[Path]:
-    """Return the files and folders among what is dragged."""
+    """Return the local files and folders in a drag."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 

@@ -1,4 +1,4 @@
-"""How collections are searched: by words and meaning, or by words alone and what that lacks."""
+"""The card that says how collections are searched: by words and meaning, or by words only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ from app.models.library.pages.names import name_of
 
 
 class SearchCard(Panel):
-    """get(Offer): the embedding model is wanted. downloads(): they are. Hidden at first."""
+    """The card about searching; hidden until `show_embedder`.
+
+    Signals:
+        get(Offer): The user wants to download the embedding model.
+        downloads(): The user wants to see the downloads.
+    """
 
     get = Signal(object)
     downloads = Signal()
@@ -47,7 +52,11 @@ class SearchCard(Panel):
         self.hide()
 
     def show_embedder(self, status: EmbedderStatus, offer: Offer | None) -> None:
-        """Show how is searched. offer: a model to be had that finds by meaning, if there is one."""
+        """Show how collections are searched.
+
+        Args:
+            offer: An embedding model to download; None if there is none.
+        """
         self._offer = None if status.choices else offer
         if status.model is not None:
             self._title.setText(self.tr("Search by words and by meaning"))
@@ -59,13 +68,13 @@ class SearchCard(Panel):
                 "With an embedding model, Hearth also finds what is said in other words, or in "
                 "another language."
             )
-            # Where there is one that is not used, the settings say so.
+            # If there is a model that is not used, its reason is shown instead.
             self._words.setText(translated(status.why) if status.choices else words)
         self._show_offer()
         self.show()
 
     def show_download(self, download: Download | None) -> None:
-        """Show how far the model is that was asked for; None: it was not."""
+        """Show the progress of the embedding model's download; None if there is none."""
         self._coming = download is not None and download.state in UNDER_WAY
         self._show_offer()
         if download is not None and self._coming:

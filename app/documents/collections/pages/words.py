@@ -1,4 +1,4 @@
-"""Words for collections: how far they are read, their files, and the places of passages."""
+"""Texts about collections: their reading progress, their files, and the places of passages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _tr(text: str) -> str:
 
 
 def is_at_work(state: CollectionState, progress: IndexProgress | None) -> bool:
-    """Whether something of a collection is still to be read, so that it can be paused."""
+    """Return whether part of a collection is still to be read, so that it can be paused."""
     reads = progress is not None and (progress.doing != "looking" or state.looked is None)
     return reads or state.waiting > 0 or _lacks_vectors(state)
 
 
 def standing(state: CollectionState, progress: IndexProgress | None) -> str:
-    """Say how far a collection is read, in one line."""
+    """Describe in one line how far a collection has been read."""
     if state.collection.paused or state.waiting:
         return _part(state)
     if state.looked is None and state.collection.paths:
@@ -42,7 +42,7 @@ def standing(state: CollectionState, progress: IndexProgress | None) -> str:
 
 
 def _part(state: CollectionState) -> str:
-    """Say which part of a collection is read, of one that is not read to its end."""
+    """Describe which part of an unfinished collection has been read."""
     read, files = figure(state.files - state.waiting), figure(state.files)
     if not state.collection.paused:
         return _tr("Reading: {0} of {1} files").format(read, files)
@@ -52,7 +52,7 @@ def _part(state: CollectionState) -> str:
 
 
 def share(state: CollectionState, progress: IndexProgress | None) -> int:
-    """Return how much of what is being done to a collection is done, in percent."""
+    """Return the progress of the current work on a collection, in percent."""
     if state.waiting:
         return _percent(state.files - state.waiting, state.files)
     if progress is not None and progress.doing == "vectors":
@@ -61,7 +61,7 @@ def share(state: CollectionState, progress: IndexProgress | None) -> int:
 
 
 def reading_of(states: Sequence[CollectionState]) -> str:
-    """Say that answers know only a part of some collections yet; "" where all is read."""
+    """Describe how many files answers can use; "" if all are read."""
     lacking = sum(it.waiting + it.not_all_read for it in states)
     files = sum(it.files for it in states)
     if not lacking:
@@ -71,7 +71,7 @@ def reading_of(states: Sequence[CollectionState]) -> str:
 
 
 def facts(state: CollectionState) -> list[str]:
-    """Say what else is known of a collection, in lines."""
+    """Return other facts about a collection, one per line."""
     lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
     if state.left_out:
         words = _tr("Left out, as they are no documents: {0}.")
@@ -83,19 +83,21 @@ def facts(state: CollectionState) -> list[str]:
 
 
 def count_of_files(count: int) -> str:
+    """Return the text for a number of files."""
     if count == 1:
         return _tr("1 file")
     return _tr("{0} files").format(figure(count))
 
 
 def unreadable(count: int) -> str:
+    """Return the text for a number of unreadable files."""
     if count == 1:
         return _tr("1 could not be read")
     return _tr("{0} could not be read").format(figure(count))
 
 
 def not_read(state: CollectionState) -> list[str]:
-    """Say of how many files not all words are known."""
+    """List how many files are not fully read, by reason."""
     said = [unreadable(state.unreadable)] if state.unreadable else []
     if state.scans:
         one, many = _tr("1 is a scan without text"), _tr("{0} are scans without text")
@@ -110,6 +112,7 @@ def not_read(state: CollectionState) -> list[str]:
 
 
 def file_state(file: IndexedFile) -> str:
+    """Return the text for the state of a file."""
     words = {
         "waiting": _tr("Waiting"),
         "read": _tr("Read"),
@@ -127,7 +130,7 @@ def file_state(file: IndexedFile) -> str:
 
 
 def passage_place(file: str, place: Location) -> str:
-    """Name the place of a passage: its file, and where in it."""
+    """Return the file name and the place of a passage."""
     name = PurePath(file).name
     if place.kind is LocationKind.WHOLE:
         return name

@@ -1,1 +1,1 @@
-"""Use cases, without Qt."""
+"""The use cases of the collections, without Qt."""

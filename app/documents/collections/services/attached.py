@@ -1,4 +1,4 @@
-"""Orders the passages of attached files by their meaning, in the time that a question has."""
+"""Ranks the passages of attached files by meaning, within the time for one question."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _SECONDS: Final = 3.0
-"""For so long vectors are made for one question: a graphics card makes those of a book, a
-processor those of the likeliest passages, and of further ones for the next question."""
+"""Maximum seconds of making vectors for one question.
+
+A graphics card can embed a whole book in that time, a processor only the likeliest passages; the
+next question continues with others.
+"""
 
 _AT_ONCE: Final = 16
 _MOST: Final = 10_000
-"""Passages whose vectors are kept in memory; some 20 MB. Nothing of them reaches the disk."""
+"""Maximum number of passages whose vectors are kept in memory, about 20 MB; never on disk."""
 
 _TOP: Final = 30
 
 _Key = tuple[str, str, int, int]
-"""A model, and a passage by the hash of its file, the number of its place and where it begins."""
+"""A model's key, and a passage: the SHA-256 of its file, the number of its place, and its start."""
 
 
 class AttachedVectors:
-    """Keeps the vectors of attached files' passages in memory. May be used from any thread."""
+    """The vectors of attached files' passages, kept in memory. Safe from any thread."""
 
     def __init__(self, embedding: Embedding, clock: Callable[[], float] = time.monotonic) -> None:
         self._embedding = embedding
@@ -49,9 +52,16 @@ class AttachedVectors:
         likely: Sequence[int],
         cancel: CancelToken,
     ) -> list[int]:
-        """Return the numbers of passages by their meaning, the best first; few without a model.
+        """Rank passages by meaning.
 
-        likely: the numbers of those whose vectors are made first. Raises Cancelled.
+        Args:
+            likely: The numbers of the passages whose vectors are made first.
+
+        Returns:
+            The numbers of the passages, best first; empty without an embedding model.
+
+        Raises:
+            Cancelled: `cancel` was called.
         """
         model = self._embedding.model()
         if model is None or not question.strip():
@@ -64,7 +74,7 @@ class AttachedVectors:
         missing = [number for number in first if keys[number] not in self._vectors]
         try:
             asked = self._embedding.question(model, question, cancel)
-            until = self._clock() + _SECONDS  # with the model loaded
+            until = self._clock() + _SECONDS  # counted once the model is loaded
             for start in range(0, len(missing), _AT_ONCE):
                 if self._clock() > until:
                     break
@@ -76,7 +86,7 @@ class AttachedVectors:
                     self._vectors[keys[number]] = array("f", kept)
         except EngineError as error:
             _log.warning("passages of files were not turned into vectors: %s", error)
-            return []  # words alone decide
+            return []  # the ranking by words alone decides
         found = [
             (number, self._vectors[key]) for number, key in enumerate(keys) if key in self._vectors
         ]
@@ -86,7 +96,7 @@ class AttachedVectors:
 
 
 def _nearest(asked: Sequence[float], found: Sequence[tuple[int, array[float]]]) -> list[int]:
-    """Order passages by how near their vectors are to another one, seen from the middle of all."""
+    """Rank passages by the similarity of their vectors to another one, after centring them."""
     import numpy as np
 
     if not found:

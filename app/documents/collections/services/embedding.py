@@ -1,4 +1,4 @@
-"""Runs the model that turns passages and questions into vectors, beside the one that answers."""
+"""Runs the embedding model for passages and questions, beside the model that answers."""
 
 from __future__ import annotations
 
@@ -31,18 +31,22 @@ if TYPE_CHECKING:
     from engines.cancel import CancelToken
 
 OFF: Final = "off"
-"""The value of the setting `embedding_model` with which nothing is turned into vectors."""
+"""The value of the setting `embedding_model` that turns embedding off."""
 
 _CONTEXT: Final = 2048
-"""Tokens that are read at once: a passage has some 250, and several are read together."""
+"""The context in tokens: a passage has about 250, and several are read together."""
 
 _LOOKED_AT: Final = 4 << 20
-"""Bytes from both ends of a model's file that its identity is made of, with its size."""
+"""Bytes at each end of a model file that identify it, together with its size."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """An embedding model that is here, and what it makes. context: tokens that it can read."""
+    """A local embedding model and the vectors it makes.
+
+    Attributes:
+        context: Maximum tokens that it can read.
+    """
 
     entry: ModelEntry
     family: EmbeddingFamily
@@ -51,12 +55,7 @@ class _Known:
 
 
 class Embedding:
-    """Owns the embedding model. May be used from any thread; the owner of `runtime` closes it.
-
-    runtime: one of its own, so that the chat's model stays loaded: what either takes of memory is
-    counted when the other is loaded, as that looks at what is free then. offers: ids of embedding
-    models that could be downloaded, the preferred one first.
-    """
+    """Owns the embedding model. Safe from any thread."""
 
     def __init__(
         self,
@@ -65,6 +64,15 @@ class Embedding:
         settings: Callable[[], Settings],
         offers: Callable[[], Iterable[str]] = tuple,
     ) -> None:
+        """Create the service.
+
+        Args:
+            runtime: A runtime of its own, so that the chat's model stays loaded. The memory that
+                one takes is counted when the other is loaded, because loading looks at the free
+                memory. `close` ends it.
+            settings: Returns the current settings.
+            offers: Returns ids of embedding models to download, the preferred one first.
+        """
         self._library = library
         self._runtime = runtime
         self._settings = settings
@@ -74,7 +82,7 @@ class Embedding:
         self._common: dict[str, tuple[float, ...]] = {}
 
     def status(self) -> EmbedderStatus:
-        """Tell which model finds passages by their meaning, or why none does."""
+        """Return which model embeds passages, or why none does."""
         known = self._here()
         chosen, why = self._choice(known)
         return EmbedderStatus(
@@ -85,12 +93,12 @@ class Embedding:
         )
 
     def model(self) -> VectorModel | None:
-        """Return what the model in use makes; None where there is none."""
+        """Return the embedding model in use; None if there is none."""
         chosen, _ = self._choice(self._here())
         return chosen.model if chosen else None
 
     def can(self, model: VectorModel) -> bool:
-        """Tell whether the model that made some vectors is still here."""
+        """Return whether the model that made some vectors is still on this computer."""
         return any(it.model.key == model.key for it in self._here())
 
     def question(self, model: VectorModel, question: str, cancel: CancelToken) -> tuple[float, ...]:
@@ -102,7 +110,7 @@ class Embedding:
     def passages(
         self, model: VectorModel, texts: Sequence[str], cancel: CancelToken
     ) -> list[Halves]:
-        """Return the vectors of passages' halves. Raises EngineError and Cancelled."""
+        """Return the vectors of each passage's halves. Raises EngineError and Cancelled."""
         known = self._of(model)
         divided = [halves(text) for text in texts]
         parts = list(dict.fromkeys(part for both in divided for part in both))
@@ -114,7 +122,7 @@ class Embedding:
     def _vectors(
         self, known: _Known, lease: Lease, texts: Sequence[str], cancel: CancelToken
     ) -> tuple[tuple[float, ...], ...]:
-        """Turn texts into vectors without what all of this model's have in common."""
+        """Embed texts, and subtract the vector that all of this model's texts have in common."""
         common = self._common.get(known.model.key)
         if common is None:
             everyday = [known.family.told(text) for text in EVERYDAY]
@@ -124,6 +132,7 @@ class Embedding:
         return tuple(_apart(it, common) for it in _vectors(lease, texts, cancel))
 
     def close(self) -> None:
+        """Unload the model."""
         self._runtime.leave()
 
     def _of(self, model: VectorModel) -> _Known:
@@ -149,7 +158,11 @@ class Embedding:
         return self._runtime.lease(known.entry, options, lambda _share: None, cancel)
 
     def _choice(self, known: Sequence[_Known]) -> tuple[_Known | None, str]:
-        """Choose the model to use; says why where there is none."""
+        """Choose the model to use.
+
+        Returns:
+            The model, or None and the reason.
+        """
         wanted = self._settings().embedding_model.strip()
         if wanted == OFF:
             return None, "Search by meaning is turned off in the settings."
@@ -163,7 +176,7 @@ class Embedding:
         return min(known, key=lambda it: FAMILIES.index(it.family)), ""
 
     def _here(self) -> list[_Known]:
-        """List the embedding models that are here; each file is looked at once."""
+        """List the local embedding models; each file is examined once."""
         found = []
         with self._looking:
             for entry in self._library.entries():
@@ -198,7 +211,7 @@ class Embedding:
 
 
 def _fingerprint(path: Path, size: int) -> str:
-    """Return a hash of a file's size and ends; of a model all that describes it stands there."""
+    """Return a hash of a file's size and its two ends, which hold a model's metadata."""
     digest = hashlib.sha256(str(size).encode())
     with open_regular(path) as file:
         digest.update(file.read(_LOOKED_AT))
@@ -208,7 +221,7 @@ def _fingerprint(path: Path, size: int) -> str:
 
 
 def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...]:
-    """Return a vector as seen from another one, of length one."""
+    """Subtract the common vector and normalise to length 1."""
     seen = [it - other for it, other in zip(vector, common, strict=True)]
     length = max(math.hypot(*seen), 1e-12)
     return tuple(it / length for it in seen)
@@ -217,7 +230,7 @@ def _apart(vector: Sequence[float], common: Sequence[float]) -> tuple[float, ...
 def _vectors(
     lease: Lease, texts: Sequence[str], cancel: CancelToken
 ) -> tuple[tuple[float, ...], ...]:
-    """Turn texts into vectors; of one that is too long for the model, its beginning."""
+    """Embed texts; a text that is too long for the model is cut."""
     most = lease.loaded.context
     given = []
     for text in texts:

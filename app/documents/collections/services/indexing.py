@@ -1,4 +1,4 @@
-"""Indexes a collection: looks through its folders, reads what is new, and makes vectors."""
+"""Indexes a collection: scans its folders, reads new files, and makes vectors."""
 
 from __future__ import annotations
 
@@ -25,22 +25,25 @@ if TYPE_CHECKING:
 _FILES: Final = 64
 _CHARACTERS: Final = 1_000_000
 _SECONDS: Final = 0.5
-"""What is read before it is kept: whichever comes first. Few, so that no search waits long."""
+"""Files, characters and seconds of reading before a batch is stored, whichever is reached first.
+
+The batches are small so that no search waits long.
+"""
 
 _NOTED: Final = 1000
-"""Files that are noted together."""
+"""Files recorded in one transaction."""
 
 _PASSAGES: Final = 16
-"""Passages that become vectors in one go."""
+"""Passages embedded in one request."""
 
 _AHEAD: Final = 256
-"""Passages whose texts are unpacked ahead of that."""
+"""Passages whose texts are decompressed ahead of embedding."""
 
 _WAIT_S: Final = 0.5
 
 
 class ReadsMany(Protocol):
-    """Reads one file after the other; see `app.documents.reading.reader.ManyDocuments`."""
+    """Reads one file after another; see `app.documents.reading.reader.ManyDocuments`."""
 
     def read(self, path: Path, cancel: CancelToken, name: str = "") -> Document:
         """Read a file. Raises DocumentNotRead and Cancelled."""
@@ -51,10 +54,11 @@ class ReadsMany(Protocol):
 
 @dataclass(frozen=True)
 class Manners:
-    """How the work on an index lets others go first.
+    """How indexing lets other work go first.
 
-    busy: whether somebody waits for an answer: no vectors are made meanwhile. rest: is given the
-    seconds that a step took; resting as long lets others have the interpreter.
+    Attributes:
+        busy: Returns whether someone is waiting for an answer; no vectors are made then.
+        rest: Called with the seconds that a step took; resting as long lets other threads run.
     """
 
     busy: Callable[[], bool] = lambda: False
@@ -79,9 +83,11 @@ class Indexing:
         self._manners = manners
 
     def work(self, cancel: CancelToken) -> Iterator[IndexProgress]:
-        """Do all there is to do, and tell how far it is. Raises AppError, EngineError, Cancelled.
+        """Do all the work there is, and yield the progress.
 
-        Whatever it is ended by, all that was kept stays, and the next one goes on from there.
+        Whatever ends it, everything stored so far stays, and the next call continues from there.
+
+        Raises AppError, EngineError and Cancelled.
         """
         yield from self._look(cancel)
         yield from self._read(cancel)
@@ -129,9 +135,9 @@ class Indexing:
     def _moved(
         self, look: Look, known: dict[bytes, TrackedFile], gone: dict[bytes, TrackedFile]
     ) -> dict[SeenFile, TrackedFile]:
-        """Find files that were renamed or moved, by their bytes; they leave `gone`.
+        """Find renamed and moved files by their content; remove them from `gone`.
 
-        Files that are called otherwise since another folder was added are among them.
+        They include files whose names changed because another folder was added.
         """
         moved = {
             new: old
@@ -172,7 +178,7 @@ class Indexing:
     def _steps(
         self, files: Sequence[TrackedFile], reader: ReadsMany, cancel: CancelToken
     ) -> Iterator[list[TrackedFile]]:
-        """Read files, and keep them a few at a time; yields which."""
+        """Read files and store them in small batches; yield the files of each batch."""
         batch: list[tuple[TrackedFile, Document | DocumentNotRead]] = []
         step: list[TrackedFile] = []
         characters, began = 0, time.monotonic()
@@ -195,7 +201,7 @@ class Indexing:
     def _content(
         self, file: TrackedFile, reader: ReadsMany, cancel: CancelToken
     ) -> Document | DocumentNotRead | None:
-        """Read a file; None where its text is in the index already."""
+        """Read a file; None if the index already has its text."""
         seen = file.seen
         if self._index.has_size(seen.size):
             sha256 = _hash(seen.path)
@@ -243,14 +249,14 @@ class Indexing:
 
 
 def _is_new(seen: SeenFile, known: TrackedFile | None) -> bool:
-    """Tell whether a file is not in the index as it is now."""
+    """Return whether the index does not have the current version of a file."""
     if known is None:
         return True
     return (known.seen.size, known.seen.mtime_ns) != (seen.size, seen.mtime_ns)
 
 
 def _hash(path: Path) -> str | None:
-    """Return the hash of a file; None where it cannot be read."""
+    """Return the SHA-256 of a file; None if it cannot be read."""
     try:
         with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Collections of documents: what the user does with them, their indexes, and the search in them."""
+"""The collections of documents: managing them, their indexes, and searching them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,10 @@ _log = logging.getLogger(__name__)
 
 
 class Knowledge:
-    """The user's collections. Qt-free; from any thread. The owner calls `close`.
+    """The user's collections. Qt-free; safe from any thread. The owner calls `close`.
 
-    folder: where each has its index. reader: makes what reads files. embedding: turns passages
-    into vectors; None searches words alone.
-
-    What `add` and the others note is done by `work`, which the window runs in the background and
-    the terminal while it waits. One process works on a collection at a time.
+    `add` and the other methods only record changes; `work` carries them out. The window runs it in
+    the background, and the terminal waits for it. Only one process works on a collection at a time.
     """
 
     def __init__(
@@ -62,6 +59,13 @@ class Knowledge:
         reader: Callable[[], ReadsMany],
         embedding: Embedding | None,
     ) -> None:
+        """Create the service.
+
+        Args:
+            folder: Holds an index for each collection.
+            reader: Creates a reader of files.
+            embedding: Embeds passages; None to search by words only.
+        """
         self._store = store
         self._folder = folder
         self._reader = reader
@@ -82,7 +86,7 @@ class Knowledge:
     # Collections
 
     def collections(self) -> list[DocumentCollection]:
-        """List all collections by their names."""
+        """List all collections, sorted by name."""
         return self._store.collections()
 
     def find(self, called: str) -> DocumentCollection:
@@ -98,7 +102,7 @@ class Knowledge:
         return found
 
     def create(self, name: str) -> DocumentCollection:
-        """Make an empty collection. Raises CollectionNameInvalid, also for a name that is taken."""
+        """Create an empty collection. Raises CollectionNameInvalid, also if the name is taken."""
         name = _named(name)
         made = self._store.create(name)
         if made is None:
@@ -106,26 +110,26 @@ class Knowledge:
         return made
 
     def rename(self, collection: str, name: str) -> DocumentCollection:
-        """Give a collection another name. Raises CollectionNameInvalid and CollectionUnknown."""
+        """Rename a collection. Raises CollectionNameInvalid and CollectionUnknown."""
         found, name = self.find(collection), _named(name)
         if not self._store.rename(found.id, name):
             raise _taken(name)
         return self.find(found.id)
 
     def add(self, collection: str, paths: Iterable[Path]) -> DocumentCollection:
-        """Add files and folders, which `work` reads. Raises NothingToIndex, CollectionUnknown."""
+        """Add files and folders for `work` to read. Raises NothingToIndex and CollectionUnknown."""
         found = self.find(collection)
         self._store.add(found.id, there(paths))
         return self.find(found.id)
 
     def take_out(self, collection: str, path: Path) -> DocumentCollection:
-        """Take out a file or folder that was added; `work` has its text leave the index."""
+        """Remove an added file or folder; `work` removes its text from the index."""
         found = self.find(collection)
         self._store.take_out(found.id, path)
         return self.find(found.id)
 
     def pause(self, collection: str, *, paused: bool) -> DocumentCollection:
-        """Stop the work on a collection until it is let go on, also over a restart."""
+        """Pause the work on a collection, even across restarts, or resume it."""
         found = self.find(collection)
         self._store.pause(found.id, paused=paused)
         if paused and (at_work := self._at_work.get(found.id)) is not None:
@@ -133,22 +137,22 @@ class Knowledge:
         return self.find(found.id)
 
     def remove(self, collection: str) -> None:
-        """Remove a collection with its index; the files themselves stay where they are."""
+        """Remove a collection and its index; the files themselves stay where they are."""
         found = self.find(collection)
         self._store.remove(found.id)
         if (at_work := self._at_work.get(found.id)) is not None:
-            at_work.cancel()  # whose end removes the index
+            at_work.cancel()  # the end of that work removes the index
         else:
             self._remove_index(found.id)
 
     def read_again(self, collection: str, path: Path | None = None) -> None:
-        """Have `work` try again what could not be read: one file, or all."""
+        """Make `work` retry files that could not be read: one, or all."""
         self._index(self.find(collection).id).read_again(path)
 
     # What is there
 
     def state(self, collection: str) -> CollectionState:
-        """Tell how far the index of a collection is. Raises CollectionUnknown, SearchBroken."""
+        """Return the state of a collection's index. Raises CollectionUnknown and SearchBroken."""
         found = self.find(collection)
         index = self._index(found.id)
         counts, (looked, left_out, troubles) = index.counts(), index.last_look()
@@ -176,11 +180,15 @@ class Knowledge:
     def files(
         self, collection: str, state: FileState | None = None, start: int = 0, most: int = -1
     ) -> list[IndexedFile]:
-        """List files of a collection by their names. most: -1 is all of them."""
+        """List files of a collection, sorted by name.
+
+        Args:
+            most: Maximum number of files; -1 for all.
+        """
         return self._index(self.find(collection).id).files(state, start, most)
 
     def embedder(self) -> EmbedderStatus:
-        """Tell which model finds passages by their meaning, or why none does."""
+        """Return which model embeds passages, or why none does."""
         if self._embedding is None:
             return EmbedderStatus(None, "Search by meaning is not available here.")
         return self._embedding.status()
@@ -190,10 +198,17 @@ class Knowledge:
     def search(
         self, collections: Sequence[str], question: str, most: int, cancel: CancelToken
     ) -> list[FoundPassage]:
-        """Return the passages that suit a question, the best first: by words and by meaning.
+        """Return the passages that fit a question, best first, by words and by meaning.
 
-        collections: ids or names. Where the embedding model cannot be run, words alone are
-        searched. Raises CollectionUnknown, SearchBroken and Cancelled.
+        If the embedding model cannot run, only words are searched.
+
+        Args:
+            collections: Ids or names.
+
+        Raises:
+            CollectionUnknown: One of the collections does not exist.
+            SearchBroken: An index cannot be searched.
+            Cancelled: `cancel` was called.
         """
         found = [self.find(it) for it in collections]
         vectors: dict[str, tuple[VectorModel, Sequence[float]] | None] = {}
@@ -216,16 +231,20 @@ class Knowledge:
         likely: Sequence[int],
         cancel: CancelToken,
     ) -> list[int]:
-        """Order passages of attached files by their meaning, see `AttachedVectors`."""
+        """Rank passages of attached files by meaning; see `AttachedVectors`."""
         if self._attached is None:
             return []
         return self._attached.order(question, passages, likely, cancel)
 
     def check(self, collections: Sequence[str], quote: str) -> tuple[Citation, ...]:
-        """Look for the very words of a quote, as `CitationCheck` does, in all texts.
+        """Search all texts for the exact words of a quote, as `CitationCheck` does.
 
-        Returns where it stands first in each file that has it; nothing where it stands nowhere.
-        Raises CollectionUnknown and SearchBroken.
+        Returns:
+            The first occurrence in each file; empty if there is none.
+
+        Raises:
+            CollectionUnknown: One of the collections does not exist.
+            SearchBroken: An index cannot be searched.
         """
         found: list[Citation] = []
         for collection in map(self.find, collections):
@@ -236,7 +255,7 @@ class Knowledge:
         return tuple(found)
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
-        """Return documents of any collection by their hashes; missing ones are left out."""
+        """Return documents of any collection by SHA-256; missing ones are left out."""
         wanted, found = set(hashes), dict[str, Document]()
         for collection in self._store.collections() if wanted else ():
             if not self._index_path(collection.id).exists():
@@ -247,7 +266,7 @@ class Knowledge:
         return found
 
     def paths_of(self, sha256: str) -> list[Path]:
-        """Return where the files with this hash lie, in all collections."""
+        """Return the paths of the files with this SHA-256 in all collections."""
         return [
             path
             for collection in self._store.collections()
@@ -267,10 +286,10 @@ class Knowledge:
             return None
 
     def _models(self, index: CollectionIndex) -> tuple[VectorModel | None, VectorModel | None]:
-        """Return the model whose vectors are searched now, and the one that is wanted.
+        """Return the model whose vectors are searched now, and the model that is wanted.
 
-        Until the vectors of another one are complete the old ones stay, unless their model has
-        gone: without it no question can be compared with them.
+        Until the wanted model's vectors are complete, the old ones are searched, unless the old
+        model is gone: no question can be compared with its vectors then.
         """
         if self._embedding is None:
             return None, None
@@ -289,11 +308,18 @@ class Knowledge:
         manners: Manners | None = None,
         only: str | None = None,
     ) -> Iterator[IndexProgress]:
-        """Bring the indexes up to date, one collection after the other, and tell how far it is.
+        """Bring the indexes up to date, one collection after another, and yield the progress.
 
-        only: the id of the one to work on, paused or not. What another process works on is left
-        out. What goes wrong in one collection is logged, and does not keep the others waiting; of
-        `only` one it is raised: AppError, EngineError, Cancelled.
+        A collection that another process is working on is skipped. An error in one collection is
+        logged and does not stop the others; with `only` it is raised.
+
+        Args:
+            only: The id of the only collection to work on, even if it is paused.
+
+        Raises:
+            AppError: Work on `only` failed.
+            EngineError: Work on `only` failed.
+            Cancelled: Work on `only` was cancelled.
         """
         self._remove_lost()
         for collection in self._store.collections():
@@ -312,7 +338,7 @@ class Knowledge:
                 _log.warning("the index of a collection is not up to date: %s", error)
 
     def worked_on_elsewhere(self, collection: str) -> bool:
-        """Tell whether another process works on a collection's index just now."""
+        """Return whether a collection is being worked on just now, such as by another process."""
         with self._locked(self.find(collection).id) as mine:
             return not mine
 
@@ -337,7 +363,7 @@ class Knowledge:
 
     @contextmanager
     def _locked(self, collection_id: str) -> Iterator[bool]:
-        """Hold the lock of a collection's index in the block; gives whether it was to be had."""
+        """Hold the lock of a collection's index during the block; yield whether it was free."""
         make_private_folder(self._folder)
         with open(self._folder / f"{collection_id}{_LOCK}", "a", opener=private) as file:
             yield collection_id not in self._at_work and try_lock(file.fileno())
@@ -355,7 +381,7 @@ class Knowledge:
         return self._folder / f"{collection_id}{_INDEX}"
 
     def _remove_index(self, collection_id: str) -> None:
-        """Remove the index of a collection that is no more."""
+        """Remove the index of a collection that no longer exists."""
         with self._lock:
             index = self._open.pop(collection_id, None)
             if index is not None:
@@ -364,11 +390,11 @@ class Knowledge:
                 remove_index(self._index_path(collection_id))
                 (self._folder / f"{collection_id}{_LOCK}").unlink(missing_ok=True)
             except OSError as error:
-                # On Windows another process may have it open; `_remove_lost` tries again.
+                # On Windows another process can have it open; `_remove_lost` tries again.
                 _log.warning("the index of a removed collection is still there: %s", error)
 
     def _remove_lost(self) -> None:
-        """Remove indexes that belong to no collection any more; other files stay."""
+        """Remove indexes whose collections no longer exist; other files stay."""
         known = {it.id for it in self._store.collections()}
         with suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
@@ -379,7 +405,7 @@ class Knowledge:
 
 
 def there(paths: Iterable[Path]) -> list[Path]:
-    """Return the places of files and folders that can be added. Raises NothingToIndex."""
+    """Return the absolute paths of files and folders to add. Raises NothingToIndex."""
     places = [from_home(path).resolve() for path in paths]
     for path in places:
         if not path.exists():
@@ -392,7 +418,7 @@ def there(paths: Iterable[Path]) -> list[Path]:
 
 
 def _named(name: str) -> str:
-    """Return a name as it is kept. Raises CollectionNameInvalid."""
+    """Return the name as it is stored. Raises CollectionNameInvalid."""
     name = " ".join("".join(it if it.isprintable() else " " for it in name).split())
     if not name or len(name) > LONGEST_NAME:
         raise CollectionNameInvalid(

@@ -1,4 +1,4 @@
-"""Looks through the files and folders of a collection, without reading any."""
+"""Scans the files and folders of a collection, without reading any file."""
 
 from __future__ import annotations
 
@@ -33,20 +33,24 @@ _NO_DOCUMENTS: Final = {
     "npz", "parquet", "feather", "h5", "hdf5", "pkl", "ttf", "otf", "woff", "woff2", "eot", "lock",
     "swp", "bak", "tmp", "part", "crdownload",
 }  # fmt: skip
-"""Endings of files that are no documents; what is added by itself is read whatever its ending."""
+"""File extensions of other kinds; a file that was added on its own is read whatever its kind."""
 
 _NOT_OURS: Final = {"cvs", "_darcs", "node_modules", "__pycache__", "$recycle.bin"}
-"""Folders of version control and of programs; most of these are hidden anyway."""
+"""Folders of version control and of programs; most of them are hidden anyway."""
 
 _HIDDEN: Final = 0x2 | 0x4  # FILE_ATTRIBUTE_HIDDEN and FILE_ATTRIBUTE_SYSTEM
 
 
 @dataclass
 class Look:
-    """The result of looking through the paths of a collection.
+    """The result of scanning the paths of a collection.
 
-    blind: folders that could not be looked through: what the index knows of files in them stays.
-    devices: by path, the device on which each lies.
+    Attributes:
+        files: The documents, by path in the system's encoding.
+        left_out: The number of files that are not documents.
+        troubles: Paths that could not be scanned.
+        blind: Folders that could not be scanned; what the index knows of files in them stays.
+        devices: The device number of each path.
     """
 
     files: dict[bytes, SeenFile] = field(default_factory=dict)
@@ -56,7 +60,7 @@ class Look:
     devices: dict[str, int] = field(default_factory=dict)
 
     def spares(self, path: Path) -> bool:
-        """Tell whether a file that was not seen may still be there."""
+        """Return whether a file that was not seen can still exist."""
         return any(folder == path or folder in path.parents for folder in self.blind)
 
 
@@ -67,10 +71,13 @@ def look_through(
     cancel: CancelToken,
     most: int = MOST_FILES,
 ) -> Look:
-    """Find the documents below some paths. Raises Cancelled.
+    """Find the documents at and below some paths. Raises Cancelled.
 
-    known: files of the index. devices: where the paths lay before: a folder that is empty now and
-    lies on another device is one whose drive was taken out.
+    Args:
+        known: The files in the index.
+        devices: The device numbers of the paths before; a folder that is now empty and on another
+            device belongs to a drive that was removed.
+        most: Maximum number of files.
     """
     look, paths, known = Look(), list(paths), set(known)
     folders = sum(path.is_dir() for path in paths)
@@ -101,7 +108,7 @@ def look_through(
 
 
 def _is_deleted_file(path: Path, known: set[Path]) -> bool:
-    """Tell whether a file that was added by itself is gone, while its folder is still there."""
+    """Return whether a file that was added on its own is gone while its folder still exists."""
     return path in known and path.parent.is_dir() and not os.path.lexists(path)
 
 
@@ -112,9 +119,11 @@ def _away(look: Look, path: Path, why: str) -> None:
 
 @dataclass
 class _Walk:
-    """A walk through the folders below a root. prefix: what the names of its files begin with.
+    """A walk through the folders below a root.
 
-    visited: folders that need not be gone through again, however many links lead there.
+    Attributes:
+        prefix: The beginning of its files' names.
+        visited: Folders that are not entered again, however many links lead there.
     """
 
     look: Look
@@ -124,7 +133,7 @@ class _Walk:
     most: int
 
     def go(self, cancel: CancelToken) -> None:
-        """Go through the root and all folders in it. Raises Cancelled."""
+        """Scan the root and all folders in it. Raises Cancelled."""
         folders = [self.root]
         while folders:
             if cancel.cancelled:
@@ -140,7 +149,7 @@ class _Walk:
             folders += reversed(inside)
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
-        """List what is in a folder, by name; nothing the second time. Raises OSError."""
+        """List the entries of a folder by name; none the second time. Raises OSError."""
         here = folder.stat()
         if (here.st_dev, here.st_ino) in self.visited:
             return []
@@ -149,7 +158,7 @@ class _Walk:
             return sorted(entries, key=lambda it: it.name)
 
     def _take(self, path: Path, entry: os.DirEntry[str]) -> bool:
-        """Note a file; returns whether it is a folder to go through instead."""
+        """Record a file. Return whether the entry is a folder to scan instead."""
         try:
             if _is_hidden(entry):
                 return False
@@ -158,7 +167,7 @@ class _Walk:
             if entry.is_file():
                 self._file(path)
         except OSError as error:
-            # A link that leads nowhere, or a file that has just gone, is nothing to speak of.
+            # A dangling link, or a file that was just deleted, is not worth reporting.
             if os.path.lexists(path) and not entry.is_symlink():
                 self.look.troubles.append(PathTrouble(path, _why(error)))
                 self.look.blind.append(path)
@@ -197,7 +206,7 @@ def _printable(name: str) -> str:
 
 
 def _why(error: OSError) -> str:
-    """Say in a sentence what the system says."""
+    """Return the reason as a sentence."""
     if isinstance(error, FileNotFoundError):
         return "It is not there."
     if isinstance(error, PermissionError):

@@ -1,1 +1,1 @@
-"""The tables of the database."""
+"""The tables and indexes of the collections."""

@@ -1,8 +1,8 @@
-"""The index of a collection: its files, their text, the words and the vectors of their passages.
+"""The index of a collection: its files, their texts, and the words and vectors of their passages.
 
-A file of its own for each collection: one that is removed leaves nothing behind. Texts lie
-compressed, each once however many files have it; the words' index holds neither text nor words that
-say nothing, and of passages only their places are kept.
+Each collection has a database file of its own, so removing it leaves nothing behind. Texts are
+compressed and stored once, however many files have them. The word index holds neither the text nor
+words that say nothing, and only the positions of passages are stored.
 """
 
 from __future__ import annotations
@@ -56,28 +56,28 @@ if TYPE_CHECKING:
     from app.base.errors import DocumentNotRead
 
 LAYOUT: Final = 2
-"""Counts up when tables, passages or texts are made in another way; then all is read anew."""
+"""Increase it when tables, passages or texts are made differently; all files are read again."""
 
 _TOP: Final = 30
-"""The passages by words, and by vectors, that are joined into one ranking."""
+"""Passages by words, and passages by vectors, that are merged into one ranking."""
 
 _MIDDLE: Final = 256
-"""Vectors of which the middle is taken; that of 16 was as good."""
+"""Vectors whose mean is taken; a mean of 16 was as good."""
 
 _QUOTED: Final = 6
-"""Words of a quote by which the files are sought that may have it."""
+"""Words of a quote that are used to find files that can contain it."""
 
 _MOST_QUOTED: Final = 500
-"""Files that are held against a quote, at most."""
+"""Maximum number of files that are searched for a quote."""
 
 _PACKING: Final = 5
-"""The level at which texts are compressed: a higher one takes far longer for little."""
+"""The compression level of texts; a higher one takes much longer and saves little."""
 
 _MATCHED: Final = 20_000
-"""Passages that are ranked by their words: words that are in more of them say little."""
+"""Maximum passages ranked by their words; a word that is in more of them says little."""
 
 _UNPACKED: Final = 4_000_000
-"""Characters of documents that stay unpacked in memory, of those that were found last."""
+"""Maximum characters of recently used documents that stay decompressed in memory."""
 
 _TABLES: Final = (
     "CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -138,7 +138,7 @@ _TABLES: Final = (
 )
 
 _STATE: Final = "CASE state WHEN 'read' THEN coalesce(reading, state) ELSE state END"
-"""The state of a file, as `IndexedFile` has it."""
+"""The SQL for the state of a file, as in `IndexedFile`."""
 
 _KIND: Final = IndexKind(
     layout=LAYOUT,
@@ -151,7 +151,11 @@ _KIND: Final = IndexKind(
 
 @dataclass(frozen=True)
 class SeenFile:
-    """A file as it is on the disk. name: as answers call it."""
+    """A file as found on disk.
+
+    Attributes:
+        name: Its name in answers.
+    """
 
     path: Path
     name: str
@@ -161,7 +165,7 @@ class SeenFile:
 
 @dataclass(frozen=True)
 class TrackedFile:
-    """A file as the index has it."""
+    """A file in the index."""
 
     id: int
     seen: SeenFile
@@ -170,9 +174,11 @@ class TrackedFile:
 
 @dataclass(frozen=True)
 class VectorModel:
-    """What made the vectors of an index.
+    """The embedding model that made the vectors of an index.
 
-    key: tells its weights, its prompts and its dimensions from all others. name: for people.
+    Attributes:
+        key: Identifies its weights, its prompts and its dimensions.
+        name: A name for people.
     """
 
     key: str
@@ -182,7 +188,7 @@ class VectorModel:
 
 @dataclass(frozen=True)
 class Counts:
-    """How much is in an index; `CollectionState` says what each is."""
+    """The contents of an index in numbers; see `CollectionState`."""
 
     files: int
     waiting: int
@@ -196,7 +202,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class TextToEmbed:
-    """A text of which there are no vectors yet, and its passages."""
+    """A text without vectors, and its passages."""
 
     id: int
     name: str
@@ -204,10 +210,10 @@ class TextToEmbed:
 
 
 class CollectionIndex:
-    """An open index. Any thread may search; one at a time writes. The owner calls `close`.
+    """An open index. Any thread can search; one at a time writes. The owner calls `close`.
 
-    A file that cannot be read, or is of another layout, is removed and begun anew: then all files
-    have to be read again. Raises AppError where there can be no file.
+    A file that cannot be read, or that has another layout, is deleted and created again; all files
+    then have to be read again. Raises AppError if no file can be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -219,11 +225,11 @@ class CollectionIndex:
         self._file.close()
 
     def size_bytes(self) -> int:
-        """Return what the index takes on the disk."""
+        """Return the disk space of the index, in bytes."""
         return self._file.size_bytes()
 
     def _forget_texts(self, db: sqlite3.Connection, left: Iterable[int]) -> None:
-        """Remove those of these texts that no file has any more, with their words and vectors."""
+        """Remove those of the texts that no file has any more, with their words and vectors."""
         if _remove_unused(db, left):
             with self._file.read():
                 self._unpacked.clear()
@@ -231,13 +237,13 @@ class CollectionIndex:
     # Files
 
     def known(self) -> dict[bytes, TrackedFile]:
-        """Return all files of the index by their paths, as the system has these."""
+        """Return all files in the index by path, in the system's encoding."""
         with self._file.read() as db:
             rows = db.execute("SELECT id, path, name, size, mtime_ns, state FROM files")
             return {row["path"]: _known(row) for row in rows}
 
     def waiting(self, most: int) -> list[TrackedFile]:
-        """Return files that have yet to be read, in the order in which they were found."""
+        """Return files that are still to be read, in the order in which they were found."""
         with self._file.read() as db:
             rows = db.execute(
                 "SELECT id, path, name, size, mtime_ns, state FROM files WHERE state = 'waiting'"
@@ -249,7 +255,7 @@ class CollectionIndex:
     def files(
         self, state: FileState | None = None, start: int = 0, most: int = -1
     ) -> list[IndexedFile]:
-        """Return files by their names."""
+        """Return files, sorted by name."""
         with self._file.read() as db:
             rows = db.execute(
                 f"SELECT path, name, {_STATE} AS state, files.size, places, scanned, why, [do],"  # noqa: S608  our own words
@@ -278,10 +284,12 @@ class CollectionIndex:
         moved: Iterable[tuple[int, SeenFile]] = (),
         gone: Iterable[int] = (),
     ) -> None:
-        """Note what a look at the folders has found.
+        """Record the result of a scan.
 
-        seen: new and changed files, which are to be read. moved: files of the index that are
-        elsewhere now. gone: the ids of those that are there no more.
+        Args:
+            seen: New and changed files, which have to be read.
+            moved: The ids of files in the index, and their new places.
+            gone: The ids of files that no longer exist.
         """
         gone = list(gone)
         with self._file.write() as db:
@@ -301,7 +309,7 @@ class CollectionIndex:
             self._forget_texts(db, left)
 
     def read_again(self, path: Path | None = None) -> None:
-        """Have files that could not be read tried again: one, or all."""
+        """Mark files that could not be read for another try: one, or all."""
         with self._file.write() as db:
             db.execute(
                 "UPDATE files SET state = 'waiting', why = '', [do] = ''"
@@ -310,7 +318,7 @@ class CollectionIndex:
             )
 
     def looked(self, when: float, left_out: int, troubles: Iterable[PathTrouble]) -> None:
-        """Note that the folders have been looked through, and what could not be."""
+        """Record when the folders were scanned, and which parts could not be."""
         with self._file.write() as db:
             _keep(db, "looked", str(when))
             _keep(db, "left_out", str(left_out))
@@ -321,7 +329,7 @@ class CollectionIndex:
             )
 
     def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
-        """Return what `looked` noted last."""
+        """Return what `looked` recorded last."""
         with self._file.read() as db:
             when, left_out = _kept(db, "looked"), _kept(db, "left_out")
             troubles = tuple(
@@ -331,7 +339,7 @@ class CollectionIndex:
         return float(when) if when else None, int(left_out or 0), troubles
 
     def devices(self) -> dict[str, int]:
-        """Return the devices on which the folders lay when files of theirs were last found."""
+        """Return the device numbers of the folders when files were last found in them."""
         with self._file.read() as db:
             found: dict[str, int] = json.loads(_kept(db, "devices") or "{}")
         return found
@@ -343,13 +351,13 @@ class CollectionIndex:
     # Texts
 
     def has_size(self, size: int) -> bool:
-        """Tell whether some text came from a file of this size."""
+        """Return whether a text came from a file of this size."""
         with self._file.read() as db:
             row = db.execute("SELECT 1 FROM texts WHERE size = ? LIMIT 1", (size,)).fetchone()
         return row is not None
 
     def hash_of(self, file_id: int) -> str | None:
-        """Return the hash of the file's bytes as it was read; None for one without text."""
+        """Return the SHA-256 of a file as it was read; None for a file without text."""
         with self._file.read() as db:
             row = db.execute(
                 "SELECT sha256 FROM files JOIN texts ON texts.id = text_id WHERE files.id = ?",
@@ -358,7 +366,7 @@ class CollectionIndex:
         return None if row is None else str(row["sha256"])
 
     def link(self, file: TrackedFile, sha256: str) -> bool:
-        """Give a file the text of this hash, if it is here; returns whether it is."""
+        """Give a file the text with this SHA-256; return whether the index has it."""
         with self._file.write() as db:
             row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (sha256,)).fetchone()
             if row is not None:
@@ -368,7 +376,7 @@ class CollectionIndex:
         return row is not None
 
     def keep(self, read: Sequence[tuple[TrackedFile, Document | DocumentNotRead]]) -> None:
-        """Keep the text of files that were read, or why they could not be."""
+        """Store the texts of files that were read, or why they could not be read."""
         with self._file.write() as db:
             left = _texts_of(db, [file.id for file, _ in read])
             for file, document in read:
@@ -383,7 +391,7 @@ class CollectionIndex:
             self._forget_texts(db, left)
 
     def merge(self) -> bool:
-        """Have words of removed texts leave the file, see `IndexFile.merge`."""
+        """Remove the words of removed texts from the file; see `IndexFile.merge`."""
         with self._file.read() as db:
             removed = _kept(db, "removed")
         if not removed:
@@ -395,7 +403,7 @@ class CollectionIndex:
         return False
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
-        """Return the documents with these hashes; those that are not here are left out."""
+        """Return the documents with these SHA-256 hashes; missing ones are left out."""
         found = {it: self._document(it) for it in set(hashes)}
         return {sha256: it for sha256, it in found.items() if it is not None}
 
@@ -405,7 +413,7 @@ class CollectionIndex:
             what = "content" if document is None else "NULL AS content"
             row = db.execute(f"SELECT {what} FROM texts WHERE sha256 = ?", (sha256,)).fetchone()  # noqa: S608  our own words
             if row is None:
-                return None  # another process may have removed it
+                return None  # another process can have removed it
             document = document or _unpacked(row["content"])
             self._unpacked[sha256] = document
             held = sum(len(it.text) for it in self._unpacked.values())
@@ -414,7 +422,7 @@ class CollectionIndex:
         return document
 
     def paths_of(self, sha256: str) -> list[Path]:
-        """Return where the files with this text lie."""
+        """Return the paths of the files with this text."""
         with self._file.read() as db:
             rows = db.execute(
                 "SELECT path FROM files JOIN texts ON texts.id = text_id WHERE sha256 = ?"
@@ -424,9 +432,10 @@ class CollectionIndex:
         return [_path(row["path"]) for row in rows]
 
     def with_words(self, quote: str) -> list[tuple[str, str]]:
-        """Return hashes and names of the files that may have a quote, the likeliest first.
+        """Return the SHA-256 and name of files that can contain a quote, likeliest first.
 
-        They have at least half of its longest words: one may be divided at the end of a line.
+        They have at least half of its longest words, because one can be divided at the end of a
+        line.
         """
         asked = quoted_words(quote)
         counted: Counter[int] = Counter()
@@ -453,7 +462,7 @@ class CollectionIndex:
         return [(row["sha256"], row["name"]) for row in rows if row is not None]
 
     def counts(self) -> Counts:
-        """Count what is in the index."""
+        """Count the contents of the index."""
         with self._file.read() as db:
             of = {
                 row["state"]: row["number"]
@@ -479,7 +488,7 @@ class CollectionIndex:
     # Vectors
 
     def without_vectors(self, model: VectorModel, most: int) -> list[TextToEmbed]:
-        """Return texts of which this model has made no vectors, of about so many passages."""
+        """Return texts without vectors of this model, with about `most` passages in all."""
         found: list[TextToEmbed] = []
         with self._file.read() as db:
             rows = db.execute(
@@ -502,7 +511,7 @@ class CollectionIndex:
         return found
 
     def keep_vectors(self, model: VectorModel, text_id: int, vectors: Sequence[Halves]) -> None:
-        """Keep the vectors of a text's passages, unless it has gone meanwhile."""
+        """Store the vectors of a text's passages, unless the text is gone by now."""
         signs, sizes = encoded(vectors, model.dimensions)
         with self._file.write() as db:
             number = _number_of(db, model)
@@ -514,7 +523,7 @@ class CollectionIndex:
             _count_up(db)
 
     def take_over(self, model: VectorModel) -> None:
-        """Search the vectors of this model from now on, and remove those of all others."""
+        """Search this model's vectors from now on, and delete those of all others."""
         with self._file.write() as db:
             number = _number_of(db, model)
             db.execute("DELETE FROM vectors WHERE model <> ?", (number,))
@@ -523,7 +532,7 @@ class CollectionIndex:
             _count_up(db)
 
     def model(self) -> VectorModel | None:
-        """Return the model whose vectors are complete, or were; None before the first."""
+        """Return the model whose vectors were completed last; None before the first."""
         with self._file.read() as db:
             row = db.execute(
                 "SELECT key, name, dimensions FROM models WHERE key = ?", (_kept(db, "model"),)
@@ -531,7 +540,7 @@ class CollectionIndex:
         return None if row is None else VectorModel(row["key"], row["name"], row["dimensions"])
 
     def with_vectors(self, model: VectorModel) -> int:
-        """Count the passages of which this model has made vectors."""
+        """Count the passages that have vectors of this model."""
         with self._file.read() as db:
             row = db.execute(
                 "SELECT coalesce(sum(count), 0) FROM vectors JOIN texts ON texts.id = text_id"
@@ -549,9 +558,11 @@ class CollectionIndex:
         most: int,
         vector: tuple[VectorModel, Sequence[float]] | None = None,
     ) -> list[FoundPassage]:
-        """Return the passages that suit a question, the best first.
+        """Return the passages that fit a question, best first.
 
-        collection: how the collection is called. vector: of the question, and by which model.
+        Args:
+            collection: The name of the collection.
+            vector: The model and the vector of the question; None to search by words only.
         """
         rankings: dict[By, Ranking] = {"text": self._by_words(question)}
         if vector is not None:
@@ -587,9 +598,9 @@ class CollectionIndex:
     def _signs_of(
         self, db: sqlite3.Connection, model: VectorModel
     ) -> tuple[SignTable, NDArray[np.float32]]:
-        """Return the signs of a model's vectors and the middle of some of them.
+        """Return the signs of a model's vectors, and the mean of some of the vectors.
 
-        They are read again when there are others.
+        They are read again after the vectors change.
         """
         stamp = (int(_kept(db, "changes") or 0), model.key)
         if self._signs is None or self._signs[0] != stamp:
@@ -638,7 +649,7 @@ class CollectionIndex:
 
 
 def _add(db: sqlite3.Connection, document: Document) -> int:
-    """Add a text with its passages and their words, unless it is here; returns its id."""
+    """Add a text with its passages and words, unless it is here already; return its id."""
     row = db.execute("SELECT id FROM texts WHERE sha256 = ?", (document.sha256,)).fetchone()
     if row is not None:
         return int(row["id"])
@@ -673,7 +684,7 @@ def _add(db: sqlite3.Connection, document: Document) -> int:
 
 
 def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
-    """Give a file its text, unless it has changed again meanwhile."""
+    """Give a file its text, unless the file has changed again."""
     db.execute(
         "UPDATE files SET state = 'read', text_id = ?, why = '', [do] = ''"
         " WHERE id = ? AND size = ? AND mtime_ns = ?",
@@ -682,7 +693,7 @@ def _have(db: sqlite3.Connection, file: TrackedFile, text_id: int) -> None:
 
 
 def _texts_of(db: sqlite3.Connection, files: Iterable[int]) -> set[int]:
-    """Return the texts that these files have."""
+    """Return the ids of the texts of these files."""
     found = (db.execute("SELECT text_id FROM files WHERE id = ?", (it,)).fetchone() for it in files)
     return {row["text_id"] for row in found if row is not None and row["text_id"] is not None}
 
@@ -719,7 +730,7 @@ def _remove_unused(db: sqlite3.Connection, texts: Iterable[int]) -> bool:
 def _codes(
     db: sqlite3.Connection, model: VectorModel, near: Iterable[NearPassage]
 ) -> dict[int, Code]:
-    """Read what is kept of passages' vectors; those that have gone are left out."""
+    """Read the stored vectors of passages; those that are gone are left out."""
     signs, sizes = HALVES * model.dimensions // 8, HALVES * model.dimensions // 4
     found: dict[int, Code] = {}
     for it in sorted(near):
@@ -739,9 +750,9 @@ def _count(db: sqlite3.Connection, match: str) -> int:
 
 
 def _telling(counts: Mapping[QueryPart, int]) -> str:
-    """Write a query for the words that are in few enough passages; of all, where they are few.
+    """Return a query for the words that occur in few enough passages.
 
-    Every passage that has one of the words is ranked, which takes its time.
+    Every passage with one of the words is ranked, which takes time.
     """
     counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
     chosen, left = [], _MATCHED
@@ -750,13 +761,13 @@ def _telling(counts: Mapping[QueryPart, int]) -> str:
         if left < 0:
             break
         chosen.append(term)
-    if not chosen:  # even the rarest is in many: those that have several
+    if not chosen:  # if even the rarest is in many, take passages with several of them
         return " AND ".join(f"({term})" for _, term in counted[:3])
     return " OR ".join(chosen)
 
 
 def _number_of(db: sqlite3.Connection, model: VectorModel) -> int:
-    """Return the number of a model, which it gets when it comes first."""
+    """Return the id of a model; create it on first use."""
     db.execute(
         "INSERT OR IGNORE INTO models (key, name, dimensions) VALUES (?, ?, ?)",
         (model.key, model.name, model.dimensions),
@@ -779,7 +790,7 @@ def _path(stored: bytes) -> Path:
 
 
 def _packed(document: Document) -> bytes:
-    """Compress the text of a document; pictures of its pages stay in the file."""
+    """Compress the text of a document, without its media and page pictures."""
     values = document_values(replace(document, media=b"", pages=()))
     return zlib.compress(json.dumps(values, ensure_ascii=False).encode(), _PACKING)
 
@@ -798,5 +809,5 @@ def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def _count_up(db: sqlite3.Connection) -> None:
-    """Note that other vectors are there than before."""
+    """Record that the vectors have changed."""
     _keep(db, "changes", str(int(_kept(db, "changes") or 0) + 1))

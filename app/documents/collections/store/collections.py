@@ -1,4 +1,4 @@
-"""Collections in the database: their names, and the paths that were added to them."""
+"""The collections in the database: their names, and the paths that were added to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CollectionStore:
         self._database = database
 
     def collections(self) -> list[DocumentCollection]:
-        """Return all collections by their names."""
+        """Return all collections, sorted by name."""
         with self._database.read() as db:
             return _collections(db, "ORDER BY name COLLATE NOCASE", ())
 
@@ -32,7 +32,7 @@ class CollectionStore:
         return found[0] if found else None
 
     def create(self, name: str) -> DocumentCollection | None:
-        """Make an empty collection; None where the name is taken."""
+        """Create an empty collection; None if the name is taken."""
         made = DocumentCollection(uuid.uuid4().hex, name)
         with self._database.write() as db:
             done = db.execute(
@@ -42,7 +42,7 @@ class CollectionStore:
             return made if done.rowcount else None
 
     def rename(self, collection_id: str, name: str) -> bool:
-        """Give a collection another name; returns whether that was free."""
+        """Rename a collection; return whether the name was free."""
         with self._database.write() as db:
             done = db.execute(
                 "UPDATE OR IGNORE collections SET name = ? WHERE id = ?", (name, collection_id)
@@ -71,7 +71,7 @@ class CollectionStore:
             )
 
     def remove(self, collection_id: str) -> None:
-        """Remove a collection; chats and assistants that name it have one less."""
+        """Remove a collection, also from the chats and assistants that use it."""
         with self._database.write() as db:
             db.execute("DELETE FROM collections WHERE id = ?", (collection_id,))
 

@@ -1,10 +1,10 @@
-"""Vectors of passages in few bytes, and the search for those that point where a question's does.
+"""Compact vectors of passages, and the search for those similar to a question's.
 
-Of a passage there are two vectors, those of its halves, and of each vector signs, one bit a
-dimension, and sizes, two bits a dimension. All signs of a collection lie in memory while it is
-searched, the sizes in its file: passages of which a vector differs from the question's in few signs
-are compared by all that is kept of them. `sqlite-vec` would do so in SQLite itself, but many
-Pythons are built without loadable extensions; figures are in the guide on measurements.
+A passage has two vectors, one for each half. Of each vector the signs are stored, one bit per
+dimension, and the sizes, two bits per dimension. All signs of a collection are in memory while it
+is searched; the sizes stay in its file. Passages with a vector that differs from the question's in
+few signs are then compared by signs and sizes. `sqlite-vec` could do this in SQLite itself, but
+many Pythons are built without loadable extensions. Figures are in the guide on measurements.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAKING: Final = 2
-"""Counts up when vectors are made of passages, or kept, in another way: all are then made anew."""
+"""Increase it when vectors are made or stored differently; all are then made again."""
 
 HALVES: Final = 2
-"""Vectors of a passage."""
+"""The number of vectors per passage."""
 
 CANDIDATES: Final = 400
-"""Vectors whose passages are compared by all that is kept of them."""
+"""Vectors whose passages are compared by signs and sizes."""
 
 _SIZES: Final = (0.2451, 0.7560, 1.3439, 2.1520)
-"""What numbers are taken for, in multiples of their root mean square. With the signs these are the
-eight values from which normally distributed numbers differ least (Max, 1960)."""
+"""The values that sizes stand for, in multiples of the vector's root mean square.
+
+With the signs these are the eight levels with the least error for normally distributed numbers
+(Max, 1960).
+"""
 
 _AT_ONCE: Final = 1 << 17
 
@@ -35,11 +38,17 @@ Halves = Sequence[Sequence[float]]
 """The vectors of the two halves of a passage."""
 
 Code = tuple[bytes, bytes]
-"""What is kept of a passage: the signs and the sizes of its vectors."""
+"""The stored form of a passage's vectors: their signs and their sizes."""
 
 
 class NearPassage(NamedTuple):
-    """A passage near a question: its row in the file, its place there, and its number."""
+    """A passage near a question.
+
+    Attributes:
+        row: Its row in the file.
+        place: Its position in that row.
+        passage: Its number.
+    """
 
     row: int
     place: int
@@ -47,7 +56,7 @@ class NearPassage(NamedTuple):
 
 
 def encoded(passages: Sequence[Halves], dimensions: int) -> Code:
-    """Return the signs and sizes of vectors, cut to so many dimensions, a multiple of eight."""
+    """Return the signs and sizes of vectors, cut to `dimensions`, a multiple of eight."""
     import numpy as np
 
     values = np.asarray(passages, dtype=np.float32)[:, :, :dimensions].reshape(-1, dimensions)
@@ -59,10 +68,14 @@ def encoded(passages: Sequence[Halves], dimensions: int) -> Code:
 
 
 class SignTable:
-    """The signs of a collection's vectors in memory, and where their sizes are kept."""
+    """The signs of a collection's vectors in memory, and where their sizes are stored."""
 
     def __init__(self, rows: Iterable[tuple[int, int, bytes]], dimensions: int) -> None:
-        """Begin with rows of signs: a row's number, the first of its passages, and the signs."""
+        """Build the table from rows of signs.
+
+        Args:
+            rows: The number of each row, the number of its first passage, and the signs.
+        """
         import numpy as np
 
         width = dimensions // 8
@@ -78,11 +91,11 @@ class SignTable:
         self._begins = np.cumsum([0, *counts])
         word = np.uint64 if width % 8 == 0 else np.uint8
         flat = np.frombuffer(b"".join(parts), dtype=np.uint8).reshape(-1, width)
-        # A column a dimension of words: each is gone through in one piece of memory.
+        # Column-wise, so that each word of the signs is scanned in contiguous memory.
         self._signs = np.ascontiguousarray(flat.view(word).T)
 
     def spread(self, most: int) -> list[NearPassage]:
-        """Return some passages from everywhere in the collection."""
+        """Return up to `most` passages, evenly spread over the collection."""
         import numpy as np
 
         count = self._signs.shape[1] // HALVES
@@ -115,10 +128,14 @@ class SignTable:
 def ranked(
     vector: Sequence[float], codes: Mapping[int, Code], center: NDArray[np.float32] | None = None
 ) -> list[tuple[int, float]]:
-    """Order passages by how near their vectors are to another one, the nearest first.
+    """Rank passages by the similarity of their vectors to another one, nearest first.
 
-    center: the middle of the collection's vectors, as seen from which they are compared: what all
-    its passages have in common tells none of them from the others.
+    Args:
+        center: The mean of the collection's vectors, subtracted first: what all its passages have
+            in common does not distinguish them.
+
+    Returns:
+        The numbers of the passages and their similarities.
     """
     import numpy as np
 
@@ -134,14 +151,17 @@ def ranked(
 
 
 def nearness_of_passages(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Judge passages by the cosines of their halves: the better one counts as much as both."""
+    """Return the similarity of passages from the cosines of their halves.
+
+    It is the mean of the better half and the average of both.
+    """
     of_halves = cosines.reshape(-1, HALVES)
     found: NDArray[np.float32] = (of_halves.max(axis=1) + of_halves.mean(axis=1)) / 2
     return found
 
 
 def middle(codes: Collection[Code], dimensions: int) -> NDArray[np.float32]:
-    """Return the middle of vectors that are given by their codes; of none it is zero."""
+    """Return the mean of vectors that are given by their codes; zero if there are none."""
     import numpy as np
 
     if not codes:
@@ -151,7 +171,7 @@ def middle(codes: Collection[Code], dimensions: int) -> NDArray[np.float32]:
 
 
 def _decoded(codes: Collection[Code]) -> NDArray[np.float32]:
-    """Return the vectors of passages, those of the same one behind each other."""
+    """Return the vectors of passages; the two of a passage follow each other."""
     import numpy as np
 
     count = HALVES * len(codes)

@@ -1,4 +1,4 @@
-"""A picture to pan and zoom, with marks on it."""
+"""A picture that can be panned and zoomed, with marks on it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ Fit = Literal["", "width", "whole"]
 SMALLEST, LARGEST = 0.1, 8.0
 STEP = 1.25
 _MARK = 0.3
-"""How strong the colour of a mark is on what it marks."""
+"""The opacity of a mark."""
 _PAN = 60
 """Pixels that an arrow key moves the picture."""
 
 
 class PictureCanvas(QAbstractScrollArea):
-    """scaled(scale): it is shown in another size; 1 is its own.
+    """A picture that can be panned and zoomed.
 
-    The picture may have more or fewer pixels than it is shown with: its size is told apart.
+    Its size is set separately, because it can have more or fewer pixels than are displayed.
+
+    Signals:
+        scaled(scale): It is displayed at another scale; 1 is its own size.
     """
 
     scaled = Signal(float)
@@ -59,23 +62,23 @@ class PictureCanvas(QAbstractScrollArea):
 
     @property
     def fit(self) -> Fit:
-        """What the picture's size follows: "" where it was chosen."""
+        """The fit mode; "" after a manual zoom."""
         return self._fit
 
     @property
     def shown_width(self) -> int:
-        """How many pixels of the screen the picture is wide."""
+        """The width of the displayed picture, in pixels of the screen."""
         return math.ceil(self._size.width() * self._scale * self.devicePixelRatioF())
 
     def show_size(self, size: QSizeF) -> None:
-        """Make room for a picture of this size, which comes later; the old one goes."""
+        """Remove the picture and make room for one of this size, which comes later."""
         self._image = QImage()
         self._marks = ()
         self._size = size
         self._settle()
 
     def show_picture(self, image: QImage, marks: Sequence[Rectangle] = ()) -> None:
-        """Show a picture in the size that was told."""
+        """Show a picture in the size that was set."""
         self._image = image
         self._marks = marks
         self.viewport().update()
@@ -85,16 +88,16 @@ class PictureCanvas(QAbstractScrollArea):
         self._settle()
 
     def set_scale(self, scale: float, at: QPointF | None = None) -> None:
-        """Zoom to a scale; what is at a point of the view stays there, or what is in its middle."""
+        """Zoom to a scale, keeping the point at `at`, or in the middle, in place."""
         self._fit = ""
         self._zoom(scale, at)
 
     def step(self, by: int, at: QPointF | None = None) -> None:
-        """Zoom by so many steps."""
+        """Zoom in or out by a number of steps."""
         self.set_scale(self._scale * STEP**by, at)
 
     def show_mark(self) -> None:
-        """Bring the first mark into the middle."""
+        """Scroll the first mark to the middle."""
         if not self._marks:
             return
         left, top, right, bottom = self._marks[0]
@@ -162,7 +165,7 @@ class PictureCanvas(QAbstractScrollArea):
         self.viewport().unsetCursor()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Between the whole and its own size, where it was clicked."""
+        """Toggle between the whole picture and its own size at the clicked point."""
         if self._fit:
             self.set_scale(1.0 if self._scale < 1 else 2.0, event.position())
         else:
@@ -192,7 +195,7 @@ class PictureCanvas(QAbstractScrollArea):
             bar.setValue(bar.value() + step)
 
     def _settle(self) -> None:
-        """Take on the size that fits, and the room to scroll in."""
+        """Apply the fit mode, and update the scroll range."""
         if self._size.isEmpty():
             self._measure()
             return
@@ -232,7 +235,7 @@ class PictureCanvas(QAbstractScrollArea):
         self.viewport().update()
 
     def _area(self) -> QRectF:
-        """Where the picture lies in the view: in its middle as long as there is room around it."""
+        """Return the picture's rectangle in the view, centred while it fits."""
         size, view = self._size * self._scale, self.viewport().size()
         x = max(float(GRID), (view.width() - size.width()) / 2)
         y = max(float(GRID), (view.height() - size.height()) / 2)

@@ -1,4 +1,4 @@
-"""The window in which a file is looked at, with the place of a quote marked."""
+"""The window that shows a file, with the place of a quote marked."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 900, 760
 _POINT = 96 / 72
-"""Pixels of a point of a page in its own size."""
+"""Pixels per point of a page in its own size."""
 _PAGE = QSizeF(612, 792)
-"""Points; the room that a page has until its own size is known."""
+"""The page size in points that is assumed until the real one is known."""
 _CALM_MS = 150
-"""How long the zoom rests before a page is drawn again for it."""
+"""Milliseconds without zooming before a page is drawn again."""
 _STEP_PX = 200
-"""Pages are drawn in widths that are multiples of so many pixels, and found again so."""
+"""Pages are drawn in multiples of this width, in pixels, so that drawn ones can be reused."""
 _TEXT_STEPS = 5
-"""Steps that a text can be made larger or smaller by."""
+"""Maximum number of steps to zoom a text in or out."""
 
 
 class FileViewer(EnterDialog):
-    """Shows the pages of a file as pictures, or its text; keeps nothing when it is closed.
+    """Shows the pages of a file as pictures, or its text; keeps nothing after it is closed.
 
-    Page up and down turn pages, Home and End go to the first and the last, plus, minus and 0 zoom.
+    Page Up and Page Down turn pages, Home and End go to the first and the last; plus, minus and 0
+    zoom, and F fits the page to the window.
     """
 
     def __init__(self, viewing: Viewing, notifier: Notifier, parent: QWidget) -> None:
@@ -86,7 +87,7 @@ class FileViewer(EnterDialog):
         self.resize(QSize(scaled(_WIDTH), scaled(_HEIGHT)).boundedTo(room))
 
     def show_file(self, sha256: str, name: str, spans: Sequence[TextSpan] = ()) -> None:
-        """Open a file, at the first of these places if there are any."""
+        """Open a file at the first of these places, if there are any."""
         self._file = None
         self._parts = []
         self._spans = tuple(spans)
@@ -130,7 +131,7 @@ class FileViewer(EnterDialog):
         self._let_go()
 
     def _let_go(self) -> None:
-        """Keep no picture of what nobody looks at."""
+        """Release all pictures and text."""
         self._calm.stop()
         self._viewing.forget()
         self.canvas.show_size(QSizeF())
@@ -218,7 +219,7 @@ class FileViewer(EnterDialog):
             self._show_part()
 
     def _show_part(self) -> None:
-        """Show the page that is turned to: as a picture if there is one and it is wanted."""
+        """Show the current page, as a picture if there is one and it is wanted."""
         if self._file is None or not self._parts:
             return
         part = self._parts[self._at]
@@ -257,7 +258,7 @@ class FileViewer(EnterDialog):
             self._say(self.tr("There is no text here."))
 
     def _draw(self) -> None:
-        """Have the page drawn for the size in which it is shown."""
+        """Draw the page for its displayed size."""
         file = self._file
         if file is None or not file.has_pages or self._stack.currentWidget() is not self.canvas:
             return
@@ -282,10 +283,10 @@ class FileViewer(EnterDialog):
             self._goes_to_mark = False
             self.canvas.show_mark()
         if self.canvas.shown_width > self._asked:
-            self._calm.start()  # it is another page's size, and this one was drawn for that
+            self._calm.start()  # the page was drawn for the size of the previous one
 
     def _marked(self) -> tuple[TextSpan, ...]:
-        """The places to be marked on the page that is turned to."""
+        """Return the places to mark on the current page."""
         if not self._parts:
             return ()
         number = self._parts[self._at].place.number
@@ -311,7 +312,7 @@ class FileViewer(EnterDialog):
             self.canvas.set_scale(1.0)
 
     def _fit_window(self) -> None:
-        """Fit the width of the window, and then the whole of it."""
+        """Fit the page to the window's width; on the next call, the whole page."""
         self.canvas.set_fit("whole" if self.canvas.fit == "width" else "width")
 
     def _show_tools(self) -> None:
@@ -340,7 +341,7 @@ class FileViewer(EnterDialog):
         return self.tr("{0} · {1} of {2}").format(words, self._at + 1, count)
 
     def _name(self, words: str) -> None:
-        """Tell screen readers what is shown."""
+        """Set the accessible name for screen readers."""
         name = self.windowTitle()
         for part in (self.canvas, self.text):
             part.setAccessibleName(words if words == name else f"{name}, {words}")
@@ -358,7 +359,7 @@ class FileViewer(EnterDialog):
             self._notifier.error(error)
 
     def _show_problem(self, words: str) -> None:
-        """Say why a page cannot be shown; its text can, where there is one."""
+        """Show why a page cannot be shown, with its text if there is one."""
         part = self._parts[self._at] if self._parts else None
         if part is not None and self._file is not None:
             self._show_text(part)

@@ -1,4 +1,4 @@
-"""A part of a text to read, with places marked in it."""
+"""A part of a text to read, with marked places."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.kit.look.fonts import text_font
 from app.kit.look.theme import BASE, theme_of
 
 _LEAST, _MOST = 8, 60
-"""Pixels of the type."""
+"""Minimum and maximum font size, in pixels."""
 
 
 class TextPage(QPlainTextEdit):
-    """Read-only; the keyboard moves in it and selects."""
+    """A read-only text; the keyboard can move the cursor and select."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class TextPage(QPlainTextEdit):
         self._places: list[tuple[int, int]] = []
 
     def show_text(self, text: str, places: Sequence[tuple[int, int]]) -> None:
-        """Show a text with parts of it marked, scrolled to the first of them."""
+        """Show a text with marked parts, scrolled to the first of them."""
         self.setPlainText(text)
         align(self)
         self._places = [(_in_qt(text, start), _in_qt(text, end)) for start, end in places]
@@ -61,5 +61,5 @@ class TextPage(QPlainTextEdit):
 
 
 def _in_qt(text: str, place: int) -> int:
-    """Qt counts two for each character beyond the first plane, such as most emoji."""
+    """Convert a position to Qt's, which counts two for characters such as most emoji."""
     return len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
