@@ -331,6 +331,7 @@ class EngineFailed(EngineError):
 
 
 class Cancelled(Exception):
-    """The user stopped the work. A load leaves nothing loaded; a transfer keeps the data it
-    received.
+    """The user stopped the work.
+
+    A load leaves nothing loaded; a transfer keeps the data it received.
     """

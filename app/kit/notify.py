@@ -144,7 +144,6 @@ class Notifier(QObject):
         Args:
             show: Shows the error on the page.
         """
-
         return telling(show, self.error)
 
     def ask_to_open(self, address: str) -> None:

@@ -118,7 +118,7 @@ def _closing(text: str, start: int, end: int) -> int:
 
 
 def _is_formula(inner: str, before: str, after: str) -> bool:
-    """Return whether the text between two dollars is maths; not money, a shell variable, …"""
+    """Return whether the text between two dollars is maths, not money or a shell variable."""
     if not inner or inner[0].isspace() or inner[-1].isspace() or "`" in inner:
         return False
     if _WORD.match(before) or (after.isascii() and after.isdigit()):

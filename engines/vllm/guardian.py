@@ -270,7 +270,7 @@ def main() -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Call prctl(2). Raises OSError."""
+    """Set an option of this process by the system call of that name. Raises OSError."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl")
 

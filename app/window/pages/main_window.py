@@ -495,7 +495,6 @@ class MainWindow(WindowFrame):
 
     def _get_offer(self, offer: Offer, pictures: bool) -> None:
         """Download the model that the welcome screen recommends."""
-
         from app.models.downloads.pages.download_words import queued_words
 
         def queued(download: Download) -> None:

@@ -77,7 +77,6 @@ class WaitingMessages(QObject):
         Args:
             failed: Called if the message could not be saved.
         """
-
         item_id = new_id()
         self._going[item_id] = chat_id  # it can be read before its save is reported
 
