@@ -75,7 +75,7 @@ def of_run(words: list[str]) -> Iterator[list[str]]:
         words = words[2:]
     if words[:1] == ["test"]:
         options = {word for word in words if word.startswith("--")}
-        assert options <= {"--vllm", "--real", "--packages", *_PYTEST}, words
+        assert options <= {"--all", "--vllm", "--real", "--packages", *_PYTEST}, words
     else:
         yield words
 

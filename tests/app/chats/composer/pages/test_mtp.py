@@ -352,7 +352,7 @@ def test_the_check_of_a_model_that_is_no_longer_in_use_goes(ui: Ui, hold: thread
     hold.clear()
     ui.click("checkMtp")
     ui.qtbot.waitUntil(lambda: ui.find(QLabel, "checkStep").text() == "1 of 8")
-    ui.presenters.settings.set("model", "nobody.gguf")
+    ui.window.chooser.use("nobody.gguf")
     assert result(ui) == "The check was stopped."
     assert "nobody" in ui.find(QLabel, "mtpOfModel").text()
     hold.set()
