@@ -32,7 +32,7 @@ TYPED = {"Enter", "Shift+Enter", "Ctrl+C"}
 
 LIMITS = {
     "systems": "Hearth has been run on Linux only.",
-    "which_gpus": "CUDA and Metal have not been run.",
+    "which_gpus": "Metal has not been run.",
 }
 """What answers say is not there, in the words of the README. When it comes, they have to change."""
 
