@@ -104,7 +104,7 @@ class _Terminal:
     def isatty(self) -> bool:
         return True
 
-    def readline(self) -> str:
+    def readline(self, _most: int = -1) -> str:
         return self._line
 
 
