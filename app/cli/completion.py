@@ -221,7 +221,9 @@ WRITERS: Mapping[str, Callable[[DescribedCommand], Iterable[str]]] = {
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=tuple(WRITERS), help="the shell, or man")
     parser.add_argument(
-        "--names", choices=tuple(NAMED), help="print names that a script offers, a line each"
+        "--names",
+        choices=tuple(NAMED),
+        help="print names that a script offers, a line each; by default the script itself",
     )
 
 

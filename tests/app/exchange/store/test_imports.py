@@ -17,7 +17,7 @@ from app.documents.values.documents import AttachedFile, PromptSource
 from app.exchange.store.imports import ImportStore
 from app.exchange.values import own
 from app.exchange.values.export import as_json
-from app.exchange.values.found import ReadyChat
+from app.exchange.values.found import NotRead, ReadyChat
 from app.exchange.values.recognise import chats_in
 from tests.support.attached import attached, attached_picture, attached_scan, attached_sound
 from tests.support.foreign_chats import chatgpt_chat
@@ -130,8 +130,9 @@ def test_an_import_names_no_files_of_ours(database: Database, sha256: object) ->
     value = json.loads(as_json(chat, messages, "", chats.documents(chat.id)))
     value["documents"][0]["sha256"] = sha256
     value["messages"][0]["attachments"][0]["sha256"] = sha256
-    (read,) = chats_in(json.dumps(value))[1]
+    read, *lost = chats_in(json.dumps(value))[1]
     assert isinstance(read, ReadyChat)
+    assert lost and all(isinstance(it, NotRead) for it in lost)
     assert read.documents == ()
     assert read.messages[0].attachments == ()
 

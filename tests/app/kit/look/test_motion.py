@@ -15,6 +15,7 @@ from app.kit.look.motion import Motion, show_busy
 
 @pytest.fixture
 def motion(qapp: QApplication) -> Iterator[Motion]:
+    qapp.setCursorFlashTime(1000)  # whatever another test has left
     motion = Motion()
     yield motion
     motion.apply("full", system_reduces=True)
