@@ -120,7 +120,8 @@ def keep_words(window: MainWindow, drafts: Drafts) -> None:
 
 
 def _import_services() -> None:
-    pass
+    import app.base.reports
+    import app.wiring.app  # noqa: F401 - imported to have it loaded
 
 
 def _import_markdown() -> None:
