@@ -132,7 +132,8 @@ def test_an_import_names_no_files_of_ours(database: Database, sha256: object) ->
     value["messages"][0]["attachments"][0]["sha256"] = sha256
     read, *lost = chats_in(json.dumps(value))[1]
     assert isinstance(read, ReadyChat)
-    assert lost and all(isinstance(it, NotRead) for it in lost)
+    assert lost
+    assert all(isinstance(it, NotRead) for it in lost)
     assert read.documents == ()
     assert read.messages[0].attachments == ()
 
