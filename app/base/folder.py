@@ -109,7 +109,7 @@ class DataFolder:
             make_private_folder(self.root)
             mark(self.root)
             for folder in (self.models, self.logs):
-                # Whoever uses the folder reports what is in its way.
+                # The part that uses the folder reports the file that is in its way.
                 with suppress(FileExistsError):
                     make_private_folder(folder)
             self.close_to_others()

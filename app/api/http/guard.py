@@ -94,7 +94,7 @@ class ClientKeys(Protocol):
 
 @dataclass
 class UseInProgress:
-    """What the app reports about a request while answering it, in `request.state.use`.
+    """The model and tokens of a request, reported while it is answered, in `request.state.use`.
 
     Attributes:
         received: Bytes of the body, counted by the guard.
@@ -523,7 +523,7 @@ class _Reply:
             await self({"type": "http.response.body", "body": data})
 
     async def preflight(self, headers: Headers) -> None:
-        """Tell a browser what a listed site can send: any header, as cookies are never read."""
+        """Allow a listed site to send any header, because cookies are never read."""
         told = {
             "access-control-allow-methods": "GET, POST, DELETE",
             "access-control-allow-headers": headers.get("access-control-request-headers", ""),

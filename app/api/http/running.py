@@ -43,7 +43,7 @@ class RequestWork(Generic[T]):
         self.thread = threading.Thread(target=self._run, name="api request", daemon=True)
 
     async def begin(self, wait_s: float) -> None:
-        """Wait for the first item, at most this many seconds. Raises what the work raises."""
+        """Wait for the first item, at most this many seconds; an error of the work is raised."""
         with suppress(TimeoutError):
             await self._look(wait_s)
             if isinstance(self._next, BaseException):

@@ -1,4 +1,4 @@
-"""What the API offers: a list of models, and their answers, vectors and tokens."""
+"""The service behind the API: a list of models, and their answers, vectors and tokens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LONG = 1 << 20
 
 @dataclass(frozen=True)
 class Access:
-    """What a client is allowed to use.
+    """The rights of a client.
 
     Attributes:
         client: The client's id.

@@ -248,9 +248,10 @@ def test_a_reader_that_wants_one_line_gets_it_quietly(data_dir: Path) -> None:
 @pytest.mark.parametrize("megabytes", [60, 120, 180, 200, 220])
 def test_too_little_memory_is_named_as_such(data_dir: Path, megabytes: int) -> None:
     result = run(data_dir, f"ulimit -v {megabytes * 1000}; hearth ask Hello")
-    # In a narrow range CPython itself crashes at an allocation that fails, before any error.
-    crashed = result.returncode == 128 + signal.SIGSEGV
-    assert crashed or result.returncode == 0 or "emory" in result.stderr, result.stderr
+    if result.returncode == 128 + signal.SIGSEGV:
+        # CPython itself can crash at one allocation that fails; a little more room avoids that one.
+        result = run(data_dir, f"ulimit -v {megabytes * 1000 + 2000}; hearth ask Hello")
+    assert result.returncode == 0 or "emory" in result.stderr, result.stderr
     assert "report" not in result.stderr
     assert not list((data_dir / "logs").glob("report-*"))
 
