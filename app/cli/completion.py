@@ -9,11 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from app.base.shipped import GUIDES
-from app.cli.described import DescribedCommand, DescribedOption, described
-from app.cli.manual import manual
 from app.help.services.guides import Guides
 from app.kit.terminal import streams
 from app.kit.terminal.command import Command, WrongUsage
@@ -25,7 +24,35 @@ if TYPE_CHECKING:
     from app.kit.terminal.output import Output
     from app.wiring.app import App
 
-_ASK = "completion --names"
+SCRIPTS = ("bash", "zsh", "fish", "powershell", "man")
+
+NAMED: Final[Mapping[str, Callable[[App], Iterable[str]]]] = {
+    "models": lambda app: (it.id for it in app.library.entries()),
+    "collections": lambda app: (it.name for it in app.knowledge.collections()),
+    "assistants": lambda app: (it.name for it in app.assistants.assistants()),
+    "servers": lambda app: (it.name for it in app.servers.list()),
+    "clients": lambda app: (it.name for it in app.api_keys.clients()),
+}
+"""The kinds of names that differ from computer to computer."""
+
+FIXED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+    "settings": fields,
+    "guides": lambda: (it.topic for it in Guides(GUIDES).all),
+}
+"""The kinds of names that are the same on every computer."""
+
+_KINDS: Final[Mapping[tuple[str, object], str]] = {
+    ("", "M"): "models",
+    ("", "COLLECTION"): "collections",
+    ("", "TOPIC"): "guides",
+    ("settings", "NAME"): "settings",
+    ("setting", "NAME"): "settings",
+    ("assistants", "NAME"): "assistants",
+    ("assistant", "NAME"): "assistants",
+    ("servers", "NAME"): "servers",
+    ("clients", "NAME"): "clients",
+}
+"""The kind of a name, by the command or the argument, and by the word for it in the usage."""
 
 
 def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
@@ -38,16 +65,32 @@ def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) 
         raise WrongUsage(
             "Hearth did not understand that command.",
             "No shell is named.",
-            f"Name one of: {', '.join(WRITERS)}.",
+            f"Name one of: {', '.join(SCRIPTS)}.",
         )
-    from app.cli.parser import build_parser
-
-    script = "\n".join(WRITERS[args.shell](described(build_parser())))
+    script = script_for(args.shell)
     if out.as_json:
         out.value({"shell": args.shell, "script": script}, str)
     else:
         streams.say(script)
     return 0
+
+
+def script_for(shell: str) -> str:
+    """Return the completion script for a shell, or the manual page for "man"."""
+    from app.cli.parser import build_parser
+
+    parser = build_parser()
+    if shell == "man":
+        from app.cli.manual import manual
+
+        return "\n".join(manual(parser))
+    import shtab
+
+    _mark_values(parser)
+    # shtab's script for zsh registers itself after `eval` alone; this one does so after `source`.
+    return shtab.complete(parser, shell).replace(
+        "$zsh_eval_context[-1] == eval", "$zsh_eval_context[-1] == (eval|file)"
+    )
 
 
 def _names(folder: DataFolder, kind: str) -> Iterator[str]:
@@ -60,166 +103,73 @@ def _names(folder: DataFolder, kind: str) -> Iterator[str]:
                 yield name
 
 
-NAMED: Mapping[str, Callable[[App], Iterable[str]]] = {
-    "models": lambda app: (it.id for it in app.library.entries()),
-    "collections": lambda app: (it.name for it in app.knowledge.collections()),
-    "assistants": lambda app: (it.name for it in app.assistants.assistants()),
-    "servers": lambda app: (it.name for it in app.servers.list()),
-    "clients": lambda app: (it.name for it in app.api_keys.clients()),
-}
-"""The kinds of names that differ from computer to computer."""
+def _mark_values(parser: argparse.ArgumentParser, command: str = "") -> None:
+    """Tell shtab which arguments take files, folders or names.
+
+    Args:
+        parser: A parser that serves no other purpose: it then accepts only the names of now.
+        command: The command's first word; "" for the whole program.
+    """
+    import shtab
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                _mark_values(below, command or name)
+            continue
+        marked: Any = action  # shtab looks for an attribute that argparse does not declare
+        word = action.metavar
+        kinds = (_KINDS.get((of, word), "") for of in (command, action.dest, ""))
+        kind = next(filter(None, kinds), "")
+        if kind in FIXED:
+            marked.choices = tuple(FIXED[kind]())
+        elif kind:
+            marked.complete = _named(kind)
+        elif word == "DIR":
+            marked.complete = shtab.DIRECTORY
+        elif word == "FILE" or action.type is Path:
+            marked.complete = shtab.FILE
 
 
-def bash(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of the completion script for bash."""
-    yield "# Completes the command lines of hearth in bash."
-    yield "_hearth() {"
-    yield "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}"
-    yield "    local place= known= files= names= name i"
-    yield "    for ((i = 1; i < COMP_CWORD; i++)); do"
-    yield '        case "$place ${COMP_WORDS[i]}" in'
-    yield f'            {_places(program)}) place+=" ${{COMP_WORDS[i]}}" ;;'
-    yield "        esac"
-    yield "    done"
-    yield '    case "$place:$before" in'
-    for pattern, option in _values(program):
-        match option.takes:
-            case "folder":
-                found = 'compopt -o filenames; COMPREPLY=($(compgen -d -- "$current"))'
-            case "file":
-                found = 'compopt -o filenames; COMPREPLY=($(compgen -f -- "$current"))'
-            case _ if option.names in NAMED:
-                found = f"_hearth_names {option.names}"
-            case _:
-                words = " ".join(option.choices)
-                found = f'COMPREPLY=($(compgen -W {_quoted(words)} -- "$current"))'
-        yield f"        {pattern}) {found}; return ;;"
-    yield "    esac"
-    yield "    case $place in"
-    for command in program.walk():
-        words = " ".join(name for name, _ in _words(command))
-        files = " files=1" if command.takes_files else ""
-        names = f" names={kind}" if (kind := _kind(command)) else ""
-        yield f"        {_quoted(_place(command))}) known={_quoted(words)}{files}{names} ;;"
-    yield "    esac"
-    yield '    COMPREPLY=($(compgen -W "$known" -- "$current"))'
-    yield "    if [[ -n $files && $current != -* ]]; then"
-    yield "        compopt -o filenames"
-    yield '        COMPREPLY+=($(compgen -f -- "$current"))'
-    yield "    fi"
-    yield '    [[ -n $names && $current != -* ]] && _hearth_names "$names"'
-    yield "    return 0"
-    yield "}"
-    # Not by `compgen -W`, which would execute commands inside a name.
-    yield "_hearth_names() {"
-    yield "    local name"
-    yield "    while IFS= read -r name; do"
-    yield '        [[ $name == "$current"* ]] && COMPREPLY+=("$(printf %q "$name")")'
-    yield f'    done < <("${{COMP_WORDS[0]}}" {_ASK} "$1" 2>/dev/null)'
-    yield "}"
-    yield "complete -F _hearth hearth"
+def _named(kind: str) -> dict[str, Any]:
+    """Return what shtab needs to offer the names of a kind.
 
-
-def zsh(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of the completion script for zsh."""
-    yield "#compdef hearth"
-    yield "# Completes the command lines of hearth in zsh."
-    yield "_hearth() {"
-    yield "    local place= files= of="
-    yield "    local -a names options"
-    yield "    local -i i"
-    yield "    for ((i = 2; i < CURRENT; i++)); do"
-    yield '        case "$place ${words[i]}" in'
-    yield f'            ({_places(program)}) place+=" ${{words[i]}}" ;;'
-    yield "        esac"
-    yield "    done"
-    yield '    case "$place:${words[CURRENT-1]}" in'
-    for pattern, option in _values(program):
-        match option.takes:
-            case "folder":
-                found = "_files -/"
-            case "file":
-                found = "_files"
-            case _ if option.names in NAMED:
-                found = _zsh_names(option.names)
-            case _ if option.choices:
-                found = f"compadd -- {' '.join(map(_quoted, option.choices))}"
-            case _:
-                found = f"_message {_quoted(option.value)}"
-        yield f"        ({pattern}) {found}; return ;;"
-    yield "    esac"
-    yield "    case $place in"
-    for command in program.walk():
-        yield f"        ({_quoted(_place(command))})"
-        for name, wanted in (("names", False), ("options", True)):
-            shown = [
-                _quoted(f"{word.replace(':', chr(92) + ':')}:{text}")
-                for word, text in _words(command)
-                if word.startswith("-") is wanted
-            ]
-            yield f"            {name}=({' '.join(shown)})"
-        yield f"            files={'1' if command.takes_files else ''} of={_kind(command)} ;;"
-    yield "    esac"
-    yield "    (( $#names )) && _describe -t commands command names"
-    yield "    [[ -n $files ]] && _files"
-    yield f"    [[ -n $of && ${{words[CURRENT]}} != -* ]] && {_zsh_names('$of')}"
-    yield "    [[ ${words[CURRENT]} == -* ]] && _describe -o -t options option options"
-    yield "    return 0"
-    yield "}"
-    # When compinit loads the script, it calls it once with the first words; when the user sources
-    # it, the script has to register itself.
-    yield 'if [[ $funcstack[1] == _hearth ]]; then _hearth "$@"; else compdef _hearth hearth; fi'
-
-
-def fish(program: DescribedCommand) -> Iterator[str]:
-    """Yield the lines of the completion script for fish."""
-    places = " ".join(_quoted(_place(it)) for it in program.walk() if it.words)
-    yield "# Completes the command lines of hearth in fish."
-    yield "function __hearth_at"
-    yield f"    set -l places {places}"
-    yield "    set -l place ''"
-    yield "    for word in (commandline -opc)[2..-1]"
-    yield '        contains -- "$place $word" $places; and set place "$place $word"'
-    yield "    end"
-    yield '    test "$place" = "$argv[1]"'
-    yield "end"
-    yield "complete -c hearth -f"
-    for command in program.walk():
-        condition = f'__hearth_at "{_place(command)}"'
-        here = f"complete -c hearth -n {_quoted(condition)}"
-        for it in command.below:
-            yield f"{here} -a {_quoted(it.words[-1])} -d {_quoted(it.text)}"
-        for argument in command.arguments:
-            if argument.choices:
-                yield f"{here} -a {_quoted(' '.join(argument.choices))}"
-            if fixed := _fixed(argument):
-                yield f"{here} -a {_quoted(' '.join(fixed))}"
-        if kind := _kind(command):
-            yield f"{here} -a {_fish_names(kind)}"
-        if command.takes_files:
-            yield f"{here} -F"
-        for option in command.options:
-            names = " ".join(
-                f"-l {it[2:]}" if it.startswith("--") else f"-s {it[1:]}" for it in option.flags
-            )
-            choices = f" -a {_quoted(' '.join(option.choices))}" if option.choices else ""
-            if option.names in NAMED:
-                choices = f" -a {_fish_names(option.names)}"
-            follows = {"": "", "word": " -x"}.get(option.takes, " -r -F")
-            yield f"{here} {names}{follows}{choices} -d {_quoted(option.text)}"
-
-
-WRITERS: Mapping[str, Callable[[DescribedCommand], Iterable[str]]] = {
-    "bash": bash,
-    "zsh": zsh,
-    "fish": fish,
-    "man": manual,
-}
-"""The functions that write each script, by its name."""
+    It is not `shtab.cmd`, as bash would execute commands inside a name, and zsh would split names
+    at spaces and ask for them when it loads the script.
+    """
+    function, ask = f"_hearth_{kind}", f"completion --names {kind} 2>/dev/null"
+    return {
+        "bash": function,
+        "zsh": function,
+        "fish": f"(hearth {ask})",
+        "powershell": function,
+        "preamble": {
+            "bash": f"""
+{function}() {{
+  local name
+  while IFS= read -r name; do
+    [[ $name == "$1"* ]] && printf '%q\\n' "$name"
+  done < <("${{COMP_WORDS[0]}}" {ask})
+}}""",
+            "zsh": f"""
+{function}() {{
+  local -a names=("${{(@f)$(${{(Q)_comp_command1:-hearth}} {ask})}}")
+  compadd "$@" -a names
+}}""",
+            "powershell": f"""
+function {function} {{
+  param([string]$WordToComplete)
+  hearth completion --names {kind} 2>$null | Where-Object {{ $_ -like "$WordToComplete*" }} |
+    ForEach-Object {{
+      if ($_ -match '^[\\w./:-]+$') {{ $_ }} else {{ "'" + ($_ -replace "'", "''") + "'" }}
+    }}
+}}""",
+        },
+    }
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=tuple(WRITERS), help="the shell, or man")
+    parser.add_argument("shell", nargs="?", choices=SCRIPTS, help="the shell, or man")
     parser.add_argument(
         "--names",
         choices=tuple(NAMED),
@@ -233,58 +183,3 @@ COMMAND = Command(
     run_closed=print_completion,
     declare=_declare,
 )
-
-
-def _kind(command: DescribedCommand) -> str:
-    """Return the kind of names that an argument of a command takes; "" for none."""
-    return next((it.names for it in command.arguments if it.names in NAMED), "")
-
-
-def _fixed(option: DescribedOption) -> tuple[str, ...]:
-    """Return the names that are the same on every computer."""
-    if option.names == "settings":
-        return tuple(fields())
-    return tuple(it.topic for it in Guides(GUIDES).all) if option.names == "guides" else ()
-
-
-def _zsh_names(kind: str) -> str:
-    return f'compadd -- ${{(f)"$(${{words[1]}} {_ASK} {kind} 2>/dev/null)"}}'
-
-
-def _fish_names(kind: str) -> str:
-    return f"'(hearth {_ASK} {kind} 2>/dev/null)'"
-
-
-def _place(command: DescribedCommand) -> str:
-    """Return a command's words, each preceded by a space."""
-    return "".join(f" {word}" for word in command.words)
-
-
-def _places(program: DescribedCommand) -> str:
-    return "|".join(_quoted(_place(it)) for it in program.walk() if it.words)
-
-
-def _words(command: DescribedCommand) -> Iterator[tuple[str, str]]:
-    """Yield the words that can follow a command, with their descriptions."""
-    for it in command.below:
-        yield it.words[-1], it.text
-    for argument in command.arguments:
-        for choice in (*argument.choices, *_fixed(argument)):
-            yield choice, argument.text
-    for option in command.options:
-        for flag in option.flags:
-            yield flag, option.text
-
-
-def _values(program: DescribedCommand) -> Iterator[tuple[str, DescribedOption]]:
-    """Yield the options that take a value, each with the shell pattern of `place:option`."""
-    for command in program.walk():
-        for option in command.options:
-            if option.takes:
-                place = _place(command)
-                yield "|".join(_quoted(f"{place}:{flag}") for flag in option.flags), option
-
-
-def _quoted(text: str) -> str:
-    """Quote a text for any of the shells; an apostrophe becomes a typographic one."""
-    return "'" + text.replace("'", "’") + "'"

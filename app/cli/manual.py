@@ -1,11 +1,18 @@
-"""Writes the manual page of `hearth` from its parser."""
+"""Writes the manual page of `hearth` from its parser.
+
+argparse-manpage repeats the global options under each of more than a hundred commands, fills the
+usage like a paragraph, and loses a line of help that begins with an apostrophe or a full stop.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterable, Iterator
 
 from app import __version__
-from app.cli.described import DescribedCommand, DescribedOption
+
+_WIDE = 40
+"""If the choices together are longer, in characters, they are no readable name for a value."""
 
 _ENVIRONMENT = (
     ("HEARTH_DATA_DIR", "where settings, chats, models and logs live, like --data-dir"),
@@ -26,7 +33,7 @@ _ABOUT = (
 )
 
 
-def manual(program: DescribedCommand) -> Iterator[str]:
+def manual(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the lines of the manual page, for man(1)."""
     yield f'.TH HEARTH 1 "" "Hearth {__version__}" "User Commands"'
     yield ".SH NAME"
@@ -39,20 +46,9 @@ def manual(program: DescribedCommand) -> Iterator[str]:
     yield _plain(_ABOUT)
     yield ".SH OPTIONS"
     yield "These may stand before or after a command."
-    yield from _options(program.options)
-    anywhere = set(program.options)
+    yield from _arguments(parser, omitted=())
     yield ".SH COMMANDS"
-    for command in program.walk():
-        if not command.words:
-            continue
-        yield f".SS {_plain(' '.join(('hearth', *command.words)))}"
-        yield _plain(command.text[:1].upper() + command.text[1:] + ".")
-        if command.below:
-            yield ".br"
-            yield "Followed by one of: " + ", ".join(_bold(it.words[-1]) for it in command.below)
-        else:
-            yield from _options(command.arguments)
-        yield from _options(it for it in command.options if it not in anywhere)
+    yield from _commands(parser, tuple(it.dest for it in parser._actions if it.option_strings))
     yield ".SH ENVIRONMENT"
     yield from _terms(_ENVIRONMENT)
     yield ".SH EXIT STATUS"
@@ -61,15 +57,47 @@ def manual(program: DescribedCommand) -> Iterator[str]:
     yield _bold("hearth help") + " lists the guides, which say how each thing works."
 
 
-def _options(options: Iterator[DescribedOption] | tuple[DescribedOption, ...]) -> Iterator[str]:
-    for option in options:
-        value = f"\\fI{_plain(option.value)}\\fR" if option.takes else ""
-        names = ", ".join(map(_bold, option.flags))
+def _commands(parser: argparse.ArgumentParser, omitted: tuple[str, ...]) -> Iterator[str]:
+    """Yield all commands below a parser.
+
+    Args:
+        omitted: The names of the options that every command has.
+    """
+    for name, below in _below(parser):
+        yield f".SS {_plain(f'{parser.prog} {name}')}"
+        text = below.description or ""
+        yield _plain(text[:1].upper() + text[1:].removesuffix(".") + ".")
+        if verbs := [verb for verb, _ in _below(below)]:
+            yield ".br"
+            yield "Followed by one of: " + ", ".join(map(_bold, verbs))
+        yield from _arguments(below, omitted)
+        yield from _commands(below, omitted)
+
+
+def _below(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield the commands below a parser; an alias is a command of its own."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def _arguments(parser: argparse.ArgumentParser, omitted: Iterable[str]) -> Iterator[str]:
+    """Yield the arguments and options of one command, arguments first."""
+    own = (it for it in parser._actions if not isinstance(it, argparse._SubParsersAction))
+    for action in sorted(own, key=lambda it: bool(it.option_strings)):
+        if action.dest in omitted:
+            continue
+        # The text mentions the limits of a range, so its numbers are not listed.
+        choices = () if isinstance(action.choices, range) else tuple(map(str, action.choices or ()))
+        word = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+        listed = "|".join(choices)
+        value = listed if listed and len(listed) <= _WIDE else word
+        names = ", ".join(map(_bold, action.option_strings))
         yield ".TP"
-        yield " ".join(filter(None, (names, value)))
-        one_of = f"One of {', '.join(option.choices)}." if "|" not in option.value else ""
-        said = ". ".join(filter(None, (option.text, one_of if option.choices else "")))
-        yield _plain(said) or r"\&"
+        yield " ".join(filter(None, (names, rf"\fI{_plain(value)}\fR" * (action.nargs != 0))))
+        text = " ".join((action.help or "").split())
+        one_of = f"One of {', '.join(choices)}." if choices and value == word else ""
+        yield _plain(". ".join(filter(None, (text, one_of)))) or r"\&"
 
 
 def _terms(terms: tuple[tuple[str, str], ...]) -> Iterator[str]:

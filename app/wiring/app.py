@@ -299,7 +299,7 @@ class App:
                 self.library,
                 self.runtime,
                 self.settings,
-                self.exposition.text,
+                lambda models: self.exposition.text(models),  # noqa: PLW0108 - imported when asked
             )
         )
 

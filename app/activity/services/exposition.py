@@ -14,19 +14,29 @@ Hearths that share it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.activity.values.prometheus import Metric, written
+from prometheus_client import generate_latest
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
 from app.runtime.services.memory import memory_held, own_memory
 from app.runtime.values.request_records import public_name
 
 if TYPE_CHECKING:
-    from app.activity.values.prometheus import Labels
     from app.runtime.services.runtime import Runtime
-    from app.runtime.values.request_records import RequestEnd, Totals
+    from app.runtime.values.request_records import Histogram, RequestEnd, Totals
     from engines.types import EngineName
+
+_LABELS: Final = ("model", "model_name", "engine")
 
 _ENDS: Final[dict[RequestEnd, str]] = {
     "stop": "stop",
@@ -105,14 +115,13 @@ class Exposition:
         self._runtime = runtime
 
     def text(self, models: frozenset[str] | None = None) -> str:
-        """Return the metrics in Prometheus' text format.
+        """Return the metrics in Prometheus' text format 0.0.4.
 
         Args:
             models: The public names of the models to include; None includes all, and the metrics of
                 this process.
         """
-        metrics = self.metrics()
-        return written(metrics if models is None else (_only(it, models) for it in metrics))
+        return generate_latest(_Chosen(self.metrics(), models)).decode()
 
     def metrics(self) -> Iterator[Metric]:
         """Yield all metrics with their current values."""
@@ -127,89 +136,98 @@ class Exposition:
         running = Counter((it.model, it.engine) for it in log.requests() if it.ended is None)
         waiting = Counter((it.model, it.engine) for it in log.waiting())
         loaded = {(public_name(it.entry), it.entry.engine) for it in self._runtime.models()}
-        models = sorted({*known, *running, *waiting, *loaded})
-        yield Metric(
-            "vllm:num_requests_running",
-            "gauge",
-            "Requests that are answered now.",
-            tuple((labels_of(it), float(running[it])) for it in models),
+        at_work = GaugeMetricFamily(
+            "vllm:num_requests_running", "Requests that are answered now.", labels=_LABELS
         )
-        yield Metric(
+        in_queue = GaugeMetricFamily(
             "vllm:num_requests_waiting",
-            "gauge",
             "Requests that wait for their turn or for their model.",
-            tuple((labels_of(it), float(waiting[it])) for it in models),
+            labels=_LABELS,
         )
-        used = ((it, self._runtime.cache_used(it[1])) for it in sorted(loaded))
-        yield Metric(
+        for it in sorted({*known, *running, *waiting, *loaded}):
+            at_work.add_metric(_of(it), running[it])
+            in_queue.add_metric(_of(it), waiting[it])
+        used = GaugeMetricFamily(
             "vllm:kv_cache_usage_perc",
-            "gauge",
             "The share of the KV cache that is in use, 0 to 1.",
-            tuple((labels_of(it), share) for it, share in used if share is not None),
+            labels=_LABELS,
         )
+        for it in sorted(loaded):
+            if (share := self._runtime.cache_used(it[1])) is not None:
+                used.add_metric(_of(it), share)
+        yield from (at_work, in_queue, used)
 
     def _memory(self) -> Iterator[Metric]:
-        yield Metric(
+        yield GaugeMetricFamily(
             "process_resident_memory_bytes",
-            "gauge",
             "Memory of this computer that Hearth's own process holds.",
-            (({}, float(own_memory())),),
+            own_memory(),
         )
-        held: list[tuple[Labels, float]] = []
-        workers: list[tuple[Labels, float]] = []
-        for it in self._runtime.models():
-            labels = labels_of((public_name(it.entry), it.entry.engine))
-            if it.loaded.buffers is not None:
-                held += (
-                    ({**labels, "device": device.device}, float(device.total))
-                    for device in it.loaded.buffers.devices
-                )
-            if process := self._runtime.status(it.entry.engine).process:
-                workers.append((labels, float(memory_held(process)[0])))
-        yield Metric(
+        models = GaugeMetricFamily(
             "hearth:model_memory_bytes",
-            "gauge",
             "Memory that the engine's library holds for the model, by device.",
-            tuple(held),
+            labels=(*_LABELS, "device"),
         )
-        yield Metric(
+        workers = GaugeMetricFamily(
             "hearth:worker_memory_bytes",
-            "gauge",
             "Memory of this computer that the engine's worker holds.",
-            tuple(workers),
+            labels=_LABELS,
         )
+        for it in self._runtime.models():
+            of = _of((public_name(it.entry), it.entry.engine))
+            for device in it.loaded.buffers.devices if it.loaded.buffers else ():
+                models.add_metric((*of, device.device), device.total)
+            if process := self._runtime.status(it.entry.engine).process:
+                workers.add_metric(of, memory_held(process)[0])
+        yield from (models, workers)
 
 
-def _only(metric: Metric, models: frozenset[str]) -> Metric:
-    """Return the metric with only the values of these models."""
-    values = tuple(it for it in metric.values if it[0].get("model") in models)
-    return replace(metric, values=values)
+@dataclass(frozen=True)
+class _Chosen(Collector):
+    """The metrics of some models, or all; without those that have no values."""
+
+    metrics: Iterable[Metric]
+    models: frozenset[str] | None
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self.metrics:
+            if self.models is not None:
+                metric.samples = [
+                    it for it in metric.samples if it.labels.get("model") in self.models
+                ]
+            if metric.samples:
+                yield metric
 
 
-def labels_of(model: tuple[str, EngineName]) -> Labels:
-    """Return the labels of a model and its engine."""
+def _of(model: tuple[str, EngineName]) -> tuple[str, str, str]:
+    """Return the values of `_LABELS` for a model and its engine."""
     name, engine = model
-    return {"model": name, "model_name": name, "engine": engine}
+    return name, name, engine
 
 
 def _counted(totals: Mapping[tuple[str, EngineName], Totals]) -> Iterator[Metric]:
     """Yield the counters and histograms."""
     for name, field, words in _COUNTERS:
-        counts = ((labels_of(it), getattr(of.tokens, field)) for it, of in totals.items())
-        yield Metric(name, "counter", words, tuple(counts))
+        counter = CounterMetricFamily(name, words, labels=_LABELS)
+        for it, of in totals.items():
+            counter.add_metric(_of(it), getattr(of.tokens, field))
+        yield counter
     for name, field, words in _HISTOGRAMS:
-        histograms = ((labels_of(it), getattr(of, field)) for it, of in totals.items())
-        yield Metric(name, "histogram", words, tuple(histograms))
-    ends: Counter[tuple[tuple[str, EngineName], str]] = Counter()
-    for it, of in totals.items():
-        for end, reason in _ENDS.items():
-            ends[it, reason] += of.ends[end]
-    yield Metric(
+        histogram = HistogramMetricFamily(name, words, labels=_LABELS)
+        for it, of in totals.items():
+            counts: Histogram = getattr(of, field)
+            buckets = [(floatToGoString(bound), count) for bound, count in counts.cumulated()]
+            histogram.add_metric(_of(it), buckets, counts.sum)
+        yield histogram
+    ended = CounterMetricFamily(
         "vllm:request_success_total",
-        "counter",
         "Requests that have ended, by the reason.",
-        tuple(
-            ({**labels_of(it), "finished_reason": reason}, float(count))
-            for (it, reason), count in ends.items()
-        ),
+        labels=(*_LABELS, "finished_reason"),
     )
+    for it, of in totals.items():
+        ends: Counter[str] = Counter()
+        for end, reason in _ENDS.items():
+            ends[reason] += of.ends[end]
+        for reason, count in ends.items():
+            ended.add_metric((*_of(it), reason), count)
+    yield ended

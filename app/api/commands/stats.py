@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from app.activity.values.prometheus import MetricSample, read
 from app.api.services.server_control import options_of
+from app.base.errors import AppError
 from app.base.secret import Secret
 from app.base.secrets import API_TOKEN
 from app.kit.terminal.command import Command
@@ -20,6 +20,8 @@ from app.net.hosts import is_loopback
 from app.net.monitoring import read_metrics
 
 if TYPE_CHECKING:
+    from prometheus_client.samples import Sample
+
     from app.wiring.app import App
 
 _HEAD = (
@@ -27,6 +29,12 @@ _HEAD = (
     "Speed", "Accepted", "KV cache",
 )  # fmt: skip
 _NONE = "Nothing has been asked of it yet."
+
+
+class MetricsUnreadable(AppError):
+    """A server answered with something other than metrics."""
+
+    code = "metrics_unreadable"
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
     """Show the metrics of a running server."""
     address = args.url or options_of(app.settings.read()).address.url()
     address = address.rstrip("/").removesuffix("/v1")
-    samples = list(read(read_metrics(app.gate, address, _token(app, args, address))))
+    samples = samples_in(read_metrics(app.gate, address, _token(app, args, address)), address)
     models = stats_of(samples)
     held = [it.value for it in samples if it.name == "process_resident_memory_bytes"]
     held += [it.value for it in samples if it.name == "hearth:worker_memory_bytes"]
@@ -89,7 +97,29 @@ def _token(app: App, args: argparse.Namespace, address: str) -> Secret | None:
     return app.secrets.get(API_TOKEN) if host and is_loopback(host) else None
 
 
-def stats_of(samples: Iterable[MetricSample]) -> list[ModelStats]:
+def samples_in(text: str, address: str) -> list[Sample]:
+    """Return all samples in the text of a scrape.
+
+    Args:
+        text: In Prometheus' text format 0.0.4.
+        address: The server's address, for the error.
+
+    Raises:
+        MetricsUnreadable: The text is no such text.
+    """
+    from prometheus_client.parser import text_string_to_metric_families
+
+    try:
+        return [it for family in text_string_to_metric_families(text) for it in family.samples]
+    except ValueError as error:
+        raise MetricsUnreadable(
+            f"The metrics of {address} could not be read.",
+            "The server there did not answer with metrics, so it is no Hearth.",
+            "Check the address that --url names.",
+        ) from error
+
+
+def stats_of(samples: Iterable[Sample]) -> list[ModelStats]:
     """Group the samples by model and engine."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     ends: dict[tuple[str, str], Counter[str]] = {}

@@ -25,7 +25,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.activity.values.prometheus import CONTENT_TYPE
 from app.api.http import chat, messages, responses, vectors
 from app.api.http.answer_fields import AnswerFields
 from app.api.http.fields import Fields, check, read_json
@@ -225,7 +224,10 @@ class Api:
         text = await self._worked(
             request, lambda _cancel: self._metrics(self._service.public_names(access))
         )
-        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE})
+        # The text's own library is large; only a scrape needs it.
+        from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+
+        return PlainTextResponse(text, headers={"content-type": CONTENT_TYPE_PLAIN_0_0_4})
 
     async def _list_models(self, request: Request) -> Response:
         access = access_of(request)
