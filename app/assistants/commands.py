@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.assistants.values.assistants import Assistant
 from app.base.errors import AssistantUnknown
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.settings.values.fields import fields
 from app.settings.values.resolved import NO_LAYERS, SettingLayers
@@ -17,24 +17,28 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 
-def manage_assistants(app: App, args: argparse.Namespace, out: Output) -> int:
-    """List the assistants, or show or remove one."""
-    if args.verb == "list":
-        found = app.assistants.assistants()
-        out.value(
-            [asdict(it) for it in found],
-            lambda: (
-                table([(it.id[:8], it.name, it.model or "") for it in found])
-                or "No assistants yet; they are made in the window."
-            ),
-        )
-        return 0
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = app.assistants.assistants()
+    out.value(
+        [asdict(it) for it in found],
+        lambda: (
+            table([(it.id[:8], it.name, it.model or "") for it in found])
+            or "No assistants yet; they are made in the window."
+        ),
+    )
+    return 0
+
+
+def _show(app: App, args: argparse.Namespace, out: Output) -> int:
     assistant = find_assistant(app, args.what)
-    if args.verb == "rm":
-        app.assistants.remove(assistant.id)
-        out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
-    else:
-        out.value(asdict(assistant), lambda: _described(assistant))
+    out.value(asdict(assistant), lambda: _described(assistant))
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    assistant = find_assistant(app, args.what)
+    app.assistants.remove(assistant.id)
+    out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
     return 0
 
 
@@ -71,17 +75,19 @@ def _described(assistant: Assistant) -> str:
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
 
 
+_NAME = Argument("what", "the assistant's name, or the beginning of its id", metavar="NAME")
+
 COMMAND = Command(
     "assistants",
-    "the assistants that were made in the window",
+    "list, show and remove the assistants that were made in the window",
     verbs=(
-        Command("list", "all assistants", manage_assistants),
-        Command("show", "one assistant", manage_assistants, "NAME"),
+        Command("list", "list all assistants", _list),
+        Command("show", "show an assistant", _show, (_NAME,)),
         Command(
             "rm",
-            "remove an assistant; its chats stay",
-            manage_assistants,
-            "NAME",
+            "remove an assistant and keep its chats",
+            _remove,
+            (_NAME,),
             aliases=("remove",),
         ),
     ),

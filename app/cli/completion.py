@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.base.shipped import GUIDES
 from app.help.services.guides import Guides
 from app.kit.terminal import streams
-from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.settings.values.fields import fields
 from engines.text import on_one_line
 
@@ -168,18 +168,16 @@ function {function} {{
     }
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", nargs="?", choices=SCRIPTS, help="the shell, or man")
-    parser.add_argument(
-        "--names",
-        choices=tuple(NAMED),
-        help="print names that a script offers, a line each; by default the script itself",
-    )
-
-
 COMMAND = Command(
     "completion",
-    "print the completion script of a shell, or the manual's page",
+    "print a completion script for a shell, or the manual page",
     run_closed=print_completion,
-    declare=_declare,
+    arguments=(
+        Argument("shell", "the shell, or man for the manual page", nargs="?", choices=SCRIPTS),
+        Argument(
+            "--names",
+            "print the names that a script offers, one a line; by default the script itself",
+            choices=tuple(NAMED),
+        ),
+    ),
 )

@@ -260,6 +260,6 @@ def _child(module: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 COMMAND = Command(
     "doctor",
-    "check everything that commonly breaks",
+    "check this installation for common problems",
     run_closed=lambda folder, _, out: doctor(folder, out),
 )

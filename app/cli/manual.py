@@ -65,8 +65,7 @@ def _commands(parser: argparse.ArgumentParser, omitted: tuple[str, ...]) -> Iter
     """
     for name, below in _below(parser):
         yield f".SS {_plain(f'{parser.prog} {name}')}"
-        text = below.description or ""
-        yield _plain(text[:1].upper() + text[1:].removesuffix(".") + ".")
+        yield _plain(below.description or "")
         if verbs := [verb for verb, _ in _below(below)]:
             yield ".br"
             yield "Followed by one of: " + ", ".join(map(_bold, verbs))

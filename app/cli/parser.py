@@ -60,16 +60,18 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
         "--data-dir",
         type=_folder,
         metavar="DIR",
-        help="where settings, chats, models and logs live; by default $HEARTH_DATA_DIR, or the "
-        "system's place for a user's data",
+        help="the folder for settings, chats, models and logs; by default $HEARTH_DATA_DIR, or the "
+        "system's usual folder for the data of an app",
     )
     anywhere.add_argument(
         "--offline",
         action="store_true",
-        help="no connection leaves this computer, whatever the settings say",
+        help="allow no connection to leave this computer, whatever the settings say",
     )
-    anywhere.add_argument("--json", action="store_true", help="one JSON value on stdout, not text")
-    anywhere.add_argument("--quiet", action="store_true", help="no progress, no notes")
+    anywhere.add_argument(
+        "--json", action="store_true", help="print one JSON value instead of text"
+    )
+    anywhere.add_argument("--quiet", action="store_true", help="print no progress and no notes")
 
     parser = CommandParser(
         prog="hearth",
@@ -83,10 +85,10 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
         action=_Version,
         nargs=0,
         default=argparse.SUPPRESS,
-        help="show Hearth's version, and end",
+        help="print Hearth's version",
     )
     parser.add_argument(
-        "--quick-ask", action="store_true", help="open the small window in which to ask one thing"
+        "--quick-ask", action="store_true", help="open the small window for a single question"
     )
     needed = COMMANDS if words is None else _needed(words)
     commands: list[Command] = [resolve_name(COMMANDS[name]) for name in needed]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from app.base.errors import ChatNotFound, ExportFailed, NothingImported
 from app.base.home import from_home
-from app.chats.commands.chats import VERBS
+from app.chats.commands.chats import CHAT, VERBS
 from app.exchange.services.reading import read_files
 from app.exchange.services.writing import tell, text_of, write_file, write_files
 from app.exchange.values.export import ExportOptions, as_markdown
 from app.exchange.values.recognise import WHOLE_FILE
 from app.exchange.values.report import reports, told
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from engines.cancel import CancelToken
 from engines.text import json_harmless
@@ -154,52 +154,54 @@ def _folder(app: App, name: str) -> str:
     return found[0].id
 
 
-def _declare_export(export: argparse.ArgumentParser) -> None:
-    export.add_argument(
-        "--format", choices=("md", "html", "pdf", "json"), default="md", help="by default md"
-    )
-    export.add_argument(
-        "--output",
-        type=Path,
-        metavar="PATH",
-        help="a file, or a folder for a file each; otherwise stdout",
-    )
-    export.add_argument("--folder", metavar="NAME", help="all chats in this folder, too")
-    export.add_argument(
-        "--reasoning", action="store_true", help="with the model's reasoning; JSON always has it"
-    )
-    export.add_argument(
-        "--branches", action="store_true", help="with every branch; JSON always has them"
-    )
-
-
-def _declare_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be imported, and keep nothing"
-    )
-
-
 COMMAND = Command(
     "chats",
-    "the chats on this computer",
+    "manage, search, export and import the chats on this computer",
     verbs=(
         *VERBS,
-        Command("show", "one chat", _show, "ID"),
+        Command("show", "print a chat", _show, (CHAT,)),
         Command(
             "export",
-            "chats as text on stdout, or as files",
+            "print chats as text, or write them to files",
             export_chats,
-            "ID",
-            nargs="*",
-            declare=_declare_export,
+            (
+                Argument("what", "the chats' ids, or their beginnings", metavar="ID", nargs="*"),
+                Argument(
+                    "--format",
+                    "the format; by default md",
+                    choices=("md", "html", "pdf", "json"),
+                    default="md",
+                ),
+                Argument(
+                    "--output",
+                    "write to this file, or to one file a chat in this folder; otherwise to "
+                    "standard output",
+                    type=Path,
+                    metavar="PATH",
+                ),
+                Argument("--folder", "also export all chats in this folder", metavar="NAME"),
+                Argument(
+                    "--reasoning",
+                    "include the model's reasoning; JSON always does",
+                    action="store_true",
+                ),
+                Argument(
+                    "--branches", "include every branch; JSON always does", action="store_true"
+                ),
+            ),
         ),
         Command(
             "import",
-            "chats that another program or Hearth has exported",
+            "import chats that Hearth or another program has exported",
             import_chats,
-            "FILE",
-            nargs="+",
-            declare=_declare_import,
+            (
+                Argument("what", "the exported files", metavar="FILE", nargs="+"),
+                Argument(
+                    "--dry-run",
+                    "say what would be imported, and keep nothing",
+                    action="store_true",
+                ),
+            ),
         ),
     ),
 )

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.base.home import from_home
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
@@ -19,7 +19,6 @@ from app.settings.commands import change_settings, reset_in_words
 from app.settings.values.fields import Settings
 
 if TYPE_CHECKING:
-    from app.servers.services import Servers
     from app.wiring.app import App
 
 _KINDS = {
@@ -32,38 +31,38 @@ _KINDS = {
 }
 
 
-def manage_servers(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Run one of the verbs of `hearth servers`."""
-    servers = app.servers
-    if args.verb == "list":
-        found = [(it, servers.info(it.id)) for it in servers.list()]
-        out.value(
-            [_described(profile, info) for profile, info in found],
-            lambda: (
-                table([(it.name, it.address, found_line(info)) for it, info in found])
-                or "No servers yet; `hearth servers add NAME ADDRESS` adds one."
-            ),
-        )
-    elif args.verb == "add":
-        _add(servers, args, out)
-    elif args.verb == "test":
-        profile = servers.find(args.what)
-        info = servers.test(profile)
-        out.value(_described(profile, info), lambda: f"{profile.name}: {found_line(info)}")
-    else:
-        profile = servers.find(args.what)
-        naming = app.library.settings_naming(
-            app.settings.read(), lambda it: it.server == profile.id
-        )
-        servers.remove(profile.id)
-        settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
-        said = (f"Removed “{profile.name}”.", *reset_in_words(settings))
-        out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(said))
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = [(it, app.servers.info(it.id)) for it in app.servers.list()]
+    out.value(
+        [_described(profile, info) for profile, info in found],
+        lambda: (
+            table([(it.name, it.address, found_line(info)) for it, info in found])
+            or "No servers yet; `hearth servers add NAME ADDRESS` adds one."
+        ),
+    )
     return 0
 
 
-def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
+def _test(app: App, args: argparse.Namespace, out: Output) -> int:
+    profile = app.servers.find(args.what)
+    info = app.servers.test(profile)
+    out.value(_described(profile, info), lambda: f"{profile.name}: {found_line(info)}")
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    profile = app.servers.find(args.what)
+    naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
+    app.servers.remove(profile.id)
+    settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
+    lines = (f"Removed “{profile.name}”.", *reset_in_words(settings))
+    out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(lines))
+    return 0
+
+
+def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     """Add a server, or change the one with this name; its key stays unless a new one is given."""
+    servers = app.servers
     named = (it for it in servers.list() if it.name.casefold() == args.what.casefold())
     before = next(named, None)
     profile = ServerProfile(
@@ -102,6 +101,7 @@ def _add(servers: Servers, args: argparse.Namespace, out: Output) -> None:
         _described(kept, None) | {"key": status.place},
         lambda: f"Kept “{kept.name}”; `hearth servers test {quote(kept.name)}` asks what is there.",
     )
+    return 0
 
 
 def _read_key() -> str:
@@ -152,44 +152,50 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
     return told
 
 
-def _declare_add(add: argparse.ArgumentParser) -> None:
-    add.add_argument("address", metavar="ADDRESS", help="such as http://192.168.1.20:8000")
-    add.add_argument(
-        "--ca",
-        type=Path,
-        metavar="FILE",
-        help="the certificate of the server's own authority, as PEM; by default the system's",
-    )
-    add.add_argument(
-        "--cert",
-        type=Path,
-        metavar="FILE",
-        help="a certificate of yours with its key, as PEM; by default none",
-    )
-    key = add.add_mutually_exclusive_group()
-    key.add_argument(
-        "--key-stdin", action="store_true", help="read the server's key from standard input"
-    )
-    key.add_argument(
-        "--keep-key",
-        action="store_true",
-        help="the kept key may go to the changed address; otherwise it is forgotten",
-    )
-
+_NAME = Argument("what", "the server's name in Hearth", metavar="NAME")
 
 COMMAND = Command(
     "servers",
-    "other servers whose models answer here",
+    "manage other servers whose models answer here",
     verbs=(
         Command(
             "add",
-            "keep a server, or change the one with that name",
-            manage_servers,
-            "NAME",
-            declare=_declare_add,
+            "add a server, or change the one with this name",
+            _add,
+            (
+                _NAME,
+                Argument(
+                    "address", "its address, such as http://192.168.1.20:8000", metavar="ADDRESS"
+                ),
+                Argument(
+                    "--ca",
+                    "a PEM file with the certificate of the server's own authority; by default the "
+                    "system's authorities",
+                    type=Path,
+                    metavar="FILE",
+                ),
+                Argument(
+                    "--cert",
+                    "a PEM file with a certificate of yours and its key; by default none",
+                    type=Path,
+                    metavar="FILE",
+                ),
+                (
+                    Argument(
+                        "--key-stdin",
+                        "read the server's key from standard input",
+                        action="store_true",
+                    ),
+                    Argument(
+                        "--keep-key",
+                        "send the kept key to the changed address as well; otherwise it is deleted",
+                        action="store_true",
+                    ),
+                ),
+            ),
         ),
-        Command("list", "all servers, as they were found last", manage_servers),
-        Command("test", "ask a server what it is", manage_servers, "NAME"),
-        Command("rm", "forget a server and its key", manage_servers, "NAME", aliases=("remove",)),
+        Command("list", "list all servers, as they were last found", _list),
+        Command("test", "connect to a server and show what it offers", _test, (_NAME,)),
+        Command("rm", "remove a server and its key", _remove, (_NAME,), aliases=("remove",)),
     ),
 )

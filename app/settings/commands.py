@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import SettingsInvalid
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.settings.services import require_usable
-from app.settings.values.fields import fields, section_of
+from app.settings.values.fields import Settings, fields, section_of
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
 
@@ -80,37 +80,46 @@ def _devices(app: App) -> tuple[tuple[DeviceState, ...], str]:
         return (), error.why
 
 
-def manage_settings(app: App, args: argparse.Namespace, out: Output) -> int:
-    """List the settings, print one, or change one."""
-    settings = app.settings.read()
-    if args.verb == "set":
-        settings = settings.changed(args.what, args.value)
-        require_usable(
-            args.what,
-            getattr(settings, args.what),
-            lambda: [it.name for it in _devices(app)[0]],
-            partial(_require_model, app, args.what),
-            settings,
-        )
-        app.settings.write(settings)
-    values = settings.values()
-    if args.verb == "list":
-        described = [
-            {
-                "name": name,
-                "value": values[name],
-                "default": field.default,
-                "section": section_of(field),
-                "description": field.description,
-            }
-            for name, field in fields().items()
-        ]
-        rows = [(str(d["name"]), cell(d["value"]), str(d["description"])) for d in described]
-        out.value(described, lambda: table(rows))
-        return 0
-    value = getattr(settings.changed(args.what, values.get(args.what)), args.what)
-    out.value({"name": args.what, "value": value}, lambda: cell(value))
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    values = app.settings.read().values()
+    described = [
+        {
+            "name": name,
+            "value": values[name],
+            "default": field.default,
+            "section": section_of(field),
+            "description": field.description,
+        }
+        for name, field in fields().items()
+    ]
+    rows = [(str(d["name"]), cell(d["value"]), str(d["description"])) for d in described]
+    out.value(described, lambda: table(rows))
     return 0
+
+
+def _get(app: App, args: argparse.Namespace, out: Output) -> int:
+    _show_setting(app.settings.read(), args.what, out)
+    return 0
+
+
+def _set(app: App, args: argparse.Namespace, out: Output) -> int:
+    settings = app.settings.read().changed(args.what, args.value)
+    require_usable(
+        args.what,
+        getattr(settings, args.what),
+        lambda: [it.name for it in _devices(app)[0]],
+        partial(_require_model, app, args.what),
+        settings,
+    )
+    app.settings.write(settings)
+    _show_setting(settings, args.what, out)
+    return 0
+
+
+def _show_setting(settings: Settings, name: str, out: Output) -> None:
+    """Print the value of a setting. Raises SettingsInvalid if there is no such setting."""
+    value = getattr(settings.changed(name, settings.values().get(name)), name)
+    out.value({"name": name, "value": value}, lambda: cell(value))
 
 
 def change_settings(app: App, values: Mapping[str, object]) -> Mapping[str, object]:
@@ -151,12 +160,6 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def _declare_hardware(parser: argparse.ArgumentParser) -> None:
-    device = parser.add_mutually_exclusive_group()
-    device.add_argument("--try", dest="tried", metavar="DEVICE", help="try a graphics device again")
-    device.add_argument("--off", metavar="DEVICE", help="use it no more until it is tried again")
-
-
 def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
     """Tell the user that `hearth open` needs a window; if there was one, it has taken the files."""
     raise UserError(
@@ -168,30 +171,42 @@ def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
 
 OPEN = Command(
     "open",
-    "open files in the window: models, texts, exported chats; or a link that begins with hearth:",
+    "open files or a link in the window",
     not_opened,
-    declare=lambda parser: parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a file, or a link"
+    (
+        Argument(
+            "files",
+            "a model, a text or an exported chat, or a link that begins with hearth:",
+            nargs="*",
+            metavar="FILE",
+        ),
     ),
 )
 HARDWARE = Command(
     "hardware",
-    "what this computer has, and what Hearth makes of it",
+    "show this computer's hardware, and which engines can run on it",
     show_hardware,
-    declare=_declare_hardware,
+    (
+        (
+            Argument("--try", "test a graphics device again", dest="tried", metavar="DEVICE"),
+            Argument(
+                "--off", "stop using a graphics device until it is tested again", metavar="DEVICE"
+            ),
+        ),
+    ),
 )
+_NAME = Argument("what", "the setting's name, as `hearth settings list` shows it", metavar="NAME")
 SETTINGS = Command(
     "settings",
-    "every setting of the window",
+    "list, show and change the settings",
     verbs=(
-        Command("list", "all settings", manage_settings),
-        Command("get", "one setting", manage_settings, "NAME"),
+        Command("list", "list all settings with their values", _list),
+        Command("get", "show a setting", _get, (_NAME,)),
         Command(
             "set",
             "change a setting",
-            manage_settings,
-            "NAME",
-            declare=lambda parser: parser.add_argument("value", metavar="VALUE"),
+            _set,
+            (_NAME, Argument("value", "the new value", metavar="VALUE")),
         ),
     ),
 )

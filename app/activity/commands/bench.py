@@ -12,8 +12,8 @@ from app.activity.commands.bench_many import measure_many
 from app.activity.services.measuring.speeds import speed_of
 from app.activity.values.bench_results import BenchResult, BenchStep, ModeResult
 from app.chats.commands.ask import on_engine
-from app.kit.terminal.arguments import ENGINE, ENGINES, MODES, add_model, positive
-from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.arguments import ENGINE, MODEL, MODES, positive
+from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, table
 from app.models.library.values.entry import ModelEntry
@@ -156,41 +156,6 @@ def _cells(mode: ModeResult) -> tuple[str, ...]:
 _MOST_AT_ONCE = 256
 
 
-def _declare(bench: argparse.ArgumentParser) -> None:
-    add_model(bench)
-    bench.add_argument("--engine", choices=ENGINES, help=ENGINE)
-    bench.add_argument(
-        "--mtp", choices=MODES, help="only this mode, beside off; otherwise all three"
-    )
-    bench.add_argument(
-        "--check-mtp",
-        action="store_true",
-        help="measure nothing: answer eight prompts greedily with and without MTP, at several "
-        "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
-    )
-    bench.add_argument(
-        "--tokens",
-        type=positive,
-        metavar="N",
-        help="tokens of each answer; by default 128, or 64 with --check-mtp",
-    )
-    bench.add_argument(
-        "--rounds",
-        type=positive,
-        default=3,
-        metavar="N",
-        help="how often each answer is measured; by default 3",
-    )
-    bench.add_argument(
-        "--concurrency",
-        type=_counts,
-        default=(1,),
-        metavar="1,4,16",
-        help="measure so many chats at once instead, each number once: tokens/s in all, and for "
-        "each of them; by default 1",
-    )
-
-
 def _counts(text: str) -> tuple[int, ...]:
     """Parse the numbers of chats at once, each kept once."""
     numbers = tuple(dict.fromkeys(positive(part) for part in text.split(",")))
@@ -201,9 +166,43 @@ def _counts(text: str) -> tuple[int, ...]:
 
 COMMAND = Command(
     "bench",
-    "Measured speed on this computer: answers to code, prose, copying and chat, with MTP off and "
-    "with each mode, side by side in interleaved rounds. The gain stands beside the most that the "
-    "cost of checking guesses allows.",
+    "measure a model's speed on this computer, with multi-token prediction (MTP) off and in each "
+    "mode",
     bench,
-    declare=_declare,
+    (
+        MODEL,
+        ENGINE,
+        Argument(
+            "--mtp",
+            "measure only this mode, beside off; otherwise all modes",
+            choices=MODES,
+        ),
+        Argument(
+            "--check-mtp",
+            "instead of measuring, answer eight prompts greedily with and without MTP, at several "
+            "depths, and compare the tokens; exit status 1 if one differs by more than rounding",
+            action="store_true",
+        ),
+        Argument(
+            "--tokens",
+            "the length of each answer; by default 128, or 64 with --check-mtp",
+            type=positive,
+            metavar="N",
+        ),
+        Argument(
+            "--rounds",
+            "how often each answer is measured; by default 3",
+            type=positive,
+            default=3,
+            metavar="N",
+        ),
+        Argument(
+            "--concurrency",
+            "instead, measure this many chats at once, one number after the other: tokens a "
+            "second in total and for each chat; by default 1",
+            type=_counts,
+            default=(1,),
+            metavar="1,4,16",
+        ),
+    ),
 )

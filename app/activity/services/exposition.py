@@ -13,6 +13,7 @@ Hearths that share it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +27,6 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
 from app.runtime.services.memory import memory_held, own_memory
 from app.runtime.values.request_records import public_name
@@ -216,7 +216,10 @@ def _counted(totals: Mapping[tuple[str, EngineName], Totals]) -> Iterator[Metric
         histogram = HistogramMetricFamily(name, words, labels=_LABELS)
         for it, of in totals.items():
             counts: Histogram = getattr(of, field)
-            buckets = [(floatToGoString(bound), count) for bound, count in counts.cumulated()]
+            buckets = [
+                ("+Inf" if math.isinf(bound) else repr(bound), count)
+                for bound, count in counts.cumulated()
+            ]
             histogram.add_metric(_of(it), buckets, counts.sum)
         yield histogram
     ended = CounterMetricFamily(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.api.values import ApiClient, ApiUse, shown_name
 from app.base.errors import NoKeyring
 from app.kit.terminal.arguments import count, positive
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 
 if TYPE_CHECKING:
@@ -21,30 +21,37 @@ USES_HEAD = ("When", "Client", "From", "Asked for", "Model", "Read", "Written", 
 _NONE = "No client has a key of its own; `hearth clients add NAME` makes one."
 
 
-def manage_clients(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Run one of the verbs of `hearth clients`."""
+def _add(app: App, args: argparse.Namespace, out: Output) -> int:
+    models = tuple(app.library.find(it).id for it in args.models)
+    client, key = app.api_keys.add(args.what, models, per_minute=args.limit, at_once=args.at_once)
+    out.value(
+        {**_described(client), "key": key.reveal()},
+        lambda: f"Key: {key.reveal()}\nIt is shown this once; “{client.name}” sends it.",
+    )
+    return 0
+
+
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = app.api_keys.clients()
+    out.value([_described(it) for it in found], lambda: table([_row(it) for it in found]) or _NONE)
+    return 0
+
+
+def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
+    client = app.api_keys.remove(args.what)
+    out.value({"removed": client.name}, lambda: f"Removed “{client.name}”.")
+    return 0
+
+
+def _uses(app: App, args: argparse.Namespace, out: Output) -> int:
+    uses = app.api_keys.uses(args.limit)
+    out.value([asdict(it) for it in uses], lambda: uses_table(uses) or "Nobody has asked.")
+    return 0
+
+
+def _token(app: App, args: argparse.Namespace, out: Output) -> int:
     keys = app.api_keys
-    if args.verb == "add":
-        models = tuple(app.library.find(it).id for it in args.models)
-        client, key = keys.add(args.what, models, per_minute=args.limit, at_once=args.at_once)
-        out.value(
-            {**_described(client), "key": key.reveal()},
-            lambda: f"Key: {key.reveal()}\nIt is shown this once; “{client.name}” sends it.",
-        )
-    elif args.verb == "list":
-        found = keys.clients()
-        out.value(
-            [_described(it) for it in found],
-            lambda: table([_row(it) for it in found]) or _NONE,
-        )
-    elif args.verb == "rm":
-        client = keys.remove(args.what)
-        out.value({"removed": client.name}, lambda: f"Removed “{client.name}”.")
-    elif args.verb == "uses":
-        uses = keys.uses(args.limit)
-        out.value([asdict(it) for it in uses], lambda: uses_table(uses) or "Nobody has asked.")
-    else:
-        _show_token(keys.renew() if args.new else keys.token(), out, new=args.new)
+    _show_token(keys.renew() if args.new else keys.token(), out, new=args.new)
     return 0
 
 
@@ -117,53 +124,62 @@ def _described(client: ApiClient) -> dict[str, Any]:
     return told
 
 
-def _declare_add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--models",
-        type=lambda text: [it.strip() for it in text.split(",") if it.strip()],
-        default=[],
-        metavar="M,M",
-        help="the models that it may use; by default all",
-    )
-    parser.add_argument(
-        "--limit",
-        type=count,
-        default=0,
-        metavar="N",
-        help="how many requests it may make a minute; by default any",
-    )
-    parser.add_argument(
-        "--at-once",
-        type=count,
-        default=0,
-        metavar="N",
-        help="how many requests it may make at once; by default any",
-    )
-
-
-def _declare_uses(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--limit", type=positive, default=100, metavar="N", help="the last N; by default 100"
-    )
-
+_NAME = Argument("what", "the program's name", metavar="NAME")
 
 COMMAND = Command(
     "clients",
-    "programs that may ask the server, each with a key of its own",
+    "manage the programs that may use the server, each with a key of its own",
     verbs=(
-        Command("add", "make a key for a program", manage_clients, "NAME", declare=_declare_add),
-        Command("list", "all programs with a key of their own", manage_clients),
         Command(
-            "rm", "refuse a program's key from now on", manage_clients, "NAME", aliases=("remove",)
+            "add",
+            "make a key for a program",
+            _add,
+            (
+                _NAME,
+                Argument(
+                    "--models",
+                    "the models that it may use, separated by commas; by default all",
+                    type=lambda text: [it.strip() for it in text.split(",") if it.strip()],
+                    default=[],
+                    metavar="M,M",
+                ),
+                Argument(
+                    "--limit",
+                    "at most N requests a minute; by default any number",
+                    type=count,
+                    default=0,
+                    metavar="N",
+                ),
+                Argument(
+                    "--at-once",
+                    "at most N requests at the same time; by default any number",
+                    type=count,
+                    default=0,
+                    metavar="N",
+                ),
+            ),
         ),
-        Command("uses", "who asked when, never what", manage_clients, declare=_declare_uses),
+        Command("list", "list the programs that have a key", _list),
+        Command("rm", "withdraw a program's key", _remove, (_NAME,), aliases=("remove",)),
+        Command(
+            "uses",
+            "show who used the server and when, without any text",
+            _uses,
+            (
+                Argument(
+                    "--limit",
+                    "the last N requests; by default 100",
+                    type=positive,
+                    default=100,
+                    metavar="N",
+                ),
+            ),
+        ),
         Command(
             "token",
             "show the server's own token",
-            manage_clients,
-            declare=lambda parser: parser.add_argument(
-                "--new", action="store_true", help="make another one in its place"
-            ),
+            _token,
+            (Argument("--new", "replace it with a new one", action="store_true"),),
         ),
     ),
 )

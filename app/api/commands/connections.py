@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.api.commands.clients import uses_table
 from app.api.values import ApiUse
 from app.kit.terminal.arguments import positive
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.net.values.connections import LoggedConnection
 
@@ -73,16 +73,19 @@ def _row(connection: LoggedConnection) -> tuple[str, ...]:
     )
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--clear", action="store_true", help="empty the list")
-    parser.add_argument(
-        "--limit", type=positive, default=100, metavar="N", help="the last N lines; by default 100"
-    )
-
-
 COMMAND = Command(
     "connections",
-    "every connection that left this computer, and why, and who asked its server",
+    "list every connection that left this computer, with its reason, and every request to the "
+    "server",
     connections,
-    declare=_declare,
+    (
+        Argument("--clear", "empty the list", action="store_true"),
+        Argument(
+            "--limit",
+            "the last N lines; by default 100",
+            type=positive,
+            default=100,
+            metavar="N",
+        ),
+    ),
 )

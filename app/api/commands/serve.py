@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.api.services.server_control import options_of
 from app.base.home import from_home
-from app.kit.terminal.command import Command
+from app.kit.terminal.arguments import USUAL
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_file, read_line
 from app.net.values.serving import Address, Reach, ServeOptions, ServerStatus
@@ -168,66 +169,70 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        help="the address of this computer to listen at; by default 127.0.0.1, for its own "
-        "programs alone",
-    )
-    parser.add_argument(
-        "--port",
-        type=_port,
-        metavar="PORT",
-        help="0 takes a free one; otherwise as the settings say",
-    )
-    parser.add_argument(
-        "--expose",
-        action="store_true",
-        help="other computers may connect, at all addresses or at that of --host",
-    )
-    parser.add_argument(
-        "--tls-cert",
-        type=Path,
-        metavar="FILE",
-        help="the server's certificate, as PEM; by default that of the settings",
-    )
-    parser.add_argument(
-        "--tls-key",
-        type=Path,
-        metavar="FILE",
-        help="its key, as PEM; by default that of the settings",
-    )
-    parser.add_argument(
-        "--without-tls",
-        action="store_true",
-        help="other computers connect without encryption, which others can listen to",
-    )
-    parser.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="a name by which other computers call this one; can be given several times",
-    )
-    token = parser.add_mutually_exclusive_group()
-    token.add_argument(
-        "--token-stdin", action="store_true", help="read this run's token from standard input"
-    )
-    token.add_argument(
-        "--token-file",
-        type=Path,
-        metavar="FILE",
-        help="read this run's token from a file; by default it is the one in the keyring",
-    )
-    token.add_argument(
-        "--no-token", action="store_true", help="every program of this computer may ask"
-    )
-
-
 COMMAND = Command(
     "serve",
-    "let other programs ask your models: OpenAI's and Anthropic's protocols",
+    "let other programs use your models, by the protocols of OpenAI and Anthropic",
     serve,
-    declare=_declare,
+    (
+        Argument(
+            "--host",
+            "the address of this computer to listen at; by default 127.0.0.1, which only its own "
+            "programs reach",
+            metavar="ADDRESS",
+        ),
+        Argument(
+            "--port",
+            f"the port to listen at; 0 takes a free one; {USUAL}",
+            type=_port,
+            metavar="PORT",
+        ),
+        Argument(
+            "--expose",
+            "let other computers connect, at all addresses or at that of --host",
+            action="store_true",
+        ),
+        Argument(
+            "--tls-cert",
+            "a PEM file with the server's certificate; by default the one in the settings",
+            type=Path,
+            metavar="FILE",
+        ),
+        Argument(
+            "--tls-key",
+            "a PEM file with the key of the certificate; by default the one in the settings",
+            type=Path,
+            metavar="FILE",
+        ),
+        Argument(
+            "--without-tls",
+            "let other computers connect without encryption, so that others on the network can "
+            "read along",
+            action="store_true",
+        ),
+        Argument(
+            "--name",
+            "a name by which other computers call this one; can be given several times",
+            action="append",
+            default=[],
+            metavar="HOST",
+        ),
+        (
+            Argument(
+                "--token-stdin",
+                "read the token of this run from standard input",
+                action="store_true",
+            ),
+            Argument(
+                "--token-file",
+                "read the token of this run from a file; by default it is the one in the keyring",
+                type=Path,
+                metavar="FILE",
+            ),
+            Argument(
+                "--no-token",
+                "let every program of this computer use the server without a token",
+                action="store_true",
+            ),
+        ),
+    ),
 )

@@ -13,7 +13,7 @@ from app.api.services.server_control import options_of
 from app.base.errors import AppError
 from app.base.secret import Secret
 from app.base.secrets import API_TOKEN
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
@@ -181,21 +181,21 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.0%}" if whole else "-"
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--url", metavar="URL", help="of the server; by default this computer's, as in the settings"
-    )
-    parser.add_argument(
-        "--token-stdin",
-        action="store_true",
-        help="read its token from standard input; by default it is the one that is kept, for a "
-        "server on this computer",
-    )
-
-
 COMMAND = Command(
     "stats",
-    "requests, tokens, times and caches of a running server",
+    "show requests, tokens, times and caches of a running server",
     show_stats,
-    declare=_declare,
+    (
+        Argument(
+            "--url",
+            "the server's address; by default this computer's, from the settings",
+            metavar="URL",
+        ),
+        Argument(
+            "--token-stdin",
+            "read the server's token from standard input; by default the kept one is used for a "
+            "server on this computer",
+            action="store_true",
+        ),
+    ),
 )

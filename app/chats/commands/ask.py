@@ -15,18 +15,17 @@ from app.documents.collections.commands import not_read
 from app.documents.collections.values import CollectionState
 from app.documents.values.documents import AttachedFile, PromptSource, left_out
 from app.kit.terminal.arguments import (
+    ADAPTER,
     ANYWAY,
     ENGINE,
-    ENGINES,
+    MODEL,
     MODES,
-    MTP,
+    REASONING,
     USUAL,
-    add_answering,
-    add_model,
     count,
     whole,
 )
-from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read, read_file
@@ -184,93 +183,6 @@ def _of_chat(app: App, args: argparse.Namespace) -> str | None:
     return app.answers.model_of(chat.id, app.settings.read())
 
 
-def _declare(ask: argparse.ArgumentParser) -> None:
-    ask.add_argument("text", metavar="TEXT", help="the question; - reads it from standard input")
-    add_model(ask)
-    ask.add_argument("--engine", choices=ENGINES, help=ENGINE)
-    ask.add_argument("--mtp", choices=MODES, help=f"{MTP}; otherwise as the settings say")
-    ask.add_argument(
-        "--depth",
-        type=_depth,
-        metavar="N",
-        help=f"tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is there; "
-        "by default MTP chooses",
-    )
-    ask.add_argument(
-        "--system", metavar="S", help="the system prompt; otherwise as the settings say"
-    )
-    ask.add_argument("--assistant", metavar="NAME", help="as this assistant, without --chat")
-    ask.add_argument(
-        "--max-tokens",
-        type=count,
-        metavar="N",
-        help=f"the longest answer, in tokens; 0 lets the model end by itself; {USUAL}",
-    )
-    ask.add_argument(
-        "--temperature",
-        type=_temperature,
-        metavar="T",
-        help=f"0 to 5; 0 always takes the likeliest token; {USUAL}, which is 0.7 at first",
-    )
-    ask.add_argument(
-        "--top-p",
-        type=_top_p,
-        metavar="P",
-        help=f"above 0, to 1: the share of the likeliest tokens to draw from; 1 is off; {USUAL}, "
-        "which is 0.95 at first",
-    )
-    ask.add_argument(
-        "--seed",
-        type=count,
-        metavar="N",
-        help="the same number gives the same answer again; by default another each time",
-    )
-    ask.add_argument(
-        "--context",
-        type=count,
-        metavar="N",
-        help=f"tokens that the model sees; 0 chooses what fits this computer; {USUAL}",
-    )
-    ask.add_argument(
-        "--stop",
-        action="append",
-        default=[],
-        metavar="S",
-        help="the answer ends before this text; may be given several times; by default none",
-    )
-    ask.add_argument(
-        "--file",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="PATH",
-        help="a file that the question is about: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML,"
-        " e-mail, a picture, or a sound as WAV, MP3 or FLAC; may be given several times",
-    )
-    ask.add_argument(
-        "--image",
-        action="append",
-        dest="file",
-        type=Path,
-        metavar="PATH",
-        help="the same for a picture, for a model that sees; may be given several times",
-    )
-    ask.add_argument(
-        "--docs",
-        action="append",
-        default=[],
-        metavar="COLLECTION",
-        help="a collection in which the answer is grounded; may be given several times; otherwise "
-        "those of the chat",
-    )
-    ask.add_argument(
-        "--grammar", type=Path, metavar="FILE", help="a GBNF file that the answer must follow"
-    )
-    ask.add_argument("--anyway", action="store_true", help=ANYWAY)
-    add_answering(ask)
-    ask.add_argument("--chat", metavar="ID", help="continue this chat and save it")
-
-
 def _depth(text: str) -> int:
     number = whole(text)
     if not 1 <= number <= MAX_DEPTH:
@@ -294,4 +206,98 @@ def _as_setting(name: str, text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text}: {error.why.rstrip('.')}") from None
 
 
-COMMAND = Command("ask", "one answer; TEXT of - reads standard input", ask, declare=_declare)
+COMMAND = Command(
+    "ask",
+    "ask one question and print the answer",
+    ask,
+    (
+        Argument("text", "the question; - reads it from standard input", metavar="TEXT"),
+        MODEL,
+        ENGINE,
+        Argument(
+            "--mtp",
+            "multi-token prediction (MTP): auto drafts tokens where that is faster, on always, off "
+            f"never; {USUAL}",
+            choices=MODES,
+        ),
+        Argument(
+            "--depth",
+            f"how many tokens to draft, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is given; "
+            "by default Hearth decides",
+            type=_depth,
+            metavar="N",
+        ),
+        Argument("--system", f"the system prompt; {USUAL}", metavar="S"),
+        Argument("--assistant", "ask this assistant; only without --chat", metavar="NAME"),
+        Argument(
+            "--max-tokens",
+            f"the longest answer, in tokens; 0 sets no limit; {USUAL}",
+            type=count,
+            metavar="N",
+        ),
+        Argument(
+            "--temperature",
+            f"0 to 5; 0 always takes the most likely token; {USUAL}, at first 0.7",
+            type=_temperature,
+            metavar="T",
+        ),
+        Argument(
+            "--top-p",
+            "draw from the most likely tokens that together have this probability, above 0 and up "
+            f"to 1; 1 draws from all; {USUAL}, at first 0.95",
+            type=_top_p,
+            metavar="P",
+        ),
+        Argument(
+            "--seed",
+            "a number that makes the answer repeatable; by default another one each time",
+            type=count,
+            metavar="N",
+        ),
+        Argument(
+            "--context",
+            f"how many tokens the model sees at once; 0 chooses what fits this computer; {USUAL}",
+            type=count,
+            metavar="N",
+        ),
+        Argument(
+            "--stop",
+            "end the answer before this text; can be given several times; by default none",
+            action="append",
+            default=[],
+            metavar="S",
+        ),
+        Argument(
+            "--file",
+            "ask about this file: text, PDF, DOCX, XLSX, PPTX, RTF, EPUB, HTML, e-mail, a picture, "
+            "or a sound as WAV, MP3 or FLAC; can be given several times",
+            action="append",
+            default=[],
+            type=Path,
+            metavar="PATH",
+        ),
+        Argument(
+            "--image",
+            "ask about this picture, if the model sees; can be given several times",
+            action="append",
+            dest="file",
+            type=Path,
+            metavar="PATH",
+        ),
+        Argument(
+            "--docs",
+            "ground the answer in this collection; can be given several times; otherwise in the "
+            "collections of the chat",
+            action="append",
+            default=[],
+            metavar="COLLECTION",
+        ),
+        Argument(
+            "--grammar", "make the answer follow this GBNF grammar", type=Path, metavar="FILE"
+        ),
+        ANYWAY,
+        ADAPTER,
+        *REASONING,
+        Argument("--chat", "continue this chat and save it", metavar="ID"),
+    ),
+)

@@ -16,7 +16,7 @@ from app.chats.commands.ask import answer_built_in, on_engine
 from app.chats.commands.printing import loading, print_answer, tell_stay
 from app.chats.history.values.conversation import StoredMessage
 from app.kit.terminal import streams
-from app.kit.terminal.arguments import ANYWAY, ENGINE, ENGINES, MODES, add_answering, add_model
+from app.kit.terminal.arguments import ADAPTER, ANYWAY, ENGINE, MODEL, MODES, REASONING
 from app.kit.terminal.command import Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output
@@ -347,16 +347,9 @@ def _plain_line() -> str:
     return input("")
 
 
-def _declare(chat: argparse.ArgumentParser) -> None:
-    add_model(chat)
-    chat.add_argument("--engine", choices=ENGINES, help=ENGINE)
-    chat.add_argument("--anyway", action="store_true", help=ANYWAY)
-    add_answering(chat)
-
-
 COMMAND = Command(
     "chat",
     "chat in the terminal; /help lists the commands there",
     chat_as_asked,
-    declare=_declare,
+    (MODEL, ENGINE, ANYWAY, ADAPTER, *REASONING),
 )

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import ChatNotFound
@@ -16,7 +17,7 @@ from app.chats.history.values.places import ARCHIVE, TRASH
 from app.chats.search.services import steps
 from app.chats.search.values.hits import Hit
 from app.kit.terminal.arguments import positive
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
 
@@ -68,9 +69,9 @@ def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _archive(app: App, args: argparse.Namespace, out: Output) -> int:
+def _archive(app: App, args: argparse.Namespace, out: Output, *, away: bool) -> int:
     """Archive a chat, or take it out of the archive."""
-    chat, away = app.chats.chat(args.what), args.verb == "archive"
+    chat = app.chats.chat(args.what)
     app.chat_lists.set_archived((chat.id,), away)
     where = "in" if away else "out of"
     out.value({f"{args.verb}d": chat.id}, lambda: f"“{chat.title}” is {where} the archive now.")
@@ -130,46 +131,50 @@ def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def _declare_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--place",
-        choices=("all", "archive", "trash"),
-        default="all",
-        help="those that lie there; by default all",
-    )
-
-
-def _declare_search(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--limit", type=positive, default=50, metavar="N", help="at most N hits; by default 50"
-    )
-
+CHAT = Argument("what", "the chat's id, or its beginning", metavar="ID")
 
 VERBS = (
-    Command("list", "all chats, the last used first", _list, declare=_declare_list),
+    Command(
+        "list",
+        "list the chats, the last used first",
+        _list,
+        (
+            Argument(
+                "--place",
+                "the chats to list; by default all but those in the trash",
+                choices=("all", "archive", "trash"),
+                default="all",
+            ),
+        ),
+    ),
     Command(
         "search",
-        "messages and titles that hold all the words",
+        "find messages and titles that contain all the words",
         _search,
-        "WORDS",
-        nargs="+",
-        declare=_declare_search,
+        (
+            Argument("what", "the words to search for", metavar="WORDS", nargs="+"),
+            Argument(
+                "--limit", "at most N hits; by default 50", type=positive, default=50, metavar="N"
+            ),
+        ),
     ),
     Command(
         "rm",
-        "delete a chat; it can be brought back for 30 days",
+        "move a chat to the trash, where it stays for 30 days",
         _remove,
-        "ID",
+        (CHAT,),
         aliases=("remove",),
     ),
-    Command("undelete", "bring a deleted chat back", _undelete, "ID"),
-    Command("archive", "put a chat away", _archive, "ID"),
-    Command("unarchive", "put a chat back into the list", _archive, "ID"),
+    Command("undelete", "take a chat out of the trash", _undelete, (CHAT,)),
+    Command("archive", "move a chat to the archive", partial(_archive, away=True), (CHAT,)),
+    Command("unarchive", "take a chat out of the archive", partial(_archive, away=False), (CHAT,)),
     Command(
         "restore",
-        "all chats as a daily copy has them; `list` shows the copies",
-        what="FILE",
+        "go back to a daily copy of all chats",
         run_closed=_restore,
+        arguments=(
+            Argument("what", "the copy's file name, or `list` to list the copies", metavar="FILE"),
+        ),
     ),
 )
 """The verbs of `hearth chats`; `app/exchange/commands.py` adds `show`, `export` and `import`."""

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from app.documents.collections.values import (
 )
 from app.documents.values.documents import Document, location_words
 from app.kit.terminal.arguments import positive
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
@@ -184,9 +185,9 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
+def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> int:
     """Pause or resume the background reading of a collection."""
-    collection = app.knowledge.pause(args.what, paused=args.verb == "pause")
+    collection = app.knowledge.pause(args.what, paused=paused)
     how = "is paused" if collection.paused else "goes on"
     out.value(
         {"id": collection.id, "paused": collection.paused}, lambda: f"“{collection.name}” {how}."
@@ -277,63 +278,77 @@ def _said(it: IndexedFile) -> str:
     return f"{state}. {it.why}" if it.why else state + unread
 
 
-def _declare_add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths",
-        type=Path,
-        nargs="*",
-        metavar="PATH",
-        help="a file, or a folder with all in it; without any, what is left is read",
-    )
-    parser.add_argument(
-        "--background",
-        action="store_true",
-        help="only note them: the next Hearth that is open reads them",
-    )
-
-
-def _declare_search(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORDS", help="words, or a question")
-    parser.add_argument(
-        "--limit", type=positive, default=10, metavar="N", help="at most N passages; by default 10"
-    )
-
-
-def _declare_check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--quote", required=True, metavar="TEXT", help="the words that should stand somewhere"
-    )
-
-
-def _declare_rm(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", type=Path, nargs="*", metavar="PATH", help="take out these paths alone"
-    )
-
+_COLLECTION = Argument("what", "the collection's name", metavar="COLLECTION")
 
 COMMAND = Command(
     "docs",
-    "files and folders that answers can be grounded in",
+    "manage and search collections of files, in which answers can be grounded",
     verbs=(
         Command(
-            "add", "add files and folders to a collection, and index them", _add, "COLLECTION",
-            declare=_declare_add,
+            "add",
+            "add files and folders to a collection, and read them",
+            _add,
+            (
+                _COLLECTION,
+                Argument(
+                    "paths",
+                    "a file, or a folder with everything in it; without any, continue reading",
+                    type=Path,
+                    nargs="*",
+                    metavar="PATH",
+                ),
+                Argument(
+                    "--background",
+                    "do not wait: the next Hearth that is open reads them",
+                    action="store_true",
+                ),
+            ),
         ),
-        Command("list", "all collections", _list),
-        Command("show", "a collection with its files", _show, "COLLECTION"),
+        Command("list", "list all collections", _list),
+        Command("show", "show a collection with its files", _show, (_COLLECTION,)),
         Command(
-            "search", "passages by words and by meaning", _search, "COLLECTION",
-            declare=_declare_search,
+            "search",
+            "find passages by words and by meaning",
+            _search,
+            (
+                _COLLECTION,
+                Argument("words", "words, or a question", nargs="+", metavar="WORDS"),
+                Argument(
+                    "--limit",
+                    "at most N passages; by default 10",
+                    type=positive,
+                    default=10,
+                    metavar="N",
+                ),
+            ),
         ),
         Command(
-            "check", "whether a quote stands in a collection, word for word", _check, "COLLECTION",
-            declare=_declare_check,
+            "check",
+            "check whether a collection contains a quote, word for word",
+            _check,
+            (_COLLECTION, Argument("--quote", "the quote", required=True, metavar="TEXT")),
         ),
         Command(
-            "rm", "remove a collection; its files stay where they are", _remove, "COLLECTION",
-            aliases=("remove",), declare=_declare_rm,
+            "rm",
+            "remove a collection, or paths from it; the files stay where they are",
+            _remove,
+            (
+                _COLLECTION,
+                Argument("paths", "remove only these paths", type=Path, nargs="*", metavar="PATH"),
+            ),
+            aliases=("remove",),
         ),
-        Command("pause", "stop reading in the background", _pause, "COLLECTION"),
-        Command("resume", "go on reading in the background", _pause, "COLLECTION"),
+        Command(
+            "pause",
+            "stop reading a collection in the background",
+            partial(_pause, paused=True),
+            (_COLLECTION,),
+        ),
+        Command(
+            "resume",
+            "continue reading a collection in the background",
+            partial(_pause, paused=False),
+            (_COLLECTION,),
+        ),
     ),
-)  # fmt: skip
+)

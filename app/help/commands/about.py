@@ -8,7 +8,7 @@ from dataclasses import asdict
 from app.base.shipped import LICENCES
 from app.help.services.licences import Licences
 from app.help.values.about import Part
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 
 
@@ -49,18 +49,12 @@ def _as_value(licences: Licences, part: Part) -> dict[str, object]:
     return {**asdict(part), "texts": dict(read.texts), "notice": read.notice}
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "part", nargs="?", metavar="PART", help="the licence of this part, such as Qt"
-    )
-    parser.add_argument(
-        "--licences", action="store_true", help="all parts of Hearth, with their licences"
-    )
-
-
 COMMAND = Command(
     "about",
-    "versions, and the licences of all that Hearth is made of",
+    "show the versions and licences of Hearth and its parts",
     run_closed=lambda _, args, out: tell_about(args, out),
-    declare=_declare,
+    arguments=(
+        Argument("part", "show the licence of this part, such as Qt", nargs="?", metavar="PART"),
+        Argument("--licences", "list all parts with their licences", action="store_true"),
+    ),
 )

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from app.base.shipped import GUIDES
 from app.help.services.guides import Guides
 from app.help.values.guides import Guide
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
 
@@ -139,13 +139,16 @@ def _width() -> int:
     return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", nargs="?", metavar="TOPIC", help="such as models or privacy")
-
-
 COMMAND = Command(
     "help",
-    "the guides: without a topic, the list of them",
+    "show a guide, or list the guides",
     run_closed=lambda _, args, out: show_help(args, out),
-    declare=_declare,
+    arguments=(
+        Argument(
+            "topic",
+            "the guide, such as models or privacy; without it, all are listed",
+            nargs="?",
+            metavar="TOPIC",
+        ),
+    ),
 )

@@ -4,57 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from app.kit.terminal.command import Argument
+
 MODES = ("auto", "on", "off")
-ENGINES = ("llamacpp", "vllm", "remote")
-ENGINE = "the same model on this engine; otherwise the engine of the model"
-EFFORTS = ("minimal", "low", "medium", "high", "max")
-USUAL = "otherwise as the settings say"
-ANYWAY = "load the model even if it does not seem to fit the memory"
-MTP = "multi-token prediction: auto guesses ahead where it is faster, on always, off never"
-
-
-def add_answering(parser: argparse.ArgumentParser) -> None:
-    """Add the options that change how a model answers: reasoning and LoRA adapter."""
-    parser.add_argument(
-        "--think",
-        type=_switch,
-        metavar="on|off",
-        help="whether a model that can be asked to reasons first; otherwise as the settings say",
-    )
-    parser.add_argument(
-        "--adapter",
-        metavar="NAME",
-        help=f"with this LoRA adapter; '' is the model alone; {USUAL}",
-    )
-    parser.add_argument(
-        "--effort",
-        choices=EFFORTS,
-        help=f"how hard it reasons, where it knows such levels; {USUAL}",
-    )
-    parser.add_argument(
-        "--think-budget",
-        type=count,
-        metavar="N",
-        help="tokens after which the reasoning is ended and the answer begins; 0 sets no limit; "
-        f"{USUAL}",
-    )
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--model`."""
-    parser.add_argument(
-        "--model", type=_model, metavar="M", help=f"a model's id, name or GGUF file; {USUAL}"
-    )
-
-
-def add_revision(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--revision`."""
-    parser.add_argument(
-        "--revision",
-        default="main",
-        metavar="REV",
-        help="a branch, tag or commit of the repository on the Hub; by default main",
-    )
+USUAL = "otherwise as in the settings"
 
 
 def _model(text: str) -> str:
@@ -91,3 +44,41 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
+
+
+MODEL = Argument("--model", f"a model's id, name or GGUF file; {USUAL}", type=_model, metavar="M")
+ENGINE = Argument(
+    "--engine",
+    "run the model on this engine; otherwise on the model's usual one",
+    choices=("llamacpp", "vllm", "remote"),
+)
+ANYWAY = Argument(
+    "--anyway", "load the model even if it seems too large for the memory", action="store_true"
+)
+REVISION = Argument(
+    "--revision",
+    "a branch, tag or commit of the repository on the Hub; by default main",
+    default="main",
+    metavar="REV",
+)
+REASONING = (
+    Argument(
+        "--think",
+        f"turn reasoning on or off, for a model that can do both; {USUAL}",
+        type=_switch,
+        metavar="on|off",
+    ),
+    Argument(
+        "--effort",
+        f"how much to reason, for models that know such levels; {USUAL}",
+        choices=("minimal", "low", "medium", "high", "max"),
+    ),
+    Argument(
+        "--think-budget",
+        f"end the reasoning after N tokens and begin the answer; 0 sets no limit; {USUAL}",
+        type=count,
+        metavar="N",
+    ),
+)
+ADAPTER = Argument("--adapter", f"use this LoRA adapter; '' uses none; {USUAL}", metavar="NAME")
+YES = Argument("--yes", "do not ask for confirmation", action="store_true")

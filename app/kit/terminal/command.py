@@ -72,6 +72,24 @@ class CommandParser(argparse.ArgumentParser):
         )
 
 
+class Argument:
+    """An argument or an option of a command.
+
+    Args:
+        name: The name in the parsed arguments, or the option with its hyphens.
+        text: The description, as `--help` shows it.
+        options: Further options of argparse's `add_argument`.
+    """
+
+    def __init__(self, name: str, text: str, **options: Any) -> None:
+        self.name = name
+        self._options = {"help": text, **options}
+
+    def add_to(self, container: argparse._ActionsContainer) -> None:
+        """Declare it to a parser or a group."""
+        container.add_argument(self.name, **self._options)
+
+
 @dataclass(frozen=True)
 class Command:
     """A command, or a verb of a command, declared next to the function that runs it.
@@ -81,10 +99,8 @@ class Command:
         text: The description, as `--help` shows it.
         run: Runs the command and returns the exit status. None if the parent command's function
             does that, or if the command has verbs.
-        what: The one argument that most verbs have, as the usage names it.
-        nargs: How often `what` can be given, in argparse's notation.
+        arguments: The arguments and options; of a tuple, the user can give one.
         aliases: Other names for the command.
-        declare: Adds all further arguments.
         verbs: The verbs, of which the user has to name one. It is `verb` in the parsed arguments.
         run_closed: Like `run`, for a command that needs the data folder closed.
     """
@@ -92,10 +108,8 @@ class Command:
     name: str
     text: str
     run: Callable[[App, argparse.Namespace, Output], int] | None = None
-    what: str | None = None
-    nargs: str | None = None
+    arguments: tuple[Argument | tuple[Argument, ...], ...] = ()
     aliases: tuple[str, ...] = ()
-    declare: Callable[[argparse.ArgumentParser], object] | None = None
     verbs: tuple[Command, ...] = ()
     run_closed: Callable[[DataFolder, argparse.Namespace, Output], int] | None = None
 
@@ -118,6 +132,7 @@ def add_commands(
         required: Whether the user has to name a command.
     """
     below = parser.add_subparsers(
+        title="commands",
         dest=dest,
         metavar=dest.upper(),
         required=required,
@@ -128,15 +143,18 @@ def add_commands(
             it.name,
             aliases=it.aliases,
             help=it.text,
-            description=it.text,
+            description=f"{it.text[0].upper()}{it.text[1:]}.",
             parents=[anywhere],
         )
         made.set_defaults(**{dest: it.name})
         if it.run is not None or it.run_closed is not None:
             made.set_defaults(run=it.run, run_closed=it.run_closed)
-        if it.what is not None:
-            made.add_argument("what", metavar=it.what, nargs=it.nargs)
-        if it.declare is not None:
-            it.declare(made)
+        for argument in it.arguments:
+            if isinstance(argument, Argument):
+                argument.add_to(made)
+                continue
+            group = made.add_mutually_exclusive_group()
+            for alternative in argument:
+                alternative.add_to(group)
         if it.verbs:
             add_commands(made, "verb", it.verbs, anywhere, required=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.base.errors import AppError
 from app.base.units import MB
-from app.kit.terminal.arguments import add_revision
-from app.kit.terminal.command import Command
+from app.kit.terminal.arguments import REVISION, USUAL
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.downloads.services.metered import is_metered
 from app.models.downloads.services.pulling import wanted_of
@@ -48,25 +48,32 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     return _carry_out(app.downloads, added.id, f"hearth models pull {args.what}", out)
 
 
-def downloads(app: App, args: argparse.Namespace, out: Output) -> int:
-    """List, pause, resume or cancel downloads; return the exit status."""
-    queue = app.downloads
-    if args.verb == "list":
-        found = queue.downloads()
-        out.value(
-            [_value(it) for it in found],
-            lambda: table([_row(it) for it in found]) or "There are no downloads.",
-        )
-        return 0
-    if args.verb == "resume":
-        _set_pace(queue, None)
-        queue.resume(args.what)
-        return _carry_out(queue, args.what, f"hearth downloads resume {args.what}", out)
-    if args.verb == "pause":
-        queue.pause(args.what)
-    else:
-        queue.cancel(args.what)
-    now = queue.download(args.what)
+def _list(app: App, _: argparse.Namespace, out: Output) -> int:
+    found = app.downloads.downloads()
+    out.value(
+        [_value(it) for it in found],
+        lambda: table([_row(it) for it in found]) or "There are no downloads.",
+    )
+    return 0
+
+
+def _resume(app: App, args: argparse.Namespace, out: Output) -> int:
+    _set_pace(app.downloads, None)
+    app.downloads.resume(args.what)
+    return _carry_out(app.downloads, args.what, f"hearth downloads resume {args.what}", out)
+
+
+def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
+    app.downloads.pause(args.what)
+    return _show_state(app.downloads.download(args.what), out)
+
+
+def _cancel(app: App, args: argparse.Namespace, out: Output) -> int:
+    app.downloads.cancel(args.what)
+    return _show_state(app.downloads.download(args.what), out)
+
+
+def _show_state(now: Download, out: Output) -> int:
     out.value(_value(now), lambda: f"{now.wanted.label}: {now.state}")
     return 0
 
@@ -188,37 +195,40 @@ def _row(download: Download) -> tuple[str, ...]:
     return download.id, download.state, f"{share:.0%}", size(total), download.wanted.label
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    add_revision(parser)
-    parser.add_argument(
-        "--projector",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="with the file with which the model sees or hears, or without it; by default with it"
-        " where Hearth's catalogue names one",
-    )
-    parser.add_argument(
-        "--limit",
-        type=float,
-        metavar="MB/S",
-        help="most megabytes a second; otherwise as the settings say; 0 sets no limit",
-    )
-
-
 PULL = Command(
     "pull",
-    "download a model: owner/name, owner/name:QUANT or owner/name/file.gguf",
+    "download a model from the Hub",
     pull,
-    "M",
-    declare=_declare,
+    (
+        Argument(
+            "what",
+            "the model: owner/name, owner/name:QUANT or owner/name/file.gguf",
+            metavar="M",
+        ),
+        REVISION,
+        Argument(
+            "--projector",
+            "also download the file with which the model sees or hears, or leave it out; by "
+            "default it comes where Hearth's catalogue names one",
+            action=argparse.BooleanOptionalAction,
+            default=None,
+        ),
+        Argument(
+            "--limit",
+            f"at most this many megabytes a second; 0 sets no limit; {USUAL}",
+            type=float,
+            metavar="MB/S",
+        ),
+    ),
 )
+_ID = Argument("what", "the download's id, as `hearth downloads list` shows it", metavar="ID")
 DOWNLOADS = Command(
     "downloads",
-    "what is being downloaded",
+    "list, pause, resume and cancel downloads",
     verbs=(
-        Command("list", "all downloads", downloads),
-        Command("pause", "stop a download and keep what is there", downloads, "ID"),
-        Command("resume", "go on with a download", downloads, "ID"),
-        Command("cancel", "stop a download and remove what is there", downloads, "ID"),
+        Command("list", "list all downloads", _list),
+        Command("pause", "pause a download and keep what has arrived", _pause, (_ID,)),
+        Command("resume", "continue a download", _resume, (_ID,)),
+        Command("cancel", "end a download and delete what has arrived", _cancel, (_ID,)),
     ),
 )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from app.base.errors import AppError, EngineHindered
 from app.kit.terminal.agreeing import agreed
-from app.kit.terminal.command import Command
+from app.kit.terminal.arguments import YES
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, is_dumb, size, table
 from app.runtime.values.installation import Check, Step
@@ -182,32 +183,38 @@ def _show(check: Check, out: Output) -> None:
         )
 
 
-def _declare_install(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="agree beforehand")
-    parser.add_argument(
-        "--profile",
-        choices=get_args(LockName),
-        help="cuda, the default, for NVIDIA's cards; cuda-ray with Ray, too, for a model that "
-        "several computers share; cpu is a community's build, slow and meant for tests, and "
-        "cpu-plain the same with the torch of PyPI, a larger download",
-    )
-
+_NAME = Argument("what", "the engine, such as vllm", metavar="NAME")
 
 COMMAND = Command(
     "engines",
-    "the engines and why one cannot run here",
+    "list, install and choose the engines that run models",
     verbs=(
-        Command("list", "all engines, with their versions and why one is not here", _list),
+        Command("list", "list the engines with their versions, and why one cannot run here", _list),
         Command(
             "install",
-            "look at this computer, say the price, ask, install",
+            "check this computer, say what the installation takes, ask, and install",
             _install,
-            "NAME",
-            declare=_declare_install,
+            (
+                _NAME,
+                YES,
+                Argument(
+                    "--profile",
+                    "the build to install; by default cuda, for NVIDIA cards; cuda-ray adds Ray, "
+                    "for a model that several computers share; cpu is a community's build for "
+                    "processors, slow and meant for tests; cpu-plain is the same with the torch of "
+                    "PyPI, a larger download",
+                    choices=get_args(LockName),
+                ),
+            ),
         ),
-        Command("use", "prefer an engine, for models that several can run: or auto", _use, "NAME"),
-        Command("stop", "end the one that a command has left running", _stop, "NAME"),
-        Command("rollback", "go back to the version before this one", _roll_back, "NAME"),
-        Command("remove", "remove all its versions", _remove, "NAME", aliases=("rm",)),
+        Command(
+            "use",
+            "prefer an engine for models that several engines can run",
+            _use,
+            (Argument("what", "the engine, or auto to let Hearth choose", metavar="NAME"),),
+        ),
+        Command("stop", "stop an engine that an earlier command left running", _stop, (_NAME,)),
+        Command("rollback", "go back to an engine's previous version", _roll_back, (_NAME,)),
+        Command("remove", "remove all versions of an engine", _remove, (_NAME,), aliases=("rm",)),
     ),
 )

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.discover.values.recommend import Pick, Recommendation
 from app.models.discover.values.recommend_words import speed_words
@@ -119,15 +119,13 @@ def _licence(pick: Pick) -> str:
     return f"{pick.licence.name}{account}{'. ' + pick.licence.note if pick.licence.note else ''}"
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--refresh", action="store_true", help="ask the Hub for the true sizes of the files first"
-    )
-
-
 COMMAND = Command(
     "recommend",
-    "the model that suits this computer, with the reason and the memory sum",
+    "recommend a model for this computer, with the reason and the memory that it takes",
     recommend,
-    declare=_declare,
+    (
+        Argument(
+            "--refresh", "ask the Hub for the exact sizes of the files first", action="store_true"
+        ),
+    ),
 )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import RepositoryUnknown
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.discover.services.choices import choices_of, most_parameters
 from app.models.discover.values.offers import Choice
@@ -175,28 +175,28 @@ def _day(seconds: float | None) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d") if seconds else ""
 
 
-def _declare_search(search: argparse.ArgumentParser) -> None:
-    search.add_argument(
-        "--sort",
-        choices=("downloads", "likes", "updated", "name"),
-        default="downloads",
-        help="what stands first; by default what is downloaded most",
-    )
-    search.add_argument("--fits", action="store_true", help="only what fits this computer")
-    search.add_argument("--mtp", action="store_true", help="only what drafts tokens ahead")
-    search.add_argument(
-        "--licence", metavar="NAME", help="only those with this one, such as apache-2.0"
-    )
-    search.add_argument(
-        "--limit",
-        type=int,
-        choices=range(1, 101),
-        default=20,
-        metavar="N",
-        help="at most N models, 1 to 100; by default 20",
-    )
-
-
 SEARCH = Command(
-    "search", "search the Hub", search_models, "WORDS", nargs="+", declare=_declare_search
+    "search",
+    "search the Hugging Face Hub for models",
+    search_models,
+    (
+        Argument("what", "the words to search for", metavar="WORDS", nargs="+"),
+        Argument(
+            "--sort",
+            "the order of the results; by default the most downloaded first",
+            choices=("downloads", "likes", "updated", "name"),
+            default="downloads",
+        ),
+        Argument("--fits", "only models that fit this computer", action="store_true"),
+        Argument("--mtp", "only models that draft tokens ahead", action="store_true"),
+        Argument("--licence", "only those under this licence, such as apache-2.0", metavar="NAME"),
+        Argument(
+            "--limit",
+            "at most N models, 1 to 100; by default 20",
+            type=int,
+            choices=range(1, 101),
+            default=20,
+            metavar="N",
+        ),
+    ),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.base.errors import NoKeyring
 from app.base.secret import KeptToken, SecretStatus
-from app.kit.terminal.command import Command
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
 
@@ -24,14 +24,18 @@ _PLACES = {
 }
 
 
-def token(app: App, args: argparse.Namespace, out: Output) -> int:
-    """Store, check or clear a token; return the exit status."""
-    if args.verb == "set":
-        _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
-    elif args.verb == "status":
-        _show(app.tokens.status(args.what), args.what, out)
-    else:
-        _show(app.tokens.clear(args.what), args.what, out)
+def _set(app: App, args: argparse.Namespace, out: Output) -> int:
+    _show_kept(app.tokens.keep(args.what, _read(), test=not args.untested), args.what, out)
+    return 0
+
+
+def _status(app: App, args: argparse.Namespace, out: Output) -> int:
+    _show(app.tokens.status(args.what), args.what, out)
+    return 0
+
+
+def _clear(app: App, args: argparse.Namespace, out: Output) -> int:
+    _show(app.tokens.clear(args.what), args.what, out)
     return 0
 
 
@@ -85,24 +89,24 @@ def _described(status: SecretStatus, service: str) -> dict[str, Any]:
     }
 
 
-def _declare_set(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--untested", action="store_true", help="keep it without asking the Hub whose it is"
-    )
-
+_SERVICE = Argument("what", "hf, for the Hugging Face Hub", metavar="SERVICE")
 
 COMMAND = Command(
     "token",
-    "secrets, kept in the system's keyring",
+    "manage access tokens in the system's keyring",
     verbs=(
         Command(
             "set",
             "keep a token, read from standard input",
-            token,
-            "SERVICE",
-            declare=_declare_set,
+            _set,
+            (
+                _SERVICE,
+                Argument(
+                    "--untested", "keep it without asking the Hub whose it is", action="store_true"
+                ),
+            ),
         ),
-        Command("status", "whether there is a token, and where", token, "SERVICE"),
-        Command("clear", "forget a token", token, "SERVICE"),
+        Command("status", "show whether a token is kept, and where", _status, (_SERVICE,)),
+        Command("clear", "delete a token", _clear, (_SERVICE,)),
     ),
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.kit.terminal.agreeing import agreed
-from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.arguments import YES
+from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from app.kit.terminal.streams import read, read_file
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from app.models.library.values.editable import Editable
     from app.wiring.app import App
 
+HERE: Final = Argument(
+    "what", "the model's id or name, as `hearth models list` shows it", metavar="M"
+)
 _SHOWN: Final = 60
 """How many characters of a template the table shows."""
 
@@ -44,8 +49,7 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
             out.note("Nothing was changed.")
             return 1
 
-    def progress(share: float) -> None:
-        out.rewrite(f"Writing the file: {share:4.0%}" if share < 1 else "")
+    progress = partial(out.progress, doing="Writing the file")
 
     def write(cancel: CancelToken) -> Iterator[ModelEntry]:
         if args.copy is None:
@@ -126,44 +130,44 @@ def _print_one(found: Editable, key: str, out: Output) -> int:
     return 0
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "key",
-        nargs="?",
-        choices=tuple(_WORDS),
-        metavar="KEY",
-        help="template, name or context; without it, all three are printed",
-    )
-    parser.add_argument(
-        "value",
-        nargs="?",
-        metavar="VALUE",
-        help="the new one; a template also as @FILE, or - for standard input",
-    )
-    parser.add_argument(
-        "--file",
-        type=Path,
-        metavar="FILE",
-        help="read the new one from there, otherwise from VALUE",
-    )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--copy",
-        metavar="NAME",
-        help="write a copy that is called NAME; otherwise the file itself is changed",
-    )
-    where.add_argument(
-        "--in-place",
-        action="store_true",
-        help="change the file itself: it is written anew beside the old one, then takes its place",
-    )
-    parser.add_argument("--yes", action="store_true", help="agree beforehand")
-
-
 EDIT = Command(
     "edit",
-    "what a GGUF file says of itself: print it, or change it in a copy or in place",
+    "print or change the metadata of a GGUF file, in a copy or in place",
     edit_model,
-    "M",
-    declare=_declare,
+    (
+        HERE,
+        Argument(
+            "key",
+            "template, name or context; without it, all three are printed",
+            nargs="?",
+            choices=tuple(_WORDS),
+            metavar="KEY",
+        ),
+        Argument(
+            "value",
+            "the new value; for a template also @FILE, or - for standard input",
+            nargs="?",
+            metavar="VALUE",
+        ),
+        Argument(
+            "--file",
+            "read the new value from this file; otherwise it is VALUE",
+            type=Path,
+            metavar="FILE",
+        ),
+        (
+            Argument(
+                "--copy",
+                "write a copy with this name; otherwise the file itself is changed",
+                metavar="NAME",
+            ),
+            Argument(
+                "--in-place",
+                "change the file itself; it is written anew beside the old one and then replaces "
+                "it",
+                action="store_true",
+            ),
+        ),
+        YES,
+    ),
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import ModelUnknown
-from app.kit.terminal.arguments import add_revision
-from app.kit.terminal.command import Command
+from app.kit.terminal.arguments import REVISION, USUAL
+from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.models.downloads.values.wanted import wanted_checkpoint
 from app.models.hub.repository import choose
@@ -160,18 +160,27 @@ def _in_words(report: FitReport) -> str:
     return "\n".join([*sentences, "", table(rows)])
 
 
-def _declare(parser: argparse.ArgumentParser) -> None:
-    add_revision(parser)
-    parser.add_argument(
-        "--context", type=int, metavar="N", help="tokens; otherwise as it would load"
-    )
-    parser.add_argument(
-        "--kv-type",
-        choices=("f16", "q8_0", "q4_0"),
-        help="precision of the KV cache; otherwise as the settings say, which is f16 at first",
-    )
-
-
 FIT = Command(
-    "fit", "whether a model fits the memory, and the sum", fit_model, "M", declare=_declare
+    "fit",
+    "check whether a model fits into the memory, and show the sum",
+    fit_model,
+    (
+        Argument(
+            "what",
+            "a model here, or on the Hub: owner/name, owner/name:QUANT or owner/name/file.gguf",
+            metavar="M",
+        ),
+        REVISION,
+        Argument(
+            "--context",
+            "the context in tokens; otherwise as the model would be loaded",
+            type=int,
+            metavar="N",
+        ),
+        Argument(
+            "--kv-type",
+            f"the precision of the KV cache; {USUAL}, at first f16",
+            choices=("f16", "q8_0", "q4_0"),
+        ),
+    ),
 )

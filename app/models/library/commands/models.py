@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.base.errors import ModelUnknown
-from app.kit.terminal.command import Command, WrongUsage
+from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.kit.terminal.output import Output, size, table
 from app.models.discover.commands.hub import SEARCH, show_repository
 from app.models.downloads.commands import PULL
 from app.models.hub.values.names import is_hub_name
-from app.models.library.commands.edit import EDIT
+from app.models.library.commands.edit import EDIT, HERE
 from app.models.library.commands.fit import FIT
 from app.models.library.commands.model_rows import (
     added_in_words,
@@ -67,9 +68,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _import(app: App, args: argparse.Namespace, out: Output) -> int:
-    def progress(share: float) -> None:
-        out.rewrite(f"Copying and checking: {share:4.0%}" if share < 1 else "")
-
+    progress = partial(out.progress, doing="Copying and checking")
     entry = app.manager.take_in(
         Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
     )
@@ -80,9 +79,7 @@ def _import(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
-    def progress(share: float) -> None:
-        out.rewrite(f"Checking the file: {share:4.0%}" if share < 1 else "")
-
+    progress = partial(out.progress, doing="Checking the file")
     found = app.manager.verify(args.what, progress, CancelToken())
     value = {
         "id": found.entry.id,
@@ -174,75 +171,79 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _declare_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--copy",
-        action="store_true",
-        help="copy it to the folder of models; otherwise it is used in place",
-    )
-
-
-def _declare_rename(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="what it is called from now on")
-
-
-def _declare_set(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "setting",
-        nargs="?",
-        metavar="NAME",
-        help="of the setting, as `hearth settings list` has it",
-    )
-    parser.add_argument("value", nargs="?", metavar="VALUE", help="in the setting's unit")
-    parser.add_argument(
-        "--default", action="store_true", help="leave NAME to the settings of the app again"
-    )
-
-
-def _declare_remove(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--file", action="store_true", help="move the file to the trash, too, wherever it lies"
-    )
-
-
 COMMAND = Command(
     "models",
-    "the models here and on the Hub",
+    "manage the models on this computer, and find others on the Hub",
     verbs=(
-        Command("list", "all models on this computer", _list),
+        Command("list", "list all models on this computer", _list),
         SEARCH,
         Command(
             "show",
-            "what a model here says of itself, or what a repository on the Hub offers",
+            "show the details of a model here, or of a repository on the Hub",
             _show,
-            "M",
+            (Argument("what", "a model here, or owner/name on the Hub", metavar="M"),),
         ),
         FIT,
         PULL,
         Command(
             "import",
-            "add a GGUF file in place, or a copy of it",
+            "add a GGUF file to the list",
             _import,
-            "PATH",
-            declare=_declare_import,
+            (
+                Argument("what", "the GGUF file", metavar="PATH"),
+                Argument(
+                    "--copy",
+                    "copy it to the folder of models; otherwise it is used in place",
+                    action="store_true",
+                ),
+            ),
         ),
-        Command("verify", "compare a model's bytes with what they should be", _verify, "M"),
-        Command("rename", "call a model something else", _rename, "M", declare=_declare_rename),
+        Command("verify", "check that a model's file is intact", _verify, (HERE,)),
+        Command(
+            "rename",
+            "give a model another name",
+            _rename,
+            (HERE, Argument("name", "the new name", metavar="NAME")),
+        ),
         Command(
             "set",
-            "a setting for this model alone; with no value, all that are set",
+            "change a setting for one model; without a setting, show those that it has",
             _set,
-            "M",
-            declare=_declare_set,
+            (
+                HERE,
+                Argument(
+                    "setting",
+                    "the setting's name, as `hearth settings list` shows it",
+                    nargs="?",
+                    metavar="NAME",
+                ),
+                Argument(
+                    "value",
+                    "the new value; without it, the present one is shown",
+                    nargs="?",
+                    metavar="VALUE",
+                ),
+                Argument(
+                    "--default",
+                    "remove the model's own value, so that the app's setting applies again",
+                    action="store_true",
+                ),
+            ),
         ),
         EDIT,
         Command(
             "rm",
-            "take a model off the list, or move a downloaded one to the trash",
+            "take a model off the list; a downloaded one goes to the trash",
             _remove,
-            "M",
+            (
+                HERE,
+                Argument(
+                    "--file",
+                    "move the file to the trash as well, wherever it lies",
+                    action="store_true",
+                ),
+            ),
             aliases=("remove",),
-            declare=_declare_remove,
         ),
     ),
 )
