@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from dataclasses import asdict
 from typing import Final
 
 from app.api.values import ApiClient, ApiUse
 from app.base.db import Database
 from app.base.errors import ClientInvalid
+from app.base.records import inserting, record, row
 
 KEPT_S: Final = 30 * 24 * 3600.0
 """How long a use is kept, in seconds."""
@@ -28,21 +27,13 @@ class ApiClientStore:
         """Return the clients, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM api_clients ORDER BY name COLLATE NOCASE").fetchall()
-        return tuple(
-            ApiClient(**{**dict(row), "models": tuple(json.loads(row["models"]))}) for row in rows
-        )
+        return tuple(record(ApiClient, it) for it in rows)
 
     def add(self, client: ApiClient) -> None:
         """Add a client. Raises ClientInvalid if another one has the same name."""
-        values = {**asdict(client), "models": json.dumps(client.models)}
         try:
             with self._database.write() as db:
-                db.execute(
-                    "INSERT INTO api_clients (id, name, digest, models, per_minute, at_once, "
-                    "created) VALUES (:id, :name, :digest, :models, :per_minute, :at_once, "
-                    ":created)",
-                    values,
-                )
+                db.execute(inserting("api_clients", ApiClient), row(client))
         except sqlite3.IntegrityError as error:
             raise ClientInvalid(
                 f"There is a program “{client.name}” already.",
@@ -57,13 +48,7 @@ class ApiClientStore:
     def note(self, use: ApiUse) -> None:
         """Store a use, and delete those that are too old or too many."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO api_uses (started, seconds, client, address, port, method, endpoint, "
-                "model, prompt_tokens, completion_tokens, received, sent, status) VALUES "
-                "(:started, :seconds, :client, :address, :port, :method, :endpoint, :model, "
-                ":prompt_tokens, :completion_tokens, :received, :sent, :status)",
-                asdict(use),
-            )
+            db.execute(inserting("api_uses", ApiUse), row(use))
             db.execute(
                 "DELETE FROM api_uses WHERE started < ? "
                 "OR id <= (SELECT max(id) FROM api_uses) - ?",
@@ -74,12 +59,9 @@ class ApiClientStore:
         """Return the last uses, the newest first."""
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT started, seconds, client, address, port, method, endpoint, model, "
-                "prompt_tokens, completion_tokens, received, sent, status FROM api_uses "
-                "ORDER BY id DESC LIMIT ?",
-                (limit,),
+                "SELECT * FROM api_uses ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
-        return [ApiUse(**dict(row)) for row in rows]
+        return [record(ApiUse, it) for it in rows]
 
     def clear_uses(self) -> int:
         """Delete all uses and return how many there were."""

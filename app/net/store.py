@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from app.base.db import Database
+from app.base.records import inserting, record, row
 from app.net.values.connections import LoggedConnection
 
 KEPT = 20_000
@@ -20,12 +19,7 @@ class Ledger:
     def add(self, connection: LoggedConnection) -> None:
         """Add a connection, and drop the oldest ones beyond KEPT."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO connections (started, seconds, host, port, purpose, method, sent, "
-                "received, result, proxy) VALUES (:started, :seconds, :host, :port, :purpose, "
-                ":method, :sent, :received, :result, :proxy)",
-                asdict(connection),
-            )
+            db.execute(inserting("connections", LoggedConnection), row(connection))
             db.execute(
                 "DELETE FROM connections WHERE id <= (SELECT max(id) FROM connections) - ?",
                 (KEPT,),
@@ -35,11 +29,9 @@ class Ledger:
         """Return the latest connections, newest first."""
         with self._database.read() as db:
             rows = db.execute(
-                "SELECT started, seconds, host, port, purpose, method, sent, received, result, "
-                "proxy FROM connections ORDER BY id DESC LIMIT ?",
-                (limit,),
+                "SELECT * FROM connections ORDER BY id DESC LIMIT ?", (limit,)
             ).fetchall()
-        return [LoggedConnection(**dict(row)) for row in rows]
+        return [record(LoggedConnection, it) for it in rows]
 
     def clear(self) -> int:
         """Delete all connections; return their number."""

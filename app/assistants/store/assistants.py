@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 
 from app.assistants.values.assistants import Assistant, Preset
 from app.base.db import Database
+from app.base.records import inserting, record, replacing, row
 
 
 class AssistantStore:
@@ -18,36 +18,22 @@ class AssistantStore:
     def assistants(self) -> list[Assistant]:
         """Return the assistants in the order in which they were made."""
         with self._database.read() as db:
-            rows = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
-        return [_assistant(row) for row in rows]
+            found = db.execute("SELECT * FROM assistants ORDER BY position, rowid").fetchall()
+        return [record(Assistant, it) for it in found]
 
     def assistant(self, assistant_id: str | None) -> Assistant | None:
         """Return the assistant with this id; None if there is none."""
         with self._database.read() as db:
-            row = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
-        return _assistant(row) if row else None
+            found = db.execute("SELECT * FROM assistants WHERE id = ?", (assistant_id,)).fetchone()
+        return record(Assistant, found) if found else None
 
     def save(self, assistant: Assistant) -> None:
         """Save an assistant; a new one is added at the end, an existing one keeps its place."""
         with self._database.write() as db:
+            place = "(SELECT COALESCE(MAX(position), 0) + 1 FROM assistants)"
             db.execute(
-                "INSERT INTO assistants"
-                " (id, name, position, system_prompt, greeting, model, settings, collections)"
-                " VALUES (?, ?, (SELECT COALESCE(MAX(position), 0) + 1 FROM assistants),"
-                " ?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET"
-                " name = excluded.name, system_prompt = excluded.system_prompt,"
-                " greeting = excluded.greeting, model = excluded.model,"
-                " settings = excluded.settings, collections = excluded.collections",
-                (
-                    assistant.id,
-                    assistant.name,
-                    assistant.system_prompt,
-                    assistant.greeting,
-                    assistant.model,
-                    json.dumps(dict(assistant.settings)),
-                    json.dumps(assistant.collections),
-                ),
+                inserting("assistants", Assistant, position=place) + replacing(Assistant),
+                row(assistant),
             )
 
     def remove(self, assistant_id: str) -> None:
@@ -59,7 +45,7 @@ class AssistantStore:
         """Return the presets that the user made."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM presets ORDER BY position, rowid").fetchall()
-        return [Preset(row["id"], row["name"], json.loads(row["settings"])) for row in rows]
+        return [Preset(it["id"], it["name"], json.loads(it["settings"])) for it in rows]
 
     def save_preset(self, preset: Preset) -> None:
         with self._database.write() as db:
@@ -74,15 +60,3 @@ class AssistantStore:
     def remove_preset(self, preset_id: str) -> None:
         with self._database.write() as db:
             db.execute("DELETE FROM presets WHERE id = ?", (preset_id,))
-
-
-def _assistant(row: sqlite3.Row) -> Assistant:
-    return Assistant(
-        id=row["id"],
-        name=row["name"],
-        system_prompt=row["system_prompt"],
-        greeting=row["greeting"],
-        model=row["model"],
-        settings=json.loads(row["settings"]),
-        collections=tuple(json.loads(row["collections"])),
-    )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app.assistants.values.prompts import SavedPrompt
 from app.base.db import Database
+from app.base.records import inserting, record, replacing, row
 
 
 class PromptStore:
@@ -18,15 +19,14 @@ class PromptStore:
         """Return the prompts, sorted by name."""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM prompts ORDER BY name COLLATE NOCASE, id").fetchall()
-        return [SavedPrompt(row["id"], row["name"], row["text"]) for row in rows]
+        return [record(SavedPrompt, it) for it in rows]
 
     def save(self, prompts: Iterable[SavedPrompt]) -> None:
         """Save prompts; replace those with the same ids."""
         with self._database.write() as db:
             db.executemany(
-                "INSERT INTO prompts (id, name, position, text) VALUES (?, ?, 0, ?)"
-                " ON CONFLICT (id) DO UPDATE SET name = excluded.name, text = excluded.text",
-                [(it.id, it.name, it.text) for it in prompts],
+                inserting("prompts", SavedPrompt, position="0") + replacing(SavedPrompt),
+                [row(it) for it in prompts],
             )
 
     def remove(self, prompt_id: str) -> None:

@@ -41,7 +41,7 @@ def _list(app: App, args: argparse.Namespace, out: Output) -> int:
 def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     """Search the whole history, after indexing everything that is not indexed yet."""
     for share in steps(app.index, CancelToken(), rest=lambda _: None):
-        out.rewrite(f"Reading older chats: {share:4.0%}")
+        out.progress(share, "Reading older chats")
     out.rewrite("")
     hits = app.search.find(" ".join(args.what), args.limit)
     out.value(
