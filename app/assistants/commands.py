@@ -75,7 +75,9 @@ def _described(assistant: Assistant) -> str:
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
 
 
-_NAME = Argument("what", "the assistant's name, or the beginning of its id", metavar="NAME")
+_NAME = Argument(
+    "what", "the assistant's name, or the beginning of its id", metavar="NAME", offers="assistants"
+)
 
 COMMAND = Command(
     "assistants",

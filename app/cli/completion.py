@@ -41,19 +41,6 @@ FIXED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
 }
 """The kinds of names that are the same on every computer."""
 
-_KINDS: Final[Mapping[tuple[str, object], str]] = {
-    ("", "M"): "models",
-    ("", "COLLECTION"): "collections",
-    ("", "TOPIC"): "guides",
-    ("settings", "NAME"): "settings",
-    ("setting", "NAME"): "settings",
-    ("assistants", "NAME"): "assistants",
-    ("assistant", "NAME"): "assistants",
-    ("servers", "NAME"): "servers",
-    ("clients", "NAME"): "clients",
-}
-"""The kind of a name, by the command or the argument, and by the word for it in the usage."""
-
 
 def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
     """Print the script for a shell, the manual page, or the names that a script offers."""
@@ -103,31 +90,28 @@ def _names(folder: DataFolder, kind: str) -> Iterator[str]:
                 yield name
 
 
-def _mark_values(parser: argparse.ArgumentParser, command: str = "") -> None:
+def _mark_values(parser: argparse.ArgumentParser) -> None:
     """Tell shtab which arguments take files, folders or names.
 
     Args:
         parser: A parser that serves no other purpose: it then accepts only the names of now.
-        command: The command's first word; "" for the whole program.
     """
     import shtab
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for name, below in action.choices.items():
-                _mark_values(below, command or name)
+            for below in action.choices.values():
+                _mark_values(below)
             continue
         marked: Any = action  # shtab looks for an attribute that argparse does not declare
-        word = action.metavar
-        kinds = (_KINDS.get((of, word), "") for of in (command, action.dest, ""))
-        kind = next(filter(None, kinds), "")
+        kind = getattr(action, "offers", "")
         if kind in FIXED:
             marked.choices = tuple(FIXED[kind]())
         elif kind:
             marked.complete = _named(kind)
-        elif word == "DIR":
+        elif action.metavar == "DIR":
             marked.complete = shtab.DIRECTORY
-        elif word == "FILE" or action.type is Path:
+        elif action.metavar == "FILE" or action.type is Path:
             marked.complete = shtab.FILE
 
 

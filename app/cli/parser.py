@@ -75,7 +75,9 @@ def build_parser(words: Sequence[str] | None = None) -> CommandParser:
 
     parser = CommandParser(
         prog="hearth",
-        description="Private AI chat on your own computer.",
+        description="Private AI chat on your own computer. Without a command, Hearth opens its "
+        "window, or a chat in the terminal where there is no display.",
+        epilog="`hearth COMMAND --help` describes a command. `hearth help` lists the guides.",
         parents=[anywhere],
         as_json="--json" in (words or ()),
     )

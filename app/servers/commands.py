@@ -152,7 +152,7 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
     return told
 
 
-_NAME = Argument("what", "the server's name in Hearth", metavar="NAME")
+_NAME = Argument("what", "the server's name in Hearth", metavar="NAME", offers="servers")
 
 COMMAND = Command(
     "servers",

@@ -195,7 +195,12 @@ HARDWARE = Command(
         ),
     ),
 )
-_NAME = Argument("what", "the setting's name, as `hearth settings list` shows it", metavar="NAME")
+_NAME = Argument(
+    "what",
+    "the setting's name, as `hearth settings list` shows it",
+    metavar="NAME",
+    offers="settings",
+)
 SETTINGS = Command(
     "settings",
     "list, show and change the settings",

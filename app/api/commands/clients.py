@@ -124,7 +124,7 @@ def _described(client: ApiClient) -> dict[str, Any]:
     return told
 
 
-_NAME = Argument("what", "the program's name", metavar="NAME")
+_NAME = Argument("what", "the program's name", metavar="NAME", offers="clients")
 
 COMMAND = Command(
     "clients",

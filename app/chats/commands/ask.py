@@ -216,19 +216,24 @@ COMMAND = Command(
         ENGINE,
         Argument(
             "--mtp",
-            "multi-token prediction (MTP): auto drafts tokens where that is faster, on always, off "
-            f"never; {USUAL}",
+            "multi-token prediction (MTP): auto guesses tokens ahead where that is faster, on "
+            f"always, off never; {USUAL}",
             choices=MODES,
         ),
         Argument(
             "--depth",
-            f"how many tokens to draft, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is given; "
-            "by default Hearth decides",
+            f"how many tokens to guess ahead, 1 to {MAX_DEPTH}; turns MTP on unless --mtp auto is "
+            "given; by default Hearth decides",
             type=_depth,
             metavar="N",
         ),
         Argument("--system", f"the system prompt; {USUAL}", metavar="S"),
-        Argument("--assistant", "ask this assistant; only without --chat", metavar="NAME"),
+        Argument(
+            "--assistant",
+            "ask this assistant; only without --chat",
+            metavar="NAME",
+            offers="assistants",
+        ),
         Argument(
             "--max-tokens",
             f"the longest answer, in tokens; 0 sets no limit; {USUAL}",
@@ -291,6 +296,7 @@ COMMAND = Command(
             action="append",
             default=[],
             metavar="COLLECTION",
+            offers="collections",
         ),
         Argument(
             "--grammar", "make the answer follow this GBNF grammar", type=Path, metavar="FILE"

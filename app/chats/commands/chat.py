@@ -66,14 +66,17 @@ class Conversation:
             "/help": ("show these commands", self._help),
             "/new": ("begin a new chat", self._new),
             "/again": ("answer the last question again", self._again),
-            "/continue": ("go on with an answer that was stopped or cut off", self._continue),
-            "/model": ("NAME: choose a model; without a name, show all", self._model),
-            "/engine": ("llamacpp, vllm or remote: the same model there", self._engine),
-            "/mtp": ("auto, on or off, for this chat; alone, show how it stands", self._mtp),
-            "/think": ("on or off: whether a model that can be asked to thinks first", self._think),
-            "/chats": ("show the chats; /open ID goes on with one", self._chats),
-            "/open": ("ID: go on with a chat", self._open),
-            "/quit": ("leave; Ctrl-D does the same", self._quit),
+            "/continue": ("continue an answer that was stopped or cut off", self._continue),
+            "/model": ("NAME: choose a model; without a name, list all", self._model),
+            "/engine": (
+                "llamacpp, vllm or remote: run the same model on this engine",
+                self._engine,
+            ),
+            "/mtp": ("auto, on or off for this chat; alone, show the present state", self._mtp),
+            "/think": ("on or off: reasoning, for a model that can do both", self._think),
+            "/chats": ("list the chats; /open ID continues one", self._chats),
+            "/open": ("ID: continue a chat", self._open),
+            "/quit": ("end the chat; Ctrl-D does the same", self._quit),
         }
 
     def say(self, line: str) -> None:
@@ -127,7 +130,7 @@ class Conversation:
     def _help(self, _: str) -> None:
         for word, (text, _command) in self.commands.items():
             self.out.line(f"  {word:<10} {text}")
-        self.out.line("  Ctrl-C     stop an answer; what is there is kept")
+        self.out.line("  Ctrl-C     stop an answer, and keep what is written")
 
     def _new(self, _: str) -> None:
         self.chat_id = self.mtp = None

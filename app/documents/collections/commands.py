@@ -278,7 +278,7 @@ def _said(it: IndexedFile) -> str:
     return f"{state}. {it.why}" if it.why else state + unread
 
 
-_COLLECTION = Argument("what", "the collection's name", metavar="COLLECTION")
+_COLLECTION = Argument("what", "the collection's name", metavar="COLLECTION", offers="collections")
 
 COMMAND = Command(
     "docs",

@@ -149,6 +149,7 @@ COMMAND = Command(
             "the guide, such as models or privacy; without it, all are listed",
             nargs="?",
             metavar="TOPIC",
+            offers="guides",
         ),
     ),
 )

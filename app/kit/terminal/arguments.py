@@ -46,7 +46,13 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number") from None
 
 
-MODEL = Argument("--model", f"a model's id, name or GGUF file; {USUAL}", type=_model, metavar="M")
+MODEL = Argument(
+    "--model",
+    f"a model's id, name or GGUF file; {USUAL}",
+    type=_model,
+    metavar="M",
+    offers="models",
+)
 ENGINE = Argument(
     "--engine",
     "run the model on this engine; otherwise on the model's usual one",

@@ -78,16 +78,19 @@ class Argument:
     Args:
         name: The name in the parsed arguments, or the option with its hyphens.
         text: The description, as `--help` shows it.
+        offers: The kind of names that a shell's completion offers for it, such as "models".
         options: Further options of argparse's `add_argument`.
     """
 
-    def __init__(self, name: str, text: str, **options: Any) -> None:
-        self.name = name
+    def __init__(self, name: str, text: str, *, offers: str = "", **options: Any) -> None:
+        self._name = name
+        self._offers = offers
         self._options = {"help": text, **options}
 
     def add_to(self, container: argparse._ActionsContainer) -> None:
-        """Declare it to a parser or a group."""
-        container.add_argument(self.name, **self._options)
+        """Declare it to a parser or a group. The action gets an attribute `offers`."""
+        action: Any = container.add_argument(self._name, **self._options)
+        action.offers = self._offers
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,7 @@ PULL = Command(
             "what",
             "the model: owner/name, owner/name:QUANT or owner/name/file.gguf",
             metavar="M",
+            offers="models",
         ),
         REVISION,
         Argument(

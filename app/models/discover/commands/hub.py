@@ -188,7 +188,7 @@ SEARCH = Command(
             default="downloads",
         ),
         Argument("--fits", "only models that fit this computer", action="store_true"),
-        Argument("--mtp", "only models that draft tokens ahead", action="store_true"),
+        Argument("--mtp", "only models with multi-token prediction (MTP)", action="store_true"),
         Argument("--licence", "only those under this licence, such as apache-2.0", metavar="NAME"),
         Argument(
             "--limit",

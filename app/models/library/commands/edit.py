@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 HERE: Final = Argument(
-    "what", "the model's id or name, as `hearth models list` shows it", metavar="M"
+    "what", "the model's id or name, as `hearth models list` shows it", metavar="M", offers="models"
 )
 _SHOWN: Final = 60
 """How many characters of a template the table shows."""

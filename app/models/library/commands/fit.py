@@ -169,6 +169,7 @@ FIT = Command(
             "what",
             "a model here, or on the Hub: owner/name, owner/name:QUANT or owner/name/file.gguf",
             metavar="M",
+            offers="models",
         ),
         REVISION,
         Argument(

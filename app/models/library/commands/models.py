@@ -181,7 +181,11 @@ COMMAND = Command(
             "show",
             "show the details of a model here, or of a repository on the Hub",
             _show,
-            (Argument("what", "a model here, or owner/name on the Hub", metavar="M"),),
+            (
+                Argument(
+                    "what", "a model here, or owner/name on the Hub", metavar="M", offers="models"
+                ),
+            ),
         ),
         FIT,
         PULL,
@@ -216,6 +220,7 @@ COMMAND = Command(
                     "the setting's name, as `hearth settings list` shows it",
                     nargs="?",
                     metavar="NAME",
+                    offers="settings",
                 ),
                 Argument(
                     "value",
