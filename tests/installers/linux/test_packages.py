@@ -66,7 +66,7 @@ def test_completions_and_the_manual_are_those_of_the_bundle(deb: Path) -> None:
     share = deb / "usr/share"
     assert "_hearth()" in (share / "bash-completion/completions/hearth").read_text()
     assert "#compdef hearth" in (share / "zsh/vendor-completions/_hearth").read_text()
-    assert "__hearth_at" in (share / "fish/vendor_completions.d/hearth.fish").read_text()
+    assert "complete -c hearth" in (share / "fish/vendor_completions.d/hearth.fish").read_text()
     page = said(needs("man"), "-l", share / "man/man1/hearth.1.gz", LC_ALL="C.UTF-8")
     assert "hearth models pull" in page
 
