@@ -119,7 +119,8 @@ def _named(kind: str) -> dict[str, Any]:
     """Return what shtab needs to offer the names of a kind.
 
     It is not `shtab.cmd`, as bash would execute commands inside a name, and zsh would split names
-    at spaces and ask for them when it loads the script.
+    at spaces and ask for them when it loads the script. PowerShell also takes typographic
+    apostrophes for the end of a text, so they are doubled.
     """
     function, ask = f"_hearth_{kind}", f"completion --names {kind} 2>/dev/null"
     return {
@@ -145,7 +146,8 @@ function {function} {{
   param([string]$WordToComplete)
   hearth completion --names {kind} 2>$null | Where-Object {{ $_ -like "$WordToComplete*" }} |
     ForEach-Object {{
-      if ($_ -match '^[\\w./:-]+$') {{ $_ }} else {{ "'" + ($_ -replace "'", "''") + "'" }}
+      if ($_ -match '^[\\w./:-]+$') {{ $_ }}
+      else {{ "'" + ($_ -replace '[''\\u2018-\\u201b]', '$0$0') + "'" }}
     }}
 }}""",
         },

@@ -151,6 +151,13 @@ def test_fish_completes_the_same(script: Path) -> None:
     assert "--model" in fish(script, "hearth ask --mo")
 
 
+def test_powershell_has_a_script(script: Path) -> None:
+    text = (script / "powershell").read_text(encoding="utf-8")
+    assert "Register-ArgumentCompleter -Native -CommandName hearth" in text
+    assert all(f"'{name}'" in text for name in COMMANDS)
+    assert "hearth completion --names models" in text
+
+
 def test_names_of_settings_and_guides_are_offered(script: Path) -> None:
     assert bash(script, "settings", "get", "embed") == ["embedding_model"]
     assert "privacy" in bash(script, "help", "")
