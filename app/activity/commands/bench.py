@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from app.activity.commands.bench_many import measure_many
+from app.activity.commands.bench_many import measure_many, results
 from app.activity.services.measuring.speeds import speed_of
 from app.activity.values.bench_results import BenchResult, BenchStep, ModeResult
 from app.chats.commands.ask import on_engine
 from app.kit.terminal.arguments import ENGINE, MODEL, MODES, positive
 from app.kit.terminal.command import Argument, Command, WrongUsage
-from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, table
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
@@ -67,17 +65,9 @@ def _measure(
     def work(cancel: CancelToken) -> Iterator[BenchStep | BenchResult]:
         return app.bench.measure(entry, settings, modes, tokens, rounds, out.progress, cancel)
 
-    result: BenchResult | None = None
-    with closing(interruptible(work)) as events:
-        for event in events:
-            if isinstance(event, BenchStep):
-                _show_step(event, out)
-            else:
-                result = event
-    out.rewrite("")
-    if result is not None:
-        app.speeds.keep(speed_of(result, app.choice.model_name(entry)))
-        out.value(asdict(result), lambda: _in_words(result, entry))
+    [result] = results(work, out)
+    app.speeds.keep(speed_of(result, app.choice.model_name(entry)))
+    out.value(asdict(result), lambda: _in_words(result, entry))
     return 0
 
 
@@ -85,14 +75,7 @@ def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: 
     def work(cancel: CancelToken) -> Iterator[BenchStep | Compared]:
         return app.bench.compare(entry, settings, (_DEPTHS,), tokens, out.progress, cancel)
 
-    found: list[Compared] = []
-    with closing(interruptible(work)) as events:
-        for event in events:
-            if isinstance(event, BenchStep):
-                _show_step(event, out)
-            else:
-                found.append(event)
-    out.rewrite("")
+    found = results(work, out)
     value = {
         "same": is_good(found),
         "identical": all(result.check.identical for result in found),
@@ -103,10 +86,6 @@ def _compare(app: App, entry: ModelEntry, settings: Settings, tokens: int, out: 
     }
     out.value(value, lambda: _compared_in_words(found))
     return 0 if is_good(found) else 1
-
-
-def _show_step(step: BenchStep, out: Output) -> None:
-    out.rewrite(f"{step.done + 1} of {step.total}: {step.what}")
 
 
 def _compared_in_words(found: Sequence[Compared]) -> str:

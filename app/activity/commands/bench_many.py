@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from app.activity.services.measuring.bench_many import ManyResult, kept
 from app.activity.values.bench_results import BenchStep
@@ -17,6 +17,8 @@ from engines.cancel import CancelToken
 
 if TYPE_CHECKING:
     from app.wiring.app import App
+
+Result = TypeVar("Result")
 
 
 def measure_many(
@@ -36,19 +38,29 @@ def measure_many(
     def work(cancel: CancelToken) -> Iterator[BenchStep | ManyResult]:
         return app.many_bench.measure(entry, settings, counts, tokens, rounds, out.progress, cancel)
 
-    result: ManyResult | None = None
+    [result] = results(work, out)
+    for speed in kept(result, app.choice.model_name(entry)):
+        app.speeds.keep(speed)
+    out.value(asdict(result), lambda: _in_words(result, entry))
+    return 0
+
+
+def results(
+    work: Callable[[CancelToken], Iterator[BenchStep | Result]], out: Output
+) -> list[Result]:
+    """Carry out a measurement, show its steps on the way, and return its results.
+
+    Raises KeyboardInterrupt.
+    """
+    found: list[Result] = []
     with closing(interruptible(work)) as events:
         for event in events:
             if isinstance(event, BenchStep):
                 out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
             else:
-                result = event
+                found.append(event)
     out.rewrite("")
-    if result is not None:
-        for speed in kept(result, app.choice.model_name(entry)):
-            app.speeds.keep(speed)
-        out.value(asdict(result), lambda: _in_words(result, entry))
-    return 0
+    return found
 
 
 def _in_words(result: ManyResult, entry: ModelEntry) -> str:

@@ -8,11 +8,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from app.kit.terminal.streams import Complaints, say
 from engines.errors import UserError
 from engines.text import harmless, json_harmless, on_one_line
+
+_BAR: Final = 24
+"""The length of a bar, in characters."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,6 +128,12 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def bar(share: float) -> str:
+    """Return a bar of plain characters for a share, 0 to 1, with the share in per cent."""
+    done = "#" * round(share * _BAR)
+    return f"[{done:.<{_BAR}}] {share:4.0%}"
 
 
 def size(count: float | None) -> str:

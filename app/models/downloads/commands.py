@@ -12,7 +12,7 @@ from app.base.errors import AppError
 from app.base.units import MB
 from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.output import Output, bar, size, table
 from app.models.downloads.services.metered import is_metered
 from app.models.downloads.services.pulling import wanted_of
 from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 _ATTEMPTS = 8
 _OVER = ("done", "failed", "cancelled", "paused")
-_BAR = 24
 _OF_TOKENS = ("repository_gated", "token_refused")
 """The codes of errors that a token can solve."""
 
@@ -130,8 +129,7 @@ def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
 def _line(now: Download) -> str:
     total = now.wanted.bytes_total
     share = now.bytes_done / total if total else 1.0
-    bar = "#" * round(share * _BAR)
-    parts = [f"{now.wanted.label} [{bar:.<{_BAR}}] {share:4.0%} of {size(total)}"]
+    parts = [f"{now.wanted.label} {bar(share)} of {size(total)}"]
     if now.state == "retrying" and now.retry_in_s is not None:
         parts.append(f"trying again in {now.retry_in_s:.0f} s")
     elif now.state == "verifying":

@@ -12,7 +12,7 @@ from app.kit.terminal.agreeing import agreed
 from app.kit.terminal.arguments import YES
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
-from app.kit.terminal.output import Output, is_dumb, size, table
+from app.kit.terminal.output import Output, bar, is_dumb, size, table
 from app.runtime.values.installation import Check, Step
 from engines.vllm.provision.lock import LockName
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 INSTALLED = "vllm"
 _NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
-_BAR = 24
 _OF_CARDS = ("driver", "cuda", "capability")
 """Codes of findings that only rule out the build for NVIDIA cards."""
 _SLOW_BUILD = (
@@ -139,8 +138,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def show(step: Step) -> None:
         nonlocal said
-        bar = "#" * round(step.share * _BAR)
-        out.rewrite(f"{step.phase:8} [{bar:.<{_BAR}}] {step.share:4.0%}  {step.words[:60]}")
+        out.rewrite(f"{step.phase:8} {bar(step.share)}  {step.words[:60]}")
         if step.phase != said:
             said = step.phase
             if not sys.stderr.isatty() or is_dumb():
