@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from app.api.http.service import Access, ApiService
 from app.base.errors import ModelUnknown
@@ -227,3 +228,14 @@ def test_a_key_for_some_models_has_no_adapter_of_others(served: Served, other: M
             service.find("loud", Access("x", frozenset(models)))
     for models in ({"starter"}, {"loud"}):
         assert service.find("loud", Access("x", frozenset(models))).entry.id == "starter"
+
+
+def test_a_scrape_has_hearth_s_own_metrics_alone(served: Served) -> None:
+    served.post("/v1/chat/completions", {"model": "starter", **HI})
+    answer = served.get("/metrics")
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    families = {it.name: it for it in text_string_to_metric_families(answer.text)}
+    [generated] = families["vllm:generation_tokens"].samples
+    assert generated.value > 0
+    beside = {it for it in families if not it.startswith(("vllm:", "llamacpp:", "hearth:"))}
+    assert beside == {"process_resident_memory_bytes"}
