@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 from app.base.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
-from app.models.hub.api_request import Asking, ask
+from app.models.hub.api import hub_api
 from app.models.hub.cache_layout import Slot
 from app.models.hub.checksum import UNKNOWN, hasher, is_checksum
 from app.models.hub.limiter import Limiter
@@ -33,22 +31,18 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
 
     Raises:
         HubUnreadable: The Hub gives no checksum for the file.
-        The errors of `api_request.ask`.
+        The errors of `hub_api`.
     """
-    asked = f"/api/models/{quote(repo)}/revision/{commit}"
-    answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
-    try:
-        files = json.loads(answer.body)["siblings"]
-        name = next(str(file["blobId"]) for file in files if file["rfilename"] == path)
-    except (ValueError, LookupError, TypeError, StopIteration, RecursionError):
-        name = ""
-    if not is_checksum(name):
+    with hub_api(gate, "download a model", token, repo) as api:
+        files = api.model_info(repo, revision=commit, files_metadata=True).siblings or ()
+        name = next((file.blob_id for file in files if file.rfilename == path), None)
+    if not is_checksum(str(name)):
         raise HubUnreadable(
             f"{path} cannot be downloaded.",
             f"The Hub gives no checksum for it in {repo}.",
             "Try again later, or choose a file of another repository.",
         )
-    return name
+    return str(name)
 
 
 def patiently(
