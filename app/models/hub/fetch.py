@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from app.models.hub.retry import Patience
 from app.models.hub.source import Source
 from app.models.hub.space import explained
 from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
-from app.models.hub.values.hub import RepoFile
+from app.models.hub.values.hub import WantedFile
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -75,21 +75,6 @@ def patiently(
 
 
 _READ_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class WantedFile:
-    """A file to download.
-
-    Attributes:
-        commit: The commit of the repository.
-        ref: The branch by which other tools will look for the file.
-    """
-
-    repo: str
-    commit: str
-    file: RepoFile
-    ref: str = "main"
 
 
 class Fetcher:

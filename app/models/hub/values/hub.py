@@ -26,6 +26,21 @@ class RepoFile:
 
 
 @dataclass(frozen=True)
+class WantedFile:
+    """A file to download.
+
+    Attributes:
+        commit: The commit of the repository.
+        ref: The branch by which other tools will look for the file.
+    """
+
+    repo: str
+    commit: str
+    file: RepoFile
+    ref: str = "main"
+
+
+@dataclass(frozen=True)
 class Variant:
     """One quantisation of a model, with all its parts: the unit that a user chooses.
 
