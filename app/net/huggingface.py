@@ -32,8 +32,12 @@ class HubRefused(Exception):
         self.headers = headers
 
 
+class HubTooLong(Exception):
+    """An answer of more than `MOST` bytes."""
+
+
 class HubEndless(Exception):
-    """An answer that is too long, or has too many pages; the text says which, in one sentence."""
+    """A listing with too many pages."""
 
 
 def lend() -> None:
@@ -67,7 +71,8 @@ class _Whole(httpx2.BaseTransport):
 
         Raises:
             HubRefused: The status is not a success.
-            HubEndless: The answer is too long, or is one too many.
+            HubTooLong: The answer is too long.
+            HubEndless: It would be one page too many.
             AppError: The gate or the network refused.
         """
         scope = current()
@@ -75,7 +80,7 @@ class _Whole(httpx2.BaseTransport):
             raise RuntimeError("huggingface_hub was used outside of Gate.for_purpose")
         scope.answers += 1
         if scope.answers > _ANSWERS:
-            raise HubEndless("It has no end.")
+            raise HubEndless
         client = scope.client
         # The library asks for no timeouts, and names itself and the version of Python.
         request.extensions["timeout"] = client.timeout.as_dict()
@@ -100,7 +105,7 @@ def _read(response: httpx2.Response, *, part: bool) -> httpx2.Response:
     for piece in response.iter_bytes() if not part or response.status_code == 206 else ():
         body += piece
         if len(body) > MOST:
-            raise HubEndless(f"It is longer than {MOST:,} bytes.")
+            raise HubTooLong
     headers = response.headers.copy()
     for name in ("Content-Encoding", "Content-Length", "Transfer-Encoding"):
         headers.pop(name, None)

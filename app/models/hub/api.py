@@ -36,7 +36,7 @@ def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> 
     import httpx2
     from huggingface_hub import HfApi
 
-    from app.net.huggingface import HubEndless, HubRefused
+    from app.net.huggingface import MOST, HubEndless, HubRefused, HubTooLong
 
     base = endpoint()
     try:
@@ -44,8 +44,10 @@ def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> 
             yield HfApi(endpoint=base, token=token or False)
     except HubRefused as error:
         raise refusal(error.status, error.headers, base, repo, bool(token), time.time()) from error
+    except HubTooLong as error:
+        raise unreadable(f"It is longer than {MOST:,} bytes.") from error
     except HubEndless as error:
-        raise unreadable(str(error)) from error
+        raise unreadable("It has no end.") from error
     except httpx2.InvalidURL as error:
         raise explained(error, base) from error
     except JSONDecodeError as error:

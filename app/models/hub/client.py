@@ -8,7 +8,6 @@ header = read_header(hub.headers(repository, repository.variants[0], folder))
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -37,7 +36,6 @@ _CARD_MOST: Final = 1 << 20
 _PART_S: Final = 600.0
 """The timeout for part of a file: such a part has several MB, and connections can be slow."""
 
-_CONTENT_RANGE: Final = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})")
 _ASKED_MOST: Final = 200
 """The most repositories to request in one answer.
 
@@ -148,11 +146,10 @@ class Hub:
     def _read(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
         last = start + length - 1
         answer = self._file("read a model's header", repository, file.path, (start, last))
-        part = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-        if answer.status_code != 206 or part is None:
+        if answer.status_code != 206:
             raise unreadable("It is not the part of a file that was asked for.")
-        same = tuple(map(int, part.groups())) == (start, last, file.size)
-        if not same or len(answer.content) != length:
+        part = answer.headers.get("Content-Range")
+        if part != f"bytes {start}-{last}/{file.size}" or len(answer.content) != length:
             raise unreadable("It is another part of the file, or of another file.")
         return answer.content
 
@@ -175,21 +172,19 @@ class Hub:
     def _file(
         self, purpose: Purpose, repository: Repository, path: str, part: tuple[int, int] | None
     ) -> httpx2.Response:
-        """Request a file, or the part from one byte to another."""
+        """Request a file, or its part from one byte to another."""
         from huggingface_hub import get_session, hf_hub_url
 
         token = self._token()
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if part:
             headers |= {"Range": f"bytes={part[0]}-{part[1]}", "Accept-Encoding": "identity"}
+        more = {"within_s": _PART_S} if part else {}
         with hub_api(self._gate, purpose, token, repository.id) as api:
-            answer = get_session().get(
-                hf_hub_url(
-                    repository.id, path, revision=repository.revision, endpoint=api.endpoint
-                ),
-                headers=headers,
-                extensions={"within_s": _PART_S} if part else {},
+            url = hf_hub_url(
+                repository.id, path, revision=repository.revision, endpoint=api.endpoint
             )
+            answer = get_session().get(url, headers=headers, extensions=more)
         if answer.headers.get("Content-Type", "").lower().startswith("text/html"):
             raise unreadable("It is a web page and not data.")
         return answer

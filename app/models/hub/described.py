@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from app.models.hub.refusals import unreadable
 from app.models.hub.values.hub import Gate, RepoFile, Repository, SearchResult
 from app.models.hub.values.names import is_repo, is_safe_path
 from app.models.hub.values.tags import parameters_in
@@ -126,10 +127,13 @@ def described(info: ModelInfo) -> tuple[Repository, bool]:
 
     Returns:
         The repository, and whether the Hub gave the sizes of all files.
+
+    Raises:
+        HubUnreadable: The repository's name is invalid.
     """
     it = _Described.model_validate(info)
     if not is_repo(it.id):
-        raise ValueError(f"not a repository: {it.id}")
+        raise unreadable("It names a repository with an invalid name.")
     gguf = it.gguf or _Gguf()
     siblings = it.siblings or []
     repository = Repository(

@@ -7,7 +7,7 @@ from huggingface_hub import HfApi, close_session, constants, get_session, get_to
 
 from app.base.errors import NoConnection, Offline
 from app.net import Gate
-from app.net.huggingface import MOST, HubEndless, HubRefused
+from app.net.huggingface import MOST, HubEndless, HubRefused, HubTooLong
 from app.net.values.connections import LoggedConnection
 from tests.app.net.conftest import PURPOSE, Reply, Server, Switch
 
@@ -108,14 +108,14 @@ def test_a_broken_connection_comes_back_at_once(
 
 def test_a_long_answer_is_refused(gate: Gate, server: Server, api: HfApi) -> None:
     server.replies["/api/models"] = Reply(b" " * MOST + b"[]", headers=JSON)
-    with gate.for_purpose(PURPOSE), pytest.raises(HubEndless, match="longer"):
+    with gate.for_purpose(PURPOSE), pytest.raises(HubTooLong):
         list(api.list_models())
 
 
 def test_pages_without_an_end_are_refused(gate: Gate, server: Server, api: HfApi) -> None:
     again = {**JSON, "Link": f'<{server.url}/api/models>; rel="next"'}
     server.replies["/api/models"] = Reply(b"[]", headers=again)
-    with gate.for_purpose(PURPOSE), pytest.raises(HubEndless, match="no end"):
+    with gate.for_purpose(PURPOSE), pytest.raises(HubEndless):
         list(api.list_models())
 
 

@@ -82,7 +82,7 @@ class Recommending:
             hardware,
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
-            known_sizes(catalogue, self._known.read()),
+            known_sizes(catalogue, self._known.read().repositories),
             _disk_free(self._models()),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from typing import Literal
 
@@ -23,16 +23,20 @@ class KnownRepositories(BaseModel):
     repositories: dict[str, Repository] = {}
 
 
-def known_sizes(catalogue: Catalogue, known: KnownRepositories) -> dict[str, int]:
-    """Return sizes in bytes, by a variant's name or a file's key, as `placing` needs them."""
+def known_sizes(catalogue: Catalogue, known: Mapping[str, Repository]) -> dict[str, int]:
+    """Return sizes in bytes, by a variant's name or a file's key, as `placing` needs them.
+
+    Args:
+        known: The repositories that the Hub has described, by their names.
+    """
     sizes: dict[str, int] = {}
     for size in catalogue.sizes.values():
         for variant in size.variants:
-            repository = known.repositories.get(variant.repo)
+            repository = known.get(variant.repo)
             if repository and (found := _of_variant(repository, variant)):
                 sizes[variant.name] = found
         for file in (size.drafter, size.projector):
-            repository = known.repositories.get(file.repo) if file else None
+            repository = known.get(file.repo) if file else None
             if file and repository and (one := _of_file(repository, file)):
                 sizes[file_key(file)] = one
     return sizes

@@ -16,14 +16,14 @@ CATALOGUE = load_catalogue(SHIPPED.read_text(encoding="utf-8"))
 E2B = "google/gemma-4-E2B-it-qat-q4_0-gguf"
 
 
-def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> KnownRepositories:
+def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> dict[str, Repository]:
     made = tuple(
         Variant(label, tuple(RepoFile(f"{label}-{at}.gguf", size) for at, size in enumerate(sizes)))
         for label, sizes in variants.items()
     )
     files = (*(file for it in made for file in it.files), *others, RepoFile("README.md", 9))
     repository = Repository(repo, "c" * 40, files=files, variants=made)
-    return KnownRepositories(repositories={repo: repository})
+    return {repo: repository}
 
 
 def test_a_variant_is_the_sum_of_its_parts() -> None:
@@ -48,7 +48,8 @@ def test_a_drafter_is_found_by_its_pattern() -> None:
 
 
 def test_it_is_the_same_after_it_was_kept() -> None:
-    known = told(E2B, {"Q4_0": [7]}, RepoFile("mmproj-F32.gguf", 50, "a" * 64))
+    told_before = told(E2B, {"Q4_0": [7]}, RepoFile("mmproj-F32.gguf", 50, "a" * 64))
+    known = KnownRepositories(repositories=told_before)
     assert KnownRepositories.model_validate_json(known.model_dump_json()) == known
 
 
