@@ -15,6 +15,9 @@ from app.net.values.connections import Purpose
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+_WRONG = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of reading an answer of another shape than expected."""
+
 
 @contextmanager
 def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> Iterator[HfApi]:
@@ -54,5 +57,5 @@ def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> 
         page = error.doc.lstrip().startswith("<")
         why = "It is a web page and not data." if page else "It is incomplete or not JSON."
         raise unreadable(why) from None
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except _WRONG as error:
         raise unreadable("Something that a Hub always sends is missing.") from error

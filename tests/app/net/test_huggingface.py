@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from huggingface_hub import HfApi, close_session, constants, get_session, get_token
 
@@ -104,6 +106,31 @@ def test_a_broken_connection_comes_back_at_once(
     with gate.for_purpose(PURPOSE), pytest.raises(NoConnection):
         list(api.list_models())
     assert len(kept) == 3
+
+
+def test_a_request_that_is_hung_up_comes_back_at_once(
+    gate: Gate, server: Server, api: HfApi
+) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def silent() -> Reply:
+        begun.set()
+        over.wait(60)
+        return Reply(b"[]", headers=JSON)
+
+    server.replies["/api/models"] = silent
+
+    def leave() -> None:
+        assert begun.wait(60)
+        gate.hang_up()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    with gate.for_purpose(PURPOSE), pytest.raises(NoConnection):
+        list(api.list_models())
+    leaving.join()
+    over.set()
+    assert len(server.came) == 1
 
 
 def test_a_long_answer_is_refused(gate: Gate, server: Server, api: HfApi) -> None:
