@@ -101,6 +101,7 @@ class _Listed(_Checked):
             "likes": self.likes or 0,
             "updated": self.last_modified.timestamp() if self.last_modified else None,
             "tags": tuple(self.tags or ()),
+            "parameters": (self.gguf and self.gguf.total) or parameters_in(self.id),
         }
 
 
@@ -115,11 +116,8 @@ class _Account(_Checked):
 
 def listed(found: Iterable[ModelInfo]) -> list[SearchResult]:
     """Check a list of repositories."""
-    return [
-        SearchResult(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
-        for it in map(_Listed.model_validate, found)
-        if is_repo(it.id)
-    ]
+    checked = map(_Listed.model_validate, found)
+    return [SearchResult(**it.facts) for it in checked if is_repo(it.id)]
 
 
 def described(info: ModelInfo) -> tuple[Repository, bool]:
@@ -141,7 +139,6 @@ def described(info: ModelInfo) -> tuple[Repository, bool]:
         revision=it.sha,
         architecture=gguf.architecture,
         context_max=gguf.context_length,
-        parameters=gguf.total or parameters_in(it.id),
         files=_files(siblings),
     )
     return repository, all(file.lfs or file.size is not None for file in siblings)

@@ -39,7 +39,7 @@ class Asked(Hub):
             raise error
         file = RepoFile("model-q4_0.gguf", 7_000_000_007, "a" * 64)
         variant = Variant("QAT-Q4_0", (file,))
-        return Repository(repo, "c" * 40, files=(file,), variants=(variant,))
+        return Repository(repo, revision="c" * 40, files=(file,), variants=(variant,))
 
 
 @pytest.fixture

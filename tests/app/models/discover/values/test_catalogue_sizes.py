@@ -22,7 +22,7 @@ def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> dict[s
         for label, sizes in variants.items()
     )
     files = (*(file for it in made for file in it.files), *others, RepoFile("README.md", 9))
-    repository = Repository(repo, "c" * 40, files=files, variants=made)
+    repository = Repository(repo, revision="c" * 40, files=files, variants=made)
     return {repo: repository}
 
 
