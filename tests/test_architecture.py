@@ -37,7 +37,7 @@ LOCAL_USES = {
 }  # fmt: skip
 PLAIN_VALUES = {"Client", "Headers", "Request", "Response", "Timeout", "URL"}
 HEAVY = {
-    "anyio", "app.net.client", "app.net.listening", "app.net.metered_stream",
+    "anyio", "app.net.client", "app.net.huggingface", "app.net.listening", "app.net.metered_stream",
     "app.net.server_client", "app.net.tls", "app.api.http",
     "engines.models.gguf.guards", "engines.models.gguf.hyperparameters", "gguf", "httpcore2",
     "httpx2", "huggingface_hub", "keyring", "llama_cpp", "numpy", "pynvml",

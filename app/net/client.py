@@ -44,7 +44,7 @@ _ENDED: tuple[Purpose, ...] = (
 
 
 class GatedClient(httpx2.Client):
-    """A client that keeps no cookies, and that only its owner can close."""
+    """A client that keeps no cookies, and whose requests can be hung up."""
 
     def __init__(
         self, record: Callable[[LoggedConnection], None], offline: Callable[[], bool]
@@ -52,17 +52,9 @@ class GatedClient(httpx2.Client):
         self._gated = GatedTransport(record, offline, tls_context())
         super().__init__(transport=self._gated, follow_redirects=True, **_plain())
 
-    def close(self) -> None:
-        """Do nothing: huggingface_hub closes its session whenever a host cannot be reached."""
-
     def hang_up(self) -> None:
         """End the requests under way in all threads; later requests work as before."""
         self._gated.hang_up()
-
-    def end(self) -> None:
-        """Hang up, and close the client for good."""
-        self.hang_up()
-        super().close()
 
 
 def plain_client(transport: httpx2.BaseTransport, *, follow_redirects: bool) -> httpx2.Client:

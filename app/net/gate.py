@@ -47,8 +47,7 @@ class Gate:
         """
         if purpose not in PURPOSES:
             raise ValueError(f"not a purpose: {purpose}")
-        self._opened()
-        with within(Scope(purpose)):
+        with within(Scope(purpose, client=self._opened())):
             yield
 
     @property
@@ -110,7 +109,8 @@ class Gate:
             for pool in self._pools.values():
                 pool.hang_up()
             if self._client is not None:
-                self._client.end()
+                self._client.hang_up()
+                self._client.close()
 
     def _lent_pool(self, *, outside: bool) -> ConnectionPool:
         """Return the pool of all clients lent for other computers, or for this one."""
@@ -128,5 +128,5 @@ class Gate:
                 from app.net.huggingface import lend
 
                 self._client = GatedClient(self._record, self._offline)
-                lend(self._client)
+                lend()
             return self._client

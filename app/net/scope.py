@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.net.values.connections import Purpose
+
+if TYPE_CHECKING:
+    import httpx2
 
 Origin = tuple[str, str, int | None]
 """Scheme, host and port."""
@@ -19,10 +23,14 @@ class Scope:
 
     Attributes:
         home: The origin of the block's first request with an Authorization header.
+        client: The client that sends the requests of huggingface_hub; None in other blocks.
+        answers: How many answers huggingface_hub has requested.
     """
 
     purpose: Purpose
     home: Origin | None = None
+    client: httpx2.Client | None = None
+    answers: int = 0
 
     def may_authorize(self, origin: Origin) -> bool:
         """Return whether an Authorization header may go to this origin; remember the first one."""

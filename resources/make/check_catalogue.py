@@ -21,7 +21,7 @@ from pathlib import Path
 
 from app.base.errors import AppError, GatedRepository, RepositoryUnknown
 from app.models.discover.values.catalogue import Catalogue, Fact, Licence, Size, load_catalogue
-from app.models.discover.values.catalogue_sizes import KnownFiles, known_repository, known_sizes
+from app.models.discover.values.catalogue_sizes import known_sizes
 from app.models.discover.values.placing import file_key
 from app.models.downloads.values.wanted import wanted_checkpoint
 from app.models.hub.client import Hub
@@ -80,13 +80,7 @@ def asked(hub: Hub, catalogue: Catalogue) -> Found:
 
 
 def differences(catalogue: Catalogue, found: Found) -> Iterator[str]:
-    known = KnownFiles(
-        repositories={
-            repo: known_repository(it, 0.0)
-            for repo, it in found.items()
-            if isinstance(it, Repository)
-        }
-    )
+    known = {repo: it for repo, it in found.items() if isinstance(it, Repository)}
     sizes = known_sizes(catalogue, known)
     for family in catalogue.families:
         for size in family.sizes:

@@ -10175,12 +10175,6 @@
     </message>
     <message>
       <location filename="../../app/models/discover/services/catalogue_refresh.py" />
-      <location filename="../../app/models/hub/client.py" />
-      <source>look at a model</source>
-      <translation>ein Modell ansehen</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/discover/services/catalogue_refresh.py" />
       <source>It was stopped before its turn.</source>
       <translation>Es wurde gestoppt, bevor es an der Reihe war.</translation>
     </message>
@@ -10485,25 +10479,35 @@
       <translation>Setze den Download fort; schlägt er wieder fehl, sende bitte das Protokoll an das Projekt.</translation>
     </message>
     <message>
-      <location filename="../../app/models/hub/api_request.py" />
+      <location filename="../../app/models/hub/api.py" />
       <source>It is longer than {0} bytes.</source>
       <translation>Sie ist länger als {0} Bytes.</translation>
     </message>
     <message>
-      <location filename="../../app/models/hub/api_request.py" />
-      <location filename="../../app/models/hub/described.py" />
+      <location filename="../../app/models/hub/api.py" />
+      <source>It has no end.</source>
+      <translation>Sie hat kein Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/hub/api.py" />
+      <location filename="../../app/models/hub/client.py" />
       <source>It is a web page and not data.</source>
       <translation>Das ist eine Webseite und keine Daten.</translation>
     </message>
     <message>
-      <location filename="../../app/models/hub/client.py" />
-      <source>test a token</source>
-      <translation>ein Token prüfen</translation>
+      <location filename="../../app/models/hub/api.py" />
+      <source>It is incomplete or not JSON.</source>
+      <translation>Sie ist unvollständig oder kein JSON.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/hub/api.py" />
+      <source>Something that a Hub always sends is missing.</source>
+      <translation>Ihr fehlt etwas, das ein Hub immer sendet.</translation>
     </message>
     <message>
       <location filename="../../app/models/hub/client.py" />
-      <source>It has no end.</source>
-      <translation>Sie hat kein Ende.</translation>
+      <source>look at a model</source>
+      <translation>ein Modell ansehen</translation>
     </message>
     <message>
       <location filename="../../app/models/hub/client.py" />
@@ -10512,8 +10516,8 @@
     </message>
     <message>
       <location filename="../../app/models/hub/client.py" />
-      <source>search for models</source>
-      <translation>Modelle suchen</translation>
+      <source>test a token</source>
+      <translation>ein Token prüfen</translation>
     </message>
     <message>
       <location filename="../../app/models/hub/client.py" />
@@ -10527,23 +10531,13 @@
     </message>
     <message>
       <location filename="../../app/models/hub/client.py" />
-      <source>Its next page is on another server.</source>
-      <translation>Ihre nächste Seite liegt auf einem anderen Server.</translation>
+      <source>search for models</source>
+      <translation>Modelle suchen</translation>
     </message>
     <message>
       <location filename="../../app/models/hub/described.py" />
       <source>It names a repository with an invalid name.</source>
       <translation>Sie nennt ein Repository mit einem ungültigen Namen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/hub/described.py" />
-      <source>It is incomplete or not JSON.</source>
-      <translation>Sie ist unvollständig oder kein JSON.</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/hub/described.py" />
-      <source>Something that a Hub always sends is missing.</source>
-      <translation>Ihr fehlt etwas, das ein Hub immer sendet.</translation>
     </message>
     <message>
       <location filename="../../app/models/hub/fetch.py" />

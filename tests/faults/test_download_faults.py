@@ -27,11 +27,11 @@ from app.base.errors import (
     TokenRefused,
     WrongBytes,
 )
-from app.models.hub.fetch import Fetcher, WantedFile
+from app.models.hub.fetch import Fetcher
 from app.models.hub.limiter import Limiter
 from app.models.hub.retry import Patience
 from app.models.hub.transfer import Receiving, Retrying, Step, Terms
-from app.models.hub.values.hub import RepoFile
+from app.models.hub.values.hub import RepoFile, WantedFile
 from app.models.library.services.places.hub_cache import scan_hub
 from app.net import Gate
 from app.net.values.connections import LoggedConnection

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,32 @@ import pytest
 from app import __version__
 from installers import build
 from installers.build_error import BuildError
+from tests.support.paths import ROOT
+
+ASKING_THE_HUB = """
+import sys
+
+sys.modules.update(dict.fromkeys(sys.argv[1:]))  # importing one of these fails
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from app.models.hub.client import Hub
+from app.models.hub.values.hub import Query
+from app.net import Gate
+from tests.hub.testhub import TestHub
+
+with TestHub() as hub, TemporaryDirectory() as folder:
+    os.environ["HF_ENDPOINT"] = hub.url
+    hub.token("hf_good", "ada")
+    starter = Path("resources/starter/starter.gguf")
+    hub.add("ada/Small-GGUF", {"a-Q4_0.gguf": starter}, card="# Hi")
+    client = Hub(Gate(lambda _: None, lambda: True), lambda: "hf_good")
+    repository = client.repository(client.search(Query())[0].id)
+    assert client.headers(repository, repository.variants[0], Path(folder)).is_file()
+    print(client.who("hf_good"), client.card(repository))
+"""
 
 
 def test_packages_have_the_version_that_hearth_tells() -> None:
@@ -74,3 +103,16 @@ def test_a_table_tells_where_the_bytes_are(tmp_path: Path) -> None:
     assert "| **all, unpacked** (at most 200) | **3.0** |" in table
     assert "| without the built-in models | 1.0 |" in table
     assert table[-1] == "| `hearth_1.deb` (at most 60) | 0.5 |"
+
+
+def test_what_packages_leave_out_is_not_needed_for_the_hub() -> None:
+    tree = ast.parse((ROOT / "installers" / "hearth.spec").read_text(encoding="utf-8"))
+    (left_out,) = (
+        ast.literal_eval(it.value)
+        for it in tree.body
+        if isinstance(it, ast.Assign) and ast.unparse(it.targets[0]) == "NO_MODULES"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", ASKING_THE_HUB, *left_out], cwd=ROOT, capture_output=True, text=True
+    )
+    assert result.stdout == "ada # Hi\n", result.stderr

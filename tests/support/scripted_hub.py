@@ -58,7 +58,7 @@ def repository(
     )
     return Repository(
         repo,
-        "c" * 40,
+        revision="c" * 40,
         gate=gate,  # type: ignore[arg-type]
         licence="apache-2.0",
         downloads=1234,

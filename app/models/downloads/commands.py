@@ -182,6 +182,7 @@ def _error(now: Download, again: str) -> AppError:
 def _value(download: Download) -> dict[str, Any]:
     wanted = download.wanted
     value = asdict(replace(download, wanted=replace(wanted, files=())))
+    del value["runner"]
     value["wanted"] = {"repo": wanted.repo, "revision": wanted.revision, "label": wanted.label}
     value["wanted"]["files"] = [file.path for file in wanted.files]
     return {**value, "bytes_total": wanted.bytes_total}

@@ -8,16 +8,16 @@ header = read_header(hub.headers(repository, repository.variants[0], folder))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import urlsplit
 
 from app.base.errors import GatedRepository, HubNameInvalid
-from app.models.hub.api_request import Answer, Asking, ask
+from app.models.hub.api import hub_api
 from app.models.hub.refusals import unreadable
 from app.models.hub.remote_header import fetch_headers
 from app.models.hub.repository import choose
@@ -28,25 +28,29 @@ from app.models.library.values.quantisations import best_variant
 from app.net import Gate, endpoint
 from app.net.values.connections import Purpose
 
+if TYPE_CHECKING:
+    import httpx2
+
 CARD: Final = "README.md"
 _CARD_MOST: Final = 1 << 20
-_PAGES: Final = 50  # pages of a file listing; each has up to a thousand files
+_PART_S: Final = 600.0
+"""The timeout for part of a file: such a part has several MB, and connections can be slow."""
+
 _ASKED_MOST: Final = 200
 """The most repositories to request in one answer.
 
 When Hearth filters the results itself, it requests more than it needs.
 """
 
-_SORTS: Final = {
-    "downloads": "downloads", "likes": "likes", "updated": "lastModified", "name": "downloads",
+_SORTS: Final[dict[Sort, Literal["downloads", "likes", "last_modified"]]] = {
+    "downloads": "downloads", "likes": "likes", "updated": "last_modified", "name": "downloads",
 }  # fmt: skip
-_TOLD: Final = ("cardData", "downloads", "gated", "gguf", "lastModified", "likes", "tags")
 
 
 class Hub:
     """The client for the Hub, or for the mirror that HF_ENDPOINT names.
 
-    Every method blocks, can be called from any thread, and raises the errors of `api_request.ask`.
+    Every method blocks, can be called from any thread, and raises the errors of `hub_api`.
 
     Args:
         token: Returns the account's token; called before each request. None means no account.
@@ -78,18 +82,16 @@ class Hub:
 
         The `drafter` of the result belongs to the variant that suits most people.
         """
-        from app.models.hub.described import described
+        from app.models.hub.described import described, tree
 
-        asking = Asking(
-            purpose,
-            f"/api/models/{quote(repo)}/revision/{quote(revision, safe='')}",
-            self._token(),
-            {"blobs": "true"},
-            repo,
-        )
-        repository, sized = described(ask(self._gate, asking).body)
-        if not sized:
-            repository = replace(repository, files=self._tree(repository, purpose))
+        with hub_api(self._gate, purpose, self._token(), repo) as api:
+            info = api.model_info(repo, revision=revision, files_metadata=True)
+            repository, sized = described(info)
+            if not sized:  # as some mirrors do
+                entries = api.list_repo_tree(
+                    repository.id, revision=repository.revision, recursive=True
+                )
+                repository = replace(repository, files=tree(entries))
         choice = choose(repository.files, repository.id)
         usual = best_variant(choice.variants, lambda _: "tight")
         return replace(
@@ -109,12 +111,12 @@ class Hub:
         file = next((it for it in repository.files if it.path == CARD), None)
         if file is None:
             return ""
-        some = (0, _CARD_MOST - 1) if file.size > _CARD_MOST else None
+        part = (0, _CARD_MOST - 1) if file.size > _CARD_MOST else None
         try:
-            answer = self._file("look at a model", repository, CARD, some)
+            answer = self._file("look at a model", repository, CARD, part)
         except GatedRepository:
             return ""
-        return safe_card(answer.body.decode(errors="replace"))
+        return safe_card(answer.content.decode(errors="replace"))
 
     def who(self, token: str) -> str:
         """Return the name of the account that a token belongs to.
@@ -124,8 +126,8 @@ class Hub:
         """
         from app.models.hub.described import name_of_account
 
-        asking = Asking("test a token", "/api/whoami-v2", token)
-        return name_of_account(ask(self._gate, asking).body)
+        with hub_api(self._gate, "test a token", token) as api:
+            return name_of_account(api.whoami(token))
 
     def headers(self, repository: Repository, variant: Variant, folder: Path) -> Path:
         """Fetch the headers of a model's files, as sparse files of the true size.
@@ -141,55 +143,51 @@ class Hub:
         within = folder / repository.id.replace("/", "--") / repository.revision
         return fetch_headers(partial(self._read, repository), variant.files, within)
 
-    def _tree(self, repository: Repository, purpose: Purpose) -> tuple[RepoFile, ...]:
-        """List the files with their sizes, for a mirror whose description lacks the sizes."""
-        from app.models.hub.described import tree
-
-        path = f"/api/models/{repository.id}/tree/{repository.revision}"
-        params: dict[str, str | Sequence[str]] | None = {"recursive": "true"}
-        files: list[RepoFile] = []
-        for _ in range(_PAGES):
-            asking = Asking(purpose, path, self._token(), params, repository.id)
-            answer = ask(self._gate, asking)
-            files += tree(answer.body)
-            if answer.more is None:
-                return tuple(files)
-            if not answer.more.startswith(f"{endpoint()}/"):
-                raise unreadable("Its next page is on another server.")
-            path, params = answer.more.removeprefix(endpoint()), None
-        raise unreadable("It has no end.")
-
     def _read(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
-        asked = (start, start + length - 1)
-        answer = self._file("read a model's header", repository, file.path, asked)
-        if answer.part is None:
+        last = start + length - 1
+        answer = self._file("read a model's header", repository, file.path, (start, last))
+        if answer.status_code != 206:
             raise unreadable("It is not the part of a file that was asked for.")
-        if answer.part != (*asked, file.size) or len(answer.body) != length:
+        part = answer.headers.get("Content-Range")
+        if part != f"bytes {start}-{last}/{file.size}" or len(answer.content) != length:
             raise unreadable("It is another part of the file, or of another file.")
-        return answer.body
+        return answer.content
 
     def _list(self, words: str, tags: list[str], query: Query) -> list[SearchResult]:
         from app.models.hub.described import listed
 
         ours = query.mtp or query.most_parameters is not None
-        limit = min(query.limit * 4 if ours else query.limit, _ASKED_MOST)
-        params: dict[str, str | Sequence[str]] = {
-            "filter": tags,
-            "expand": _TOLD,
-            "sort": _SORTS[query.sort],
-            "limit": str(limit),
-        }
-        if words:
-            params["search"] = words
-        asking = Asking("search for models", "/api/models", self._token(), params)
-        return listed(ask(self._gate, asking).body)
+        with hub_api(self._gate, "search for models", self._token()) as api:
+            # Not the front matter of the cards: the library raises errors for odd ones, and anyone
+            # could make one that ends every search.
+            found = api.list_models(
+                filter=tags,
+                search=words or None,
+                sort=_SORTS[query.sort],
+                limit=min(query.limit * 4 if ours else query.limit, _ASKED_MOST),
+                expand=["downloads", "gated", "gguf", "lastModified", "likes", "tags"],
+            )
+            return listed(found)
 
     def _file(
         self, purpose: Purpose, repository: Repository, path: str, part: tuple[int, int] | None
-    ) -> Answer:
-        address = f"/{repository.id}/resolve/{repository.revision}/{quote(path)}"
-        asking = Asking(purpose, address, self._token(), repo=repository.id, byte_range=part)
-        return ask(self._gate, asking)
+    ) -> httpx2.Response:
+        """Request a file, or its part from one byte to another."""
+        from huggingface_hub import get_session, hf_hub_url
+
+        token = self._token()
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if part:
+            headers |= {"Range": f"bytes={part[0]}-{part[1]}", "Accept-Encoding": "identity"}
+        more = {"within_s": _PART_S} if part else {}
+        with hub_api(self._gate, purpose, token, repository.id) as api:
+            url = hf_hub_url(
+                repository.id, path, revision=repository.revision, endpoint=api.endpoint
+            )
+            answer = get_session().get(url, headers=headers, extensions=more)
+        if answer.headers.get("Content-Type", "").lower().startswith("text/html"):
+            raise unreadable("It is a web page and not data.")
+        return answer
 
 
 def _words(words: str) -> str:

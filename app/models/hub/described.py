@@ -1,21 +1,25 @@
-"""Reads the JSON in which the Hub describes repositories and accounts: pure.
+"""Checks what huggingface_hub says of repositories and accounts, and makes our values of it: pure.
 
-Source: huggingface_hub's ModelInfo. Unlike it, unexpected JSON raises an error for the user.
+The library keeps whatever the Hub sends. A value of another kind than expected is a ValueError.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.models.hub.refusals import unreadable
 from app.models.hub.values.hub import Gate, RepoFile, Repository, SearchResult
 from app.models.hub.values.names import is_repo, is_safe_path
 from app.models.hub.values.tags import parameters_in
 
-_Value = TypeVar("_Value")
+if TYPE_CHECKING:
+    from huggingface_hub import ModelInfo
+    from huggingface_hub import RepoFile as TreeFile
+    from huggingface_hub.hf_api import RepoFolder
 
 _LICENCE = "license:"
 
@@ -28,32 +32,22 @@ def _printable(value: object) -> object:
 Text = Annotated[str, BeforeValidator(_printable)]
 
 
-class _Lfs(BaseModel):
+class _Checked(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class _Lfs(_Checked):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     size: int = Field(ge=0)
 
 
-class _File(BaseModel):
+class _File(_Checked):
     rfilename: str
     size: int | None = Field(None, ge=0)
     lfs: _Lfs | None = None
 
 
-class _TreeLfs(BaseModel):
-    oid: str = Field(pattern=r"^[0-9a-f]{64}$")
-    size: int = Field(ge=0)
-
-
-class _Entry(BaseModel):
-    """An entry of a file listing: a file or a folder."""
-
-    type: str
-    path: str
-    size: int = Field(0, ge=0)
-    lfs: _TreeLfs | None = None
-
-
-class _Gguf(BaseModel):
+class _Gguf(_Checked):
     """The facts that the Hub read from one of the GGUF files."""
 
     total: int | None = None
@@ -61,14 +55,21 @@ class _Gguf(BaseModel):
     context_length: int | None = None
 
 
-class _Listed(BaseModel):
+class _Card(_Checked):
+    """The front matter of the README."""
+
+    license: Any = None
+    license_name: Any = None
+
+
+class _Listed(_Checked):
     id: str
-    gated: bool | Text = False
+    gated: bool | Text | None = False
     downloads: int | None = None
     likes: int | None = None
-    updated: datetime | None = Field(None, alias="lastModified")
+    last_modified: datetime | None = None
     tags: list[Text] | None = None
-    card: dict[str, Any] | None = Field(None, alias="cardData")
+    card_data: _Card | None = None
     gguf: _Gguf | None = None
 
     @property
@@ -80,13 +81,13 @@ class _Listed(BaseModel):
     @property
     def licence(self) -> str | None:
         """The licence's short name; the owner's own name for one that is not standard."""
-        card = self.card or {}
-        said = card.get("license")
+        card = self.card_data or _Card()
+        said = card.license
         for tag in self.tags or ():
             if tag.startswith(_LICENCE):
                 said = tag.removeprefix(_LICENCE)
         if said == "other":
-            said = card.get("license_name") or said
+            said = card.license_name or said
         return str(_printable(said)) if isinstance(said, str) and said else None
 
     @property
@@ -98,99 +99,67 @@ class _Listed(BaseModel):
             "licence": self.licence,
             "downloads": self.downloads or 0,
             "likes": self.likes or 0,
-            "updated": self.updated.timestamp() if self.updated else None,
+            "updated": self.last_modified.timestamp() if self.last_modified else None,
             "tags": tuple(self.tags or ()),
+            "parameters": (self.gguf and self.gguf.total) or parameters_in(self.id),
         }
 
 
 class _Described(_Listed):
     sha: str = Field(pattern=r"^[0-9a-f]{40}$")
-    siblings: list[_File] = []
+    siblings: list[_File] | None = None
 
 
-class _Account(BaseModel):
+class _Account(_Checked):
     name: Text
 
 
-_LISTED = TypeAdapter(list[_Listed])
-_DESCRIBED = TypeAdapter(_Described)
-_TREE = TypeAdapter(list[_Entry])
-_ACCOUNT = TypeAdapter(_Account)
+def listed(found: Iterable[ModelInfo]) -> list[SearchResult]:
+    """Check a list of repositories."""
+    checked = map(_Listed.model_validate, found)
+    return [SearchResult(**it.facts) for it in checked if is_repo(it.id)]
 
 
-def listed(body: bytes) -> list[SearchResult]:
-    """Read a list of repositories.
-
-    Raises:
-        HubUnreadable: The answer is not as expected.
-    """
-    return [
-        SearchResult(**it.facts, parameters=(it.gguf and it.gguf.total) or parameters_in(it.id))
-        for it in _read(_LISTED, body)
-        if is_repo(it.id)
-    ]
-
-
-def described(body: bytes) -> tuple[Repository, bool]:
-    """Read a repository with its files; the variants are not chosen yet.
-
-    Files are left out if their names lead out of a folder or are invalid on some system.
+def described(info: ModelInfo) -> tuple[Repository, bool]:
+    """Check a repository with its files; the variants are not chosen yet.
 
     Returns:
         The repository, and whether the Hub gave the sizes of all files.
 
     Raises:
-        HubUnreadable: The answer is not as expected.
+        HubUnreadable: The repository's name is invalid.
     """
-    it = _read(_DESCRIBED, body)
+    it = _Described.model_validate(info)
     if not is_repo(it.id):
         raise unreadable("It names a repository with an invalid name.")
     gguf = it.gguf or _Gguf()
+    siblings = it.siblings or []
     repository = Repository(
         **it.facts,
         revision=it.sha,
         architecture=gguf.architecture,
         context_max=gguf.context_length,
-        parameters=gguf.total or parameters_in(it.id),
-        files=tuple(
-            RepoFile(file.rfilename, file.lfs.size, file.lfs.sha256)
-            if file.lfs
-            else RepoFile(file.rfilename, file.size or 0)
-            for file in it.siblings
-            if is_safe_path(file.rfilename)
-        ),
+        files=_files(siblings),
     )
-    return repository, all(file.lfs or file.size is not None for file in it.siblings)
+    return repository, all(file.lfs or file.size is not None for file in siblings)
 
 
-def tree(body: bytes) -> list[RepoFile]:
-    """Read one page of a file listing, with the same files as `described`.
-
-    Raises:
-        HubUnreadable: The answer is not as expected.
-    """
-    return [
-        RepoFile(it.path, it.lfs.size, it.lfs.oid) if it.lfs else RepoFile(it.path, it.size)
-        for it in _read(_TREE, body)
-        if it.type == "file" and is_safe_path(it.path)
-    ]
+def tree(entries: Iterable[TreeFile | RepoFolder]) -> tuple[RepoFile, ...]:
+    """Check the files of a listing."""
+    return _files(_File.model_validate(it) for it in entries if hasattr(it, "rfilename"))
 
 
-def name_of_account(body: bytes) -> str:
-    """Read the name of an account.
-
-    Raises:
-        HubUnreadable: The answer is not as expected.
-    """
-    return _read(_ACCOUNT, body).name
+def name_of_account(account: dict[str, Any]) -> str:
+    """Check the name of an account."""
+    return _Account.model_validate(account).name
 
 
-def _read(shape: TypeAdapter[_Value], body: bytes) -> _Value:
-    try:
-        return shape.validate_json(body)
-    except ValidationError as error:
-        if error.errors()[0]["type"] != "json_invalid":
-            raise unreadable("Something that a Hub always sends is missing.") from error
-        if body.lstrip()[:1] == b"<":
-            raise unreadable("It is a web page and not data.") from None
-        raise unreadable("It is incomplete or not JSON.") from None
+def _files(files: Iterable[_File]) -> tuple[RepoFile, ...]:
+    """Leave out files whose names lead out of a folder or are invalid on some system."""
+    return tuple(
+        RepoFile(it.rfilename, it.lfs.size, it.lfs.sha256)
+        if it.lfs
+        else RepoFile(it.rfilename, it.size or 0)
+        for it in files
+        if is_safe_path(it.rfilename)
+    )

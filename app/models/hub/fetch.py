@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 from app.base.errors import ConnectionTimedOut, HubBusy, HubUnreadable, NoConnection
-from app.models.hub.api_request import Asking, ask
+from app.models.hub.api import hub_api
 from app.models.hub.cache_layout import Slot
 from app.models.hub.checksum import UNKNOWN, hasher, is_checksum
 from app.models.hub.limiter import Limiter
@@ -21,7 +19,7 @@ from app.models.hub.retry import Patience
 from app.models.hub.source import Source
 from app.models.hub.space import explained
 from app.models.hub.transfer import Checking, Retrying, Step, Terms, transfer
-from app.models.hub.values.hub import RepoFile
+from app.models.hub.values.hub import WantedFile
 from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
@@ -33,22 +31,18 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
 
     Raises:
         HubUnreadable: The Hub gives no checksum for the file.
-        The errors of `api_request.ask`.
+        The errors of `hub_api`.
     """
-    asked = f"/api/models/{quote(repo)}/revision/{commit}"
-    answer = ask(gate, Asking("download a model", asked, token, {"blobs": "true"}, repo))
-    try:
-        files = json.loads(answer.body)["siblings"]
-        name = next(str(file["blobId"]) for file in files if file["rfilename"] == path)
-    except (ValueError, LookupError, TypeError, StopIteration, RecursionError):
-        name = ""
-    if not is_checksum(name):
+    with hub_api(gate, "download a model", token, repo) as api:
+        files = api.model_info(repo, revision=commit, files_metadata=True).siblings or ()
+        name = next((file.blob_id for file in files if file.rfilename == path), None)
+    if not is_checksum(str(name)):
         raise HubUnreadable(
             f"{path} cannot be downloaded.",
             f"The Hub gives no checksum for it in {repo}.",
             "Try again later, or choose a file of another repository.",
         )
-    return name
+    return str(name)
 
 
 def patiently(
@@ -81,21 +75,6 @@ def patiently(
 
 
 _READ_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class WantedFile:
-    """A file to download.
-
-    Attributes:
-        commit: The commit of the repository.
-        ref: The branch by which other tools will look for the file.
-    """
-
-    repo: str
-    commit: str
-    file: RepoFile
-    ref: str = "main"
 
 
 class Fetcher:

@@ -11,7 +11,7 @@ import pytest
 from app.base.folder import DataFolder
 from app.base.reports import describe, keep_log, log_file
 from app.base.secret import Secret
-from app.models.hub.api_request import Asking, ask
+from app.models.hub.client import Hub
 from app.net import Gate
 from tests.app.net.conftest import Reply, Server, gate, kept, offline, server
 
@@ -46,8 +46,7 @@ def test_what_the_hub_says_back_is_hidden(
     gate: Gate, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", server.url)
-    body = json.dumps({"author": TOKEN, "id": "täglich 😀"}, ensure_ascii=False).encode()
-    server.replies["/api/models/a/b"] = Reply(body)
+    body = json.dumps({"name": f"täglich 😀 {TOKEN}"}, ensure_ascii=False).encode()
+    server.replies["/api/whoami-v2"] = Reply(body)
     Secret(TOKEN)
-    answer = ask(gate, Asking("look at a model", "/api/models/a/b", TOKEN))
-    assert json.loads(answer.body) == {"author": "[hidden]", "id": "täglich 😀"}
+    assert Hub(gate, lambda: None).who(TOKEN) == "täglich 😀 [hidden]"

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from app.base.errors import ConnectionTimedOut
-from app.models.hub.api_request import Asking, ask
+from app.models.hub.client import Hub
 from app.net import Gate
 from app.net import client as wire
 from app.net.values.connections import LoggedConnection
@@ -88,7 +88,7 @@ def test_a_look_up_at_the_hub_ends_in_time(
 
         def look() -> None:
             with pytest.raises(ConnectionTimedOut):
-                ask(gate, Asking("look at a model", "/api/models/a/b"))
+                Hub(gate, lambda: None).repository("a/b")
 
         in_time(look)
     assert [it.result for it in kept] == ["failed"]
@@ -119,13 +119,13 @@ def test_the_body_of_a_redirect_is_left_alone(gate: Gate, monkeypatch: pytest.Mo
 
         def look() -> None:
             with pytest.raises(Exception, match="without an end"):
-                ask(gate, Asking("look at a model", "/api/models/a/b"))
+                Hub(gate, lambda: None).repository("a/b")
 
         in_time(look)
 
 
 def test_what_comes_in_time_is_whole(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = OK + b"Content-Length: 2\r\n\r\n{}"
+    body = OK + b'Content-Length: 15\r\n\r\n{"name": "ada"}'
     with trickling(body, b"") as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
-        assert ask(gate, Asking("look at a model", "/api/models/a/b")).body == b"{}"
+        assert Hub(gate, lambda: None).who("hf_secret") == "ada"

@@ -314,13 +314,6 @@ def test_a_closed_gate_lets_nothing_through(server: Server) -> None:
     unused.close()
 
 
-def test_the_client_survives_who_closes_it(gate: Gate, server: Server) -> None:
-    """huggingface_hub closes its session after each host that it cannot reach."""
-    get(gate, server.url)
-    gate.client.close()
-    assert get(gate, server.url).status_code == 404
-
-
 def test_a_secret_in_the_name_of_a_host_is_not_in_the_ledger(kept: list[LoggedConnection]) -> None:
     """As a redirect could have it."""
     remember("hf_secret0815")

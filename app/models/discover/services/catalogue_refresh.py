@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from app.base.errors import AppError, GatedRepository, RepositoryUnknown
 from app.base.folder import read_file, write_whole
 from app.models.hub.values.hub import Repository
-from app.net.values.connections import Purpose
 from engines.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from app.models.discover.values.catalogue_sizes import KnownFiles, KnownRepository
+    from app.models.discover.values.catalogue_sizes import KnownRepositories
+    from app.models.hub.client import Hub
 
 _MOST_BYTES: Final = 64_000_000
 
 logger = logging.getLogger(__name__)
-
-
-class AsksRepository(Protocol):
-    """The part of `app.models.hub.client.Hub` that is needed here."""
-
-    def repository(
-        self, repo: str, revision: str = "main", purpose: Purpose = "look at a model"
-    ) -> Repository: ...
 
 
 @dataclass(frozen=True)
@@ -44,36 +35,39 @@ class Refreshed:
     missing: tuple[tuple[str, str], ...]
 
 
-class KnownFilesBook:
+class KnownRepositoriesBook:
     """The file that stores the answers; an unreadable file counts as empty."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def read(self) -> KnownFiles:
-        from app.models.discover.values.catalogue_sizes import KnownFiles
+    def read(self) -> KnownRepositories:
+        from app.models.discover.values.catalogue_sizes import KnownRepositories
 
         try:
-            return KnownFiles.model_validate_json(read_file(self._file, _MOST_BYTES))
+            return KnownRepositories.model_validate_json(read_file(self._file, _MOST_BYTES))
         except FileNotFoundError:
-            return KnownFiles()
+            return KnownRepositories()
         except (OSError, ValueError) as error:
             logger.warning("what the Hub told before cannot be read: %s", error)
-            return KnownFiles()
+            return KnownRepositories()
 
-    def write(self, known: KnownFiles) -> None:
-        """Write the answers.
+    def add(self, found: dict[str, Repository]) -> None:
+        """Add repositories, or replace them.
 
         Raises:
             DataFolderReadOnly, DiskFull
         """
+        from app.models.discover.values.catalogue_sizes import KnownRepositories
+
+        known = KnownRepositories(repositories={**self.read().repositories, **found})
         write_whole(self._file, known.model_dump_json(indent=1) + "\n")
 
 
 def refresh(
-    hub: AsksRepository,
+    hub: Hub,
     repos: Sequence[str],
-    book: KnownFilesBook,
+    book: KnownRepositoriesBook,
     cancel: CancelToken,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Refreshed:
@@ -88,9 +82,7 @@ def refresh(
     Raises:
         DataFolderReadOnly, DiskFull
     """
-    from app.models.discover.values.catalogue_sizes import known_repository, updated
-
-    told: dict[str, KnownRepository] = {}
+    found: dict[str, Repository] = {}
     missing: list[tuple[str, str]] = []
     for at, repo in enumerate(repos):
         progress(at / len(repos))
@@ -98,14 +90,13 @@ def refresh(
             missing += [(it, "It was stopped before its turn.") for it in repos[at:]]
             break
         try:
-            found = hub.repository(repo, purpose="refresh the catalogue")
-            told[repo] = known_repository(found, time.time())
+            found[repo] = hub.repository(repo, purpose="refresh the catalogue")
         except (RepositoryUnknown, GatedRepository) as error:
             missing.append((repo, f"{error.what} {error.why}"))
         except AppError as error:
             missing += [(it, f"{error.what} {error.why}") for it in repos[at:]]
             break
     progress(1.0)
-    if told:
-        book.write(updated(book.read(), told))
-    return Refreshed(tuple(told), tuple(missing))
+    if found:
+        book.add(found)
+    return Refreshed(tuple(found), tuple(missing))

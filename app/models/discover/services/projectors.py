@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from app.base.errors import CatalogueInvalid, FileNotOnHub
 from app.models.discover.values.offers import ProjectorOffer
 from app.models.downloads.values.downloads import Wanted
 from app.models.downloads.values.wanted import wanted_file
 from app.models.hub.repository import choose
-from app.models.hub.values.hub import RepoFile, Repository
+from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.quantisations import quantisation_of
 
 if TYPE_CHECKING:
     from app.models.discover.values.catalogue import Catalogue, File
+    from app.models.hub.client import Hub
 
 _log = logging.getLogger(__name__)
-
-
-class AsksForRepository(Protocol):
-    """Asks the Hub for the files of a repository; raises the errors of `Hub.repository`."""
-
-    def repository(self, repo: str, revision: str = "main") -> Repository: ...
 
 
 class Projectors:
@@ -35,9 +30,7 @@ class Projectors:
             used.
     """
 
-    def __init__(
-        self, catalogue: Callable[[], Catalogue], hub: Callable[[], AsksForRepository]
-    ) -> None:
+    def __init__(self, catalogue: Callable[[], Catalogue], hub: Callable[[], Hub]) -> None:
         self._catalogue = catalogue
         self._hub = hub
 

@@ -13,13 +13,10 @@ from app.base.folder import read_file
 from engines.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from app.models.discover.services.catalogue_refresh import (
-        AsksRepository,
-        KnownFilesBook,
-        Refreshed,
-    )
+    from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook, Refreshed
     from app.models.discover.values.catalogue import Catalogue
     from app.models.discover.values.recommend import Recommendation
+    from app.models.hub.client import Hub
     from engines.hardware import Hardware
 
 _MOST_BYTES: Final = 64_000_000
@@ -42,7 +39,7 @@ class Recommending:
         folder: Path,
         models: Callable[[], Path],
         hardware: Callable[[], Hardware],
-        hub: Callable[[], AsksRepository],
+        hub: Callable[[], Hub],
     ) -> None:
         self._shipped = shipped
         self._extension = folder / "catalogue.json"
@@ -52,10 +49,10 @@ class Recommending:
         self._hub = hub
 
     @cached_property
-    def _known(self) -> KnownFilesBook:
-        from app.models.discover.services.catalogue_refresh import KnownFilesBook
+    def _known(self) -> KnownRepositoriesBook:
+        from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook
 
-        return KnownFilesBook(self._folder / "catalogue-sizes.json")
+        return KnownRepositoriesBook(self._folder / "catalogue-sizes.json")
 
     def catalogue(self) -> Catalogue:
         """Read the catalogue.
@@ -85,7 +82,7 @@ class Recommending:
             hardware,
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
-            known_sizes(catalogue, self._known.read()),
+            known_sizes(catalogue, self._known.read().repositories),
             _disk_free(self._models()),
         )
 

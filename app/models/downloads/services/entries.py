@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from app.base.errors import AppError, DownloadUnknown
 from app.base.ids import new_id
 from app.base.processes import is_alive, this_process
-from app.models.downloads.store import DownloadStore, KeptDownload
+from app.models.downloads.store import DownloadStore
+from app.models.downloads.values.downloads import Download, Wanted
 
 if TYPE_CHECKING:
     from app.models.downloads.services.entry import QueuedDownload
-    from app.models.downloads.values.downloads import Wanted
     from app.models.hub.fetch import Fetcher
     from app.models.hub.values.hub import RepoFile
 
@@ -69,7 +69,7 @@ class Entries:
 
     def add(self, wanted: Wanted) -> QueuedDownload:
         """Add an entry at the end."""
-        entry = self._made(KeptDownload(new_id()[:12], wanted))
+        entry = self._made(Download(new_id()[:12], wanted))
         self._store.add(entry.kept)
         self.all.append(entry)
         return entry
@@ -87,7 +87,7 @@ class Entries:
         """Remove the entries that are done or cancelled, unless a thread still works on them."""
         self.remove([each for each in self.all if each.kept.state in _OVER and not each.work])
 
-    def keep(self, entry: QueuedDownload, kept: KeptDownload) -> None:
+    def keep(self, entry: QueuedDownload, kept: Download) -> None:
         """Save an entry, with a note if this process is working on it.
 
         If it cannot be saved, because the disk is full for example, a later call tries again.
@@ -122,8 +122,9 @@ class Entries:
 
     def to_come(self, entry: QueuedDownload) -> int:
         """Return how many more bytes of disk a download will take."""
-        left = [file for file in entry.kept.wanted.files if file.path not in entry.paths]
-        return sum(max(0, file.size - self.fetcher.arrived(entry.item(file))[1]) for file in left)
+        wanted = entry.kept.wanted
+        left = [file for file in wanted.files if file.path not in entry.paths]
+        return sum(max(0, it.size - self.fetcher.arrived(wanted.one(it))[1]) for it in left)
 
     def forget_parts(self, entry: QueuedDownload) -> None:
         """Remove the parts of a cancelled download, once no thread writes them.
@@ -138,13 +139,13 @@ class Entries:
                 wanted |= {(other.kept.wanted.repo, file) for file in other.kept.wanted.files}
         for file in entry.kept.wanted.files:
             if (entry.kept.wanted.repo, file) not in wanted:
-                self.fetcher.forget(entry.item(file))
+                self.fetcher.forget(entry.kept.wanted.one(file))
         entry.done = self._here(entry.kept)
 
     def _brought_up_to_date(
         self,
         entry: QueuedDownload | None,
-        row: KeptDownload,
+        row: Download,
         turned: Callable[[QueuedDownload], None],
     ) -> QueuedDownload:
         if entry is None:
@@ -161,21 +162,14 @@ class Entries:
             entry.done = self._here(row)
         return entry
 
-    def _made(self, kept: KeptDownload) -> QueuedDownload:
+    def _made(self, kept: Download) -> QueuedDownload:
         from app.models.downloads.services.entry import QueuedDownload
 
         return QueuedDownload(kept, self._here(kept))
 
-    def _here(self, kept: KeptDownload) -> dict[str, int]:
-        from app.models.hub.fetch import WantedFile
-
+    def _here(self, kept: Download) -> dict[str, int]:
         wanted = kept.wanted
-        return {
-            file.path: self.fetcher.arrived(
-                WantedFile(wanted.repo, wanted.revision, file, wanted.ref)
-            )[0]
-            for file in wanted.files
-        }
+        return {it.path: self.fetcher.arrived(wanted.one(it))[0] for it in wanted.files}
 
 
 def _same(one: Wanted, other: Wanted) -> bool:

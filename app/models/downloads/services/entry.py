@@ -7,9 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.models.downloads.store import KeptDownload
 from app.models.downloads.values.downloads import Download, DownloadState
-from app.models.hub.fetch import WantedFile
 from app.models.hub.transfer import Checking, Receiving, Retrying, StartedAnew, Step
 from app.models.hub.values.hub import RepoFile
 from engines.cancel import CancelToken
@@ -78,7 +76,7 @@ class QueuedDownload:
     The queue's lock guards it, except for the progress that the threads record.
 
     Attributes:
-        kept: The row in the database.
+        kept: The download as it is in the database, without its progress.
         done: Bytes that are here, by path.
         work: Files that threads are working on, by path.
         paths: Complete files, by path in the repository.
@@ -87,7 +85,7 @@ class QueuedDownload:
         unsaved: Whether `kept` still has to be written to the database.
     """
 
-    kept: KeptDownload
+    kept: Download
     done: dict[str, int]
     work: dict[str, FileWork] = field(default_factory=dict)
     paths: dict[str, Path] = field(default_factory=dict)
@@ -113,10 +111,6 @@ class QueuedDownload:
 
     def begin(self, file: RepoFile) -> None:
         self.work[file.path] = FileWork()
-
-    def item(self, file: RepoFile) -> WantedFile:
-        wanted = self.kept.wanted
-        return WantedFile(wanted.repo, wanted.revision, file, wanted.ref)
 
     def ordered_paths(self) -> list[Path]:
         """Return the paths of the complete files, in the order in which they were requested."""
@@ -150,26 +144,20 @@ class QueuedDownload:
 
     def snapshot(self) -> Download:
         """Return the download as it is now."""
-        kept = self.kept
         done = sum(self.done.values())
-        value = Download(kept.id, kept.wanted, self._state(), done)
-        value = replace(value, what=kept.what, why=kept.why, do=kept.do, code=kept.code)
-        if value.state == "running":
-            rate = self.rate
-            left = rate.seconds_left(kept.wanted.bytes_total - done)
-            return replace(value, bytes_per_s=rate.bytes_per_s, seconds_left=left)
+        now = replace(self.kept, state=self._state(), bytes_done=done)
+        if now.state == "running":
+            left = self.rate.seconds_left(now.wanted.bytes_total - done)
+            return replace(now, bytes_per_s=self.rate.bytes_per_s, seconds_left=left)
         waits = [
             (work.retry_at, work.step.error)
             for work in self.work.values()
             if isinstance(work.step, Retrying)
         ]
-        if value.state != "retrying" or not waits:
-            return value
+        if now.state != "retrying" or not waits:
+            return now
         at, error = min(waits, key=lambda wait: wait[0])
-        left = max(0.0, at - time.monotonic())
-        return replace(
-            value, retry_in_s=left, what=error.what, why=error.why, do=error.do, code=error.code
-        )
+        return replace(now.with_error(error), retry_in_s=max(0.0, at - time.monotonic()))
 
     def _state(self) -> DownloadState:
         if not self.live:

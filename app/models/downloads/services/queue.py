@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from app.base.errors import AppError, DiskFull, Offline
 from app.models.downloads.services.entries import Entries
-from app.models.downloads.store import DownloadStore, KeptState
-from app.models.downloads.values.downloads import Download, Wanted
+from app.models.downloads.store import DownloadStore
+from app.models.downloads.values.downloads import Download, KeptState, Wanted
 from engines.errors import Cancelled, UserError
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class DownloadQueue:
         try:
             self._require_disk_space(entry)
             path = self._entries.fetcher.fetch(
-                entry.item(file), lambda step: self._take(entry, file.path, step), cancel
+                entry.kept.wanted.one(file), lambda step: self._take(entry, file.path, step), cancel
             )
         except Cancelled:
             return
@@ -279,7 +279,7 @@ class DownloadQueue:
         except Exception:  # noqa: BLE001 - the files are here whatever becomes of the news
             _log.exception("a finished download was not taken note of")
         with self._lock:
-            self._entries.keep(entry, replace(entry.kept.told(None), state="done"))
+            self._entries.keep(entry, replace(entry.kept.with_error(None), state="done"))
 
     def _end_with(self, entry: QueuedDownload, error: UserError) -> None:
         """Stop a download because of an error.
@@ -290,7 +290,7 @@ class DownloadQueue:
         state: KeptState = "paused" if isinstance(error, DiskFull | Offline) else "failed"
         with self._lock:
             if entry.live and not self._closed:
-                self._entries.keep(entry, replace(entry.kept.told(error), state=state))
+                self._entries.keep(entry, replace(entry.kept.with_error(error), state=state))
                 entry.stop()
 
     def _release(self, entry: QueuedDownload, file: RepoFile) -> None:
@@ -320,7 +320,7 @@ class DownloadQueue:
             self._look()
             entry = self._entries.find(download)
             if entry.kept.state in before:
-                self._entries.keep(entry, replace(entry.kept.told(None), state=after))
+                self._entries.keep(entry, replace(entry.kept.with_error(None), state=after))
                 self._obey(entry)
         self.changed()
 

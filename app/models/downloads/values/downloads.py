@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.models.hub.values.hub import RepoFile
+from app.models.hub.values.hub import RepoFile, WantedFile
+from engines.errors import UserError
 
-DownloadState = Literal[
-    "waiting", "running", "paused", "retrying", "verifying", "done", "failed", "cancelled"
-]
+KeptState = Literal["waiting", "paused", "done", "failed", "cancelled"]
+"""The state in the database; a running download is "waiting", so that it resumes after a crash."""
+
+DownloadState = KeptState | Literal["running", "retrying", "verifying"]
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,17 @@ class Wanted:
         """The size of all files, in bytes."""
         return sum(file.size for file in self.files)
 
+    def one(self, file: RepoFile) -> WantedFile:
+        """Return the request for one of the files."""
+        return WantedFile(self.repo, self.revision, file, self.ref)
+
 
 @dataclass(frozen=True)
 class Download:
-    """The state of one entry of the download queue at one moment.
+    """One entry of the download queue.
+
+    The database keeps its files, its state, its error and its runner. The queue adds the progress
+    at one moment.
 
     Attributes:
         bytes_done: Bytes of all files that are on the disk.
@@ -46,11 +55,12 @@ class Download:
             that failed, waits to retry, or was paused by that error.
         serves: For a drafter that was downloaded by itself, the names of the models here that it
             drafts for; None for everything else.
+        runner: Names the process that is working on it; see `processes`.
     """
 
     id: str
     wanted: Wanted
-    state: DownloadState
+    state: DownloadState = "waiting"
     bytes_done: int = 0
     bytes_per_s: float | None = None
     seconds_left: float | None = None
@@ -60,3 +70,10 @@ class Download:
     do: str = ""
     code: str = ""
     serves: tuple[str, ...] | None = None
+    runner: str | None = None
+
+    def with_error(self, error: UserError | None) -> Download:
+        """Return a copy with the parts of an error, or without any error."""
+        if error is None:
+            return replace(self, what="", why="", do="", code="")
+        return replace(self, what=error.what, why=error.why, do=error.do, code=error.code)

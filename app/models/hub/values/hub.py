@@ -26,6 +26,21 @@ class RepoFile:
 
 
 @dataclass(frozen=True)
+class WantedFile:
+    """A file to download.
+
+    Attributes:
+        commit: The commit of the repository.
+        ref: The branch by which other tools will look for the file.
+    """
+
+    repo: str
+    commit: str
+    file: RepoFile
+    ref: str = "main"
+
+
+@dataclass(frozen=True)
 class Variant:
     """One quantisation of a model, with all its parts: the unit that a user chooses.
 
@@ -45,48 +60,45 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Repository:
-    """A repository on the Hub, at one commit.
+class SearchResult:
+    """A repository on the Hub, as a search finds it.
 
     Attributes:
         id: "owner/name".
-        revision: The commit, 40 hexadecimal digits.
         licence: Its short name; None if the owner gives none.
         updated: Seconds since 1970; None if unknown.
-        architecture: From the GGUF file that the Hub has read, like `context_max` and
-            `parameters`; None if it has read none.
+        parameters: From the GGUF file that the Hub has read, or from the repository's name; None
+            if neither says.
+    """
+
+    id: str
+    gate: Gate = "open"
+    licence: str | None = None
+    downloads: int = 0
+    likes: int = 0
+    updated: float | None = None
+    tags: tuple[str, ...] = ()
+    parameters: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repository(SearchResult):
+    """A repository on the Hub, at one commit.
+
+    Attributes:
+        revision: The commit, 40 hexadecimal digits.
+        architecture: From the GGUF file that the Hub has read, like `context_max`; None if it has
+            read none.
         variants: The quantisations to choose from, smallest first.
         drafter: The file that is downloaded with a choice; None if there is none.
     """
 
-    id: str
     revision: str
-    gate: Gate = "open"
-    licence: str | None = None
-    downloads: int = 0
-    likes: int = 0
-    updated: float | None = None
-    tags: tuple[str, ...] = ()
     architecture: str | None = None
     context_max: int | None = None
-    parameters: int | None = None
     files: tuple[RepoFile, ...] = ()
     variants: tuple[Variant, ...] = ()
     drafter: RepoFile | None = None
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """A repository in the search results; its fields mean the same as those of `Repository`."""
-
-    id: str
-    gate: Gate = "open"
-    licence: str | None = None
-    downloads: int = 0
-    likes: int = 0
-    updated: float | None = None
-    tags: tuple[str, ...] = ()
-    parameters: int | None = None
 
 
 @dataclass(frozen=True)

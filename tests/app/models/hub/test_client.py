@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -241,6 +242,7 @@ FAULTS: list[tuple[Fault, type[AppError], str]] = [
     (faults.Drop(path=API, after=-1, times=None), NoConnection, ""),
     (faults.Drop(path=API, after=10, times=None), NoConnection, ""),
     (faults.Redirect(path=API), AppError, ""),
+    (faults.Redirect(path=API, to="http://1.2.3.400/", times=1), AppError, ""),
 ]
 
 
@@ -261,6 +263,31 @@ def test_faults_are_told_in_three_parts(
         assert caught.value.what.endswith(".")
         assert caught.value.why.endswith(".")
         assert caught.value.do.endswith(".")
+
+
+@pytest.mark.parametrize("fault", [it[0] for it in FAULTS], ids=[str(it[0]) for it in FAULTS])
+def test_a_fault_ends_the_request_at_once(
+    filled: TestHub, client: Client, ledger: list[LoggedConnection], fault: Fault
+) -> None:
+    """huggingface_hub would wait, for as long as the Hub says, and ask again."""
+    filled.fault(replace(fault, times=None))
+    with pytest.raises(AppError):
+        client(None).search(Query())
+    once = 1 if not isinstance(fault, faults.Redirect) or fault.to else 21  # each hop is a line
+    assert len(ledger) == once
+
+
+def test_a_listing_without_an_end_is_refused(filled: TestHub, client: Client) -> None:
+    filled.fault(faults.Redirect(path="*/revision/main", to="/api/models/ada/Alpha-4B-GGUF"))
+    for path, next_page in (("*/tree/*", "/ada/Alpha-4B-GGUF/tree/main"), ("*", "?search=nothing")):
+        link = f'<{filled.url}/api/models{next_page}>; rel="next"'
+        filled.fault(faults.Header(path=path, name="Link", text=link, times=None))
+    for ask in (
+        lambda: client(None).repository("ada/Alpha-4B-GGUF"),
+        lambda: client(None).search(Query("nothing like it")),
+    ):
+        with pytest.raises(HubUnreadable, match="no end"):
+            ask()
 
 
 def test_a_repository_that_the_hub_has_disabled(filled: TestHub, client: Client) -> None:
@@ -287,6 +314,14 @@ def test_json_that_says_something_else(hub: TestHub, client: Client) -> None:
     ):
         with pytest.raises(HubUnreadable, match="is missing"):
             ask()
+
+
+def test_an_odd_card_spoils_no_search(filled: TestHub, client: Client) -> None:
+    """huggingface_hub cannot read a card with such a name in it."""
+    filled.add("zoe/Odd-GGUF", {"a-Q4_0.gguf": small()}, card_data={"self": 1}, downloads=1)
+    assert ids(client(None).search(Query())) == ["bob", "cy", "ada", "di", "zoe"]
+    with pytest.raises(HubUnreadable):
+        client(None).repository("zoe/Odd-GGUF")
 
 
 def test_a_gated_repository_says_where_its_licence_is(hub: TestHub, client: Client) -> None:

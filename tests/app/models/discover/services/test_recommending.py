@@ -11,6 +11,7 @@ import pytest
 
 from app.base.errors import AppError, CatalogueInvalid, Offline, RepositoryUnknown
 from app.models.discover.services.recommending import Recommending
+from app.models.hub.client import Hub
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.net.values.connections import Purpose
 from engines.cancel import CancelToken
@@ -24,7 +25,7 @@ MACHINE = with_card(12, 360, ())
 
 
 @dataclass
-class Asked:
+class Asked(Hub):
     """A Hub in one object: every repository has one Q4_0 of seven billion bytes."""
 
     fails: dict[str, AppError] = field(default_factory=dict)
@@ -38,7 +39,7 @@ class Asked:
             raise error
         file = RepoFile("model-q4_0.gguf", 7_000_000_007, "a" * 64)
         variant = Variant("QAT-Q4_0", (file,))
-        return Repository(repo, "c" * 40, files=(file,), variants=(variant,))
+        return Repository(repo, revision="c" * 40, files=(file,), variants=(variant,))
 
 
 @pytest.fixture

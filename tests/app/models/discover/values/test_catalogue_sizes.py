@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from app.models.discover.values.catalogue import load_catalogue
 from app.models.discover.values.catalogue_sizes import (
-    KnownFiles,
-    known_repository,
+    KnownRepositories,
     known_sizes,
     repositories,
-    updated,
 )
 from app.models.hub.values.hub import RepoFile, Repository, Variant
 from tests.support.paths import ROOT
@@ -18,14 +16,14 @@ CATALOGUE = load_catalogue(SHIPPED.read_text(encoding="utf-8"))
 E2B = "google/gemma-4-E2B-it-qat-q4_0-gguf"
 
 
-def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> KnownFiles:
+def told(repo: str, variants: dict[str, list[int]], *others: RepoFile) -> dict[str, Repository]:
     made = tuple(
         Variant(label, tuple(RepoFile(f"{label}-{at}.gguf", size) for at, size in enumerate(sizes)))
         for label, sizes in variants.items()
     )
     files = (*(file for it in made for file in it.files), *others, RepoFile("README.md", 9))
-    repository = Repository(repo, "c" * 40, files=files, variants=made)
-    return KnownFiles(repositories={repo: known_repository(repository, 1.0)})
+    repository = Repository(repo, revision="c" * 40, files=files, variants=made)
+    return {repo: repository}
 
 
 def test_a_variant_is_the_sum_of_its_parts() -> None:
@@ -49,12 +47,10 @@ def test_a_drafter_is_found_by_its_pattern() -> None:
     assert known_sizes(CATALOGUE, known) == {f"{repo}/{name}": 5}
 
 
-def test_only_models_are_remembered_and_newer_answers_take_the_place_of_older_ones() -> None:
-    first = told(E2B, {"Q4_0": [7]})
-    assert [file.path for file in first.repositories[E2B].files] == ["Q4_0-0.gguf"]
-    second = updated(first, told(E2B, {"Q4_0": [8]}).repositories)
-    assert known_sizes(CATALOGUE, second) == {f"{E2B}:Q4_0": 8}
-    assert KnownFiles.model_validate_json(second.model_dump_json()) == second
+def test_it_is_the_same_after_it_was_kept() -> None:
+    told_before = told(E2B, {"Q4_0": [7]}, RepoFile("mmproj-F32.gguf", 50, "a" * 64))
+    known = KnownRepositories(repositories=told_before)
+    assert KnownRepositories.model_validate_json(known.model_dump_json()) == known
 
 
 def test_every_repository_is_asked_once() -> None:

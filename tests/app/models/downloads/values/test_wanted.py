@@ -11,7 +11,7 @@ from app.models.hub.values.hub import RepoFile, Repository, Variant
 
 PARTS = (RepoFile("m-00001-of-00002.gguf", 5), RepoFile("m-00002-of-00002.gguf", 4))
 DRAFTER = RepoFile("mtp-m.gguf", 2)
-REPOSITORY = Repository("ada/M-GGUF", "a" * 40)
+REPOSITORY = Repository("ada/M-GGUF", revision="a" * 40)
 CHOICE = Choice(Variant("QAT-Q4_0", PARTS), "Good", "fits")
 
 
