@@ -33,6 +33,7 @@ from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.citing import Citing
 from app.chats.answers.services.grounding import Grounding
 from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.answers.services.preparing import Preparing
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
 from app.chats.history.services import empty_trash, see_today
@@ -205,18 +206,13 @@ class App:
 
     @once
     def answers(self) -> Answers:
-        return Answers(
-            self.chats,
-            self.library,
-            self.runtime,
-            ChatLayers(ChatSettingsStore(self.database), self.assistants),
-            Compacting(SummaryStore(self.database)),
-            self.grounding,
-            prefer=self.choice.preferred,
-            why=self.choice.why,
-            local_fallback=self.local_fallback.model,
-            projector_of=self.projectors.offer,
-        )
+        compacting = Compacting(SummaryStore(self.database))
+        return Answers(self.chats, self.preparing, self.runtime, compacting, self.grounding)
+
+    @once
+    def preparing(self) -> Preparing:
+        layers = ChatLayers(ChatSettingsStore(self.database), self.assistants)
+        return Preparing(self.library, layers, self.choice, self.local_fallback, self.projectors)
 
     @once
     def grounding(self) -> Grounding:

@@ -82,7 +82,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once, app.knowledge, app.projectors.offer,
+            app.local_fallback.at_once, app.knowledge, app.projectors,
         )  # fmt: skip
 
     @cached_property
@@ -150,7 +150,7 @@ class WindowApp:
     def context(self) -> ContextUses:
         app = self._app
         return context(
-            app.database, app.answers, app.grounding, app.runtime, self.settings, self.tasks
+            app.database, app.preparing, app.grounding, app.runtime, self.settings, self.tasks
         )
 
     @cached_property

@@ -9155,19 +9155,19 @@
       <translation>Lade das Modell wieder herunter oder lass ein anderes antworten.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The model “{0}” is not on this computer.</source>
       <translation>Das Modell „{0}“ ist nicht auf diesem Computer.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>“{0}” was not found.</source>
       <translation>„{0}“ wurde nicht gefunden.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <location filename="../../app/net/listening.py" />
       <location filename="../../app/settings/services.py" />
       <location filename="../../engines/models/gguf/header.py" />
@@ -9175,37 +9175,37 @@
       <translation>Es gibt keine Datei {0}.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Put the file back, or choose another model.</source>
       <translation>Lege die Datei zurück oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The setting “Model” names it, and it has been removed or renamed since.</source>
       <translation>Die Einstellung „Modell“ nennt es, und es wurde seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model in the settings.</source>
       <translation>Wähle ein anderes Modell in den Einstellungen.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>It was chosen for this chat, and has been removed or renamed since.</source>
       <translation>Es wurde für diesen Chat gewählt und seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model for this chat.</source>
       <translation>Wähle ein anderes Modell für diesen Chat.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The assistant names it, and it has been removed or renamed since.</source>
       <translation>Der Assistent nennt es, und es wurde seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model for the assistant, or for this chat.</source>
       <translation>Wähle ein anderes Modell für den Assistenten oder für diesen Chat.</translation>
     </message>
@@ -9327,17 +9327,17 @@
       <translation>Wähle ein Modell, das hört, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>the conversation before it</source>
       <translation>das Gespräch davor</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>the size of the context</source>
       <translation>die Größe des Kontexts</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>Hearth’s version</source>
       <translation>Hearths Version</translation>
     </message>

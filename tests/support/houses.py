@@ -17,6 +17,7 @@ from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
 from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.answers.services.preparing import Preparing
 from app.chats.answers.values.answers import AnswerOptions, Ended
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
@@ -174,15 +175,8 @@ def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
         layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
         compacting = Compacting(SummaryStore(database))
         fallback = LocalFallback(library.shelf, lambda _: house.leaves)
-        answers = Answers(
-            chats,
-            library,
-            runtime,
-            layers,
-            compacting,
-            Grounding(DocumentStore(database)),
-            local_fallback=fallback.model,
-        )
+        preparing = Preparing(library, layers, fallback=fallback)
+        answers = Answers(chats, preparing, runtime, compacting, Grounding(DocumentStore(database)))
         house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
         try:
             yield house

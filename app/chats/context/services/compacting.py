@@ -18,7 +18,7 @@ from app.chats.context.values.summary import (
     in_effect,
     prompt_of,
 )
-from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
+from app.chats.history.values.conversation import StoredMessage
 from app.runtime.services.lease import Lease
 from engines.cancel import CancelToken
 from engines.errors import UserError
@@ -41,10 +41,6 @@ class Compacting:
 
     def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
-
-    def policy(self, chat_id: str) -> OverflowPolicy | None:
-        """Return the chat's own policy for a full context; None if the settings apply."""
-        return self._summaries.overflow(chat_id)
 
     def make_room(
         self,

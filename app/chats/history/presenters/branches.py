@@ -9,8 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.answers.presenters.generation import Asked, Generation
+from app.chats.answers.values.answer_record import EDITED, as_json
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.answers.values.asked import EDITED, as_json
 from app.chats.history.store.branches import BranchStore
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.tree import Fork, RemovedMessage, Tree

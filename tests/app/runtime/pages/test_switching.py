@@ -175,7 +175,7 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     monkeypatch.setattr(
         ui.app.library, "find", lambda it: elsewhere if it == elsewhere.id else find(it)
     )
-    monkeypatch.setattr(ui.app.answers, "_prefer", lambda *_: elsewhere.id)
+    monkeypatch.setattr(ui.app.choice, "preferred", lambda *_: elsewhere.id)
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
     model = ui.presenters.chat_settings.model(ui.page.chat_id)
