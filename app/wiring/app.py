@@ -63,6 +63,7 @@ from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import ModelEntry
 from app.net import Gate
 from app.net.store import Ledger
+from app.runtime.services.advising import EngineAdvisor
 from app.runtime.services.choice import EngineChoice
 from app.runtime.services.loaders import LlamaLoader
 from app.runtime.services.remote_loader import RemoteLoads
@@ -71,7 +72,7 @@ from app.servers.services import Servers
 from app.servers.store import ServerStore
 from app.settings.values.named import folders_named
 from app.wiring.opening import OpenStores, open_data
-from app.wiring.vllm import LocalVllm, cards, linux_inside, system
+from app.wiring.vllm import LocalVllm, linux_inside, system
 from engines.llamacpp.packs import use_packs
 from engines.models.format import Advise
 from engines.redaction import remember_environment
@@ -429,18 +430,13 @@ class App:
         return MeasuredSpeeds(self.folder.root / "speeds.json")
 
     @once
+    def advisor(self) -> EngineAdvisor:
+        return EngineAdvisor(system(), self.vllm, self.servers, self.speeds)
+
+    @once
     def choice(self) -> EngineChoice:
         return EngineChoice(
-            self.library,
-            self.recommending.catalogue,
-            self.settings,
-            system(),
-            cards,
-            self.vllm.here,
-            lambda: len(self.servers.list()),
-            self.speeds.all,
-            lambda: self.runtime.held("vllm"),
-            self.vllm.fits,
+            self.library, self.recommending, self.settings, self.vllm, self.advisor, self.runtime
         )
 
     @once
@@ -449,7 +445,7 @@ class App:
 
     @once
     def runtime(self) -> Runtime:
-        vllm = self.vllm.loads(self.choice.depth_for)
+        vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
         runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
         runtime.requests.on_end(self.tracing.take)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from app.base.shipped import STARTER_PAIR
 from app.models.discover.values.counterparts import Card
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
-from app.runtime.services.choice import Installable
+from app.runtime.services.advising import Installable
 from app.runtime.services.loaders import EngineLoader
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
 from app.runtime.values.advice import System
@@ -74,6 +74,10 @@ class LocalVllm:
         status = next(it for it in availability(self.home) if it.name == "vllm")
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
+
+    def cards(self) -> tuple[Card, ...]:
+        """List NVIDIA's cards, the largest memory first; none if the driver does not answer."""
+        return _cards()
 
     def fits(self, entry: ModelEntry, settings: Settings) -> bool:
         """Return whether the card could hold a model on its own. Raises SettingsInvalid."""
@@ -184,8 +188,7 @@ def linux_inside() -> Wsl | None:
 
 
 @cache
-def cards() -> tuple[Card, ...]:
-    """List NVIDIA's cards, the largest memory first; none if the driver does not answer."""
+def _cards() -> tuple[Card, ...]:
     from engines.hardware.nvidia import load_nvml
     from engines.vllm.provision.system_info import nvidia
 

@@ -30,7 +30,6 @@ from app.window.presenters.system_motion import SystemMotion
 from app.wiring.app import App
 from app.wiring.chats import answering, context, in_background, scratch
 from app.wiring.opening import FirstPresenters, first_presenters
-from app.wiring.vllm import system
 
 if TYPE_CHECKING:
     from app.activity.presenters import Activity
@@ -276,7 +275,7 @@ class WindowApp:
 
         app = self._app
         manager = EngineManager(
-            system(), app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
+            app.advisor, app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
             app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)

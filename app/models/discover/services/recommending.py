@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from app.models.discover.values.catalogue import Catalogue
     from app.models.discover.values.recommend import Recommendation
+    from app.models.library.values.entry import ModelEntry
     from engines.hardware import Hardware
 
 _MOST_BYTES: Final = 64_000_000
@@ -68,6 +69,15 @@ class Recommending:
         return load_catalogue(
             self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
         )
+
+    def advised_depth(self, entry: ModelEntry) -> int | None:
+        """Return the number of draft tokens that a model's makers advise for vLLM."""
+        from app.models.discover.values.counterparts import advised_depth
+
+        try:
+            return advised_depth(entry, self.catalogue())
+        except CatalogueInvalid:
+            return None  # Discover shows this error, with what to do
 
     def recommend(self) -> Recommendation:
         """Recommend models for this computer in its current state.
