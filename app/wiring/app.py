@@ -65,8 +65,7 @@ from app.net import Gate
 from app.net.store import Ledger
 from app.runtime.services.advising import EngineAdvisor
 from app.runtime.services.choice import EngineChoice
-from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.servers.services import Servers
 from app.servers.store import ServerStore
@@ -447,7 +446,7 @@ class App:
     def runtime(self) -> Runtime:
         vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
-        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoader(self._remote)})
         runtime.requests.on_end(self.tracing.take)
         return runtime
 

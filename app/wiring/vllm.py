@@ -14,7 +14,6 @@ from app.base.shipped import STARTER_PAIR
 from app.models.discover.values.counterparts import Card
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
 from app.runtime.services.advising import Installable
-from app.runtime.services.loaders import EngineLoader
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
 from app.runtime.values.advice import System
 from app.runtime.values.installation import StayingWorker
@@ -108,7 +107,7 @@ class LocalVllm:
 
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
-    def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+    def loads(self, advised: Callable[[ModelEntry], int | None]) -> VllmLoader:
         """Return the loader of models in vLLM.
 
         Args:

@@ -12567,6 +12567,21 @@
       <translation>Erlaube das Schreiben in diesen Ordner, oder setze HEARTH_DATA_DIR auf einen anderen.</translation>
     </message>
     <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>“{0}” needs no memory of this computer.</source>
+      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>It runs on another server.</source>
+      <translation>Es läuft auf einem anderen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>Ask whoever runs that server what fits there.</source>
+      <translation>Frag beim Betreiber des Servers nach, was dort passt.</translation>
+    </message>
+    <message>
       <location filename="../../app/runtime/services/manager.py" />
       <source>{0} has no checkpoint.</source>
       <translation>{0} hat keinen Checkpoint.</translation>
@@ -12620,21 +12635,6 @@
       <location filename="../../app/runtime/services/prepared_vllm_load.py" />
       <source>It does not fit: it needs {0} of the {1} that may be taken on {2}.</source>
       <translation>Es passt nicht: Es braucht {0} von den {1}, die es auf {2} nehmen darf.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>“{0}” needs no memory of this computer.</source>
-      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>It runs on another server.</source>
-      <translation>Es läuft auf einem anderen Server.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>Ask whoever runs that server what fits there.</source>
-      <translation>Frag beim Betreiber des Servers nach, was dort passt.</translation>
     </message>
     <message>
       <location filename="../../app/runtime/services/runtime.py" />

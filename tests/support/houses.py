@@ -30,8 +30,7 @@ from app.models.library.services.library import Library
 from app.models.library.store.load_records import LoadStore
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
-from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader, WorkerEngine
 from app.settings.values.fields import Settings
@@ -167,7 +166,7 @@ def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
                     lambda: llama, lambda: Fitting(detect, LoadStore(database), Sizer())
                 ),
                 "vllm": VllmLoader(lambda: vllm or worker, lambda: "cpu", detect),
-                "remote": RemoteLoads(lambda: RemoteEngine(lend)),
+                "remote": RemoteLoader(lambda: RemoteEngine(lend)),
             },
             lambda: seconds[0],
         )

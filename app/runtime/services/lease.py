@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from app.runtime.services.loaders import EngineLoader
     from app.runtime.services.queue import Ticket
     from app.runtime.services.request_log import Admission, RequestLog
+    from engines.base import Engine
     from engines.cancel import CancelToken
     from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
 
@@ -34,7 +35,7 @@ class Lease:
         self,
         entry: ModelEntry,
         loaded: LoadedModel,
-        loads: EngineLoader,
+        loads: EngineLoader[Engine],
         turn: Ticket,
         closed: Callable[[], None],
         requests: RequestLog,

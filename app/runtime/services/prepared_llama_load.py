@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.models.library.services.fitting import Fitting, Judgement, paired, projector_file
 from app.models.library.values.entry import ModelEntry
+from app.runtime.services.prepared_load import PreparedLoad
 from engines.cancel import CancelToken
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import require_fit
@@ -16,7 +17,7 @@ from engines.models.pairing import mtp_advice
 from engines.types import LoadedModel, LoadPlan
 
 
-class PreparedLlamaLoad:
+class PreparedLlamaLoad(PreparedLoad):
     """A model to load into llama.cpp, with room for MTP so that any message can use it."""
 
     def __init__(

@@ -11,6 +11,7 @@ from pathlib import Path
 from app import __version__
 from app.models.library.services.fitting import FitReport
 from app.models.library.values.entry import ModelEntry
+from app.runtime.services.prepared_load import PreparedLoad
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.hardware import Hardware
@@ -27,15 +28,19 @@ from engines.memory.fit import Fit, Parts, Split, judge
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.text import amount
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LoadPlan
 from engines.vllm.provision.lock import Profile
 from engines.vllm.speculation import require_pair
 
 _PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
 
-class PreparedVllmLoad:
-    """A checkpoint that was read and is to be planned for the free memory."""
+class PreparedVllmLoad(PreparedLoad):
+    """A checkpoint that was read and is to be planned for the free memory.
+
+    There is nothing to learn from a load: vLLM takes a fixed share of the card, which says nothing
+    about the model.
+    """
 
     def __init__(
         self,
@@ -56,11 +61,8 @@ class PreparedVllmLoad:
         require_memory(self._checkpoint, self._drafter, plan, room)
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
 
-    def learn(self, loaded: LoadedModel) -> None:
-        """Do nothing: vLLM takes a fixed share of the card, which says nothing about the model."""
 
-
-def judged(
+def fit_report(
     entry: ModelEntry,
     load_options: LoadOptions,
     profile: Profile | None,
@@ -119,7 +121,7 @@ def fits_alone(
     """Return whether a checkpoint would fit on empty cards: another model would be unloaded."""
     cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
     try:
-        report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
+        report = fit_report(entry, load_options, profile, replace(hardware, gpus=cards), None)
     except EngineError:
         return False
     return report.fit.verdict != "no"
@@ -137,7 +139,7 @@ def _of_chats(
     return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
 
 
-def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
+def worker_key(entry: ModelEntry, load_options: LoadOptions) -> str:
     """Return a key that identifies a worker by its model, options, files and Hearth's version.
 
     Files count with their size and time: a model that was downloaded again is another model.

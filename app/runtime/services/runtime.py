@@ -64,7 +64,7 @@ class Runtime:
 
     def __init__(
         self,
-        engines: Mapping[EngineName, EngineLoader],
+        engines: Mapping[EngineName, EngineLoader[Engine]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create the runtime; nothing is loaded.
@@ -271,7 +271,7 @@ class Runtime:
                     self._forget(name)
                     loads.leave()
 
-    def _loads(self, entry: ModelEntry) -> EngineLoader:
+    def _loads(self, entry: ModelEntry) -> EngineLoader[Engine]:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
                 f"“{entry.name}” cannot be loaded.",
@@ -285,7 +285,7 @@ class Runtime:
         return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
     def _lent(
-        self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
+        self, entry: ModelEntry, loads: EngineLoader[Engine], turn: Ticket, admission: Admission
     ) -> Lease:
         """Create the lease for a turn whose model is ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
@@ -319,13 +319,13 @@ class Runtime:
             self._held[name] = replace(held, load_options=load_options)
             self._used[name] = self._clock()
             return
-        load = loads.open(entry)
+        prepared = loads.open(entry)
         self._make_room(name)
         self._opened[name] = loads.engine
-        loaded = loads.load(entry, load, load_options, progress, cancel)
+        loaded = loads.load(entry, prepared, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
         self._held[name] = HeldModel(entry, load_options, loaded)
-        load.learn(loaded)
+        prepared.learn(loaded)
 
     @contextmanager
     def _alone(self, engine: EngineName) -> Iterator[None]:

@@ -10,7 +10,7 @@ import pytest
 
 from app.models.library.services.load_options import load_options_of
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader
 from app.settings.values.fields import Settings
@@ -183,6 +183,8 @@ def test_an_engine_that_is_not_here_says_so(house: House) -> None:
         loads.open(entry)
     assert "not installed" in caught.value.why
     assert caught.value.action == Action("install", "vllm")
-    runtime = Runtime({"remote": RemoteLoads(lambda: RemoteEngine(lambda _: pytest.fail("asked")))})
+    runtime = Runtime(
+        {"remote": RemoteLoader(lambda: RemoteEngine(lambda _: pytest.fail("asked")))}
+    )
     with pytest.raises(EngineUnavailable):
         runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())
