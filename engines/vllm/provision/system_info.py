@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engines.disk import free_bytes
 from engines.hardware.nvidia import load_nvml
 from engines.vllm.provision.lock import Pythons
 from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
@@ -102,19 +103,6 @@ def _card(nvml: Any, handle: Any) -> NvidiaCard:
         total, free = computer.total, computer.available
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     return NvidiaCard(_text(nvml.nvmlDeviceGetName(handle)), (int(major), int(minor)), total, free)
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the free bytes on the disk of a folder, which does not have to exist yet."""
-    return shutil.disk_usage(nearest(folder)).free
-
-
-def nearest(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
-    place = folder
-    while not place.exists():
-        place = place.parent
-    return place
 
 
 def _text(value: str | bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from app.base.errors import CatalogueInvalid
 from app.base.folder import read_file
 from engines.cancel import CancelToken
+from engines.disk import free_bytes
 
 if TYPE_CHECKING:
     from app.models.discover.services.catalogue_refresh import (
@@ -96,7 +96,7 @@ class Recommending:
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
             known_sizes(catalogue, self._known.read()),
-            _disk_free(self._models()),
+            free_bytes(self._models()),
         )
 
     def refresh(
@@ -123,9 +123,3 @@ class Recommending:
                 f"{self._extension} cannot be read as text: {error}.",
                 "Correct or remove it.",
             ) from error
-
-
-def _disk_free(folder: Path) -> int:
-    """Return the free bytes on the disk where a folder is or will be."""
-    there = next(it for it in (folder, *folder.parents) if it.exists())
-    return shutil.disk_usage(there).free
