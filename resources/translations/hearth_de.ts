@@ -9422,11 +9422,6 @@
       <translation>Frag in einem neuen Chat.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/history/store/rows.py" />
-      <source>{0} INTO {1} ({2}) VALUES ({3})</source>
-      <translation type="unfinished" />
-    </message>
-    <message>
       <location filename="../../app/chats/history/store/waiting.py" />
       <source>This message is no longer waiting.</source>
       <translation>Diese Nachricht wartet nicht mehr.</translation>

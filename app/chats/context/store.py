@@ -27,7 +27,7 @@ class SummaryStore:
     def keep(self, summary: Summary) -> None:
         """Save a summary, replacing one that is attached to the same message."""
         with self._database.write() as db:
-            insert_rows(db, "summaries", [vars(summary)], "INSERT OR REPLACE")
+            insert_rows(db, "summaries", [vars(summary)], "REPLACE")
 
     def forget(self, message_id: str) -> None:
         """Remove the summary attached to a message."""

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from app.chats.history.values.chat import Chat, ListedChat
 
@@ -50,15 +50,19 @@ def insert_row(db: sqlite3.Connection, table: str, row: Mapping[str, object]) ->
 
 
 def insert_rows(
-    db: sqlite3.Connection, table: str, rows: Sequence[Mapping[str, object]], insert: str = "INSERT"
+    db: sqlite3.Connection,
+    table: str,
+    rows: Sequence[Mapping[str, object]],
+    conflict: Literal["ABORT", "REPLACE"] = "ABORT",
 ) -> None:
     """Insert rows with the same columns, given their values by column name.
 
     Args:
-        insert: The verb; "INSERT OR REPLACE" replaces a row with the same key.
+        conflict: What happens to a row with the same key: by default, nothing is inserted.
     """
     names, values = ", ".join(rows[0]), ", ".join(f":{name}" for name in rows[0])
-    db.executemany(f"{insert} INTO {table} ({names}) VALUES ({values})", rows)
+    insert = f"INSERT OR {conflict} INTO {table} ({names}) VALUES ({values})"  # noqa: S608  our own words
+    db.executemany(insert, rows)
 
 
 def chat_of(row: sqlite3.Row) -> Chat:
