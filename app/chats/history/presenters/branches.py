@@ -56,7 +56,7 @@ class Branches(QObject):
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
         """Return all branches with the beginnings of their messages, and the shown leaf."""
-        return self._store.told(chat_id), self._store.leaf(chat_id)
+        return self._store.tree_with_words(chat_id), self._store.leaf(chat_id)
 
     def is_shown(self, message: StoredMessage) -> bool:
         """Return whether a message that was just written is on the path that its chat shows."""

@@ -43,8 +43,8 @@ _OF_AN_ANSWER = (
 )
 """The columns of a message that change while it is written."""
 
-LAIN = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
-"""Condition for rows that have been in the trash for some days; see `lain`.
+IN_TRASH_FOR = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
+"""Condition for rows that have been in the trash for some days; see `in_trash_values`.
 
 They count by days that Hearth has seen and by the clock. If the clock was ahead when a row was
 deleted and has been corrected since, the row is still removed in time.
@@ -52,8 +52,8 @@ deleted and has been corrected since, the row is still removed in time.
 _DAY_S = 24 * 3600.0
 
 
-def lain(days: int) -> tuple[float, ...]:
-    """Return the values for the placeholders of `LAIN`."""
+def in_trash_values(days: int) -> tuple[float, ...]:
+    """Return the values for the placeholders of `IN_TRASH_FOR`."""
     return days, time.time(), days * _DAY_S
 
 
@@ -309,12 +309,14 @@ class ChatStore:
             db.executemany("UPDATE chats SET deleted = ? WHERE id = ?", changes)
 
     def deleted(self, days: int = 0) -> list[str]:
-        """Return the ids of chats that were in the trash for at least `days`; see `see_day`."""
+        """Return the ids of chats that were in the trash for at least `days`; see `count_day`."""
         with self._database.read() as db:
-            rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
+            rows = db.execute(
+                f"SELECT id FROM chats WHERE {IN_TRASH_FOR}", in_trash_values(days)
+            ).fetchall()  # noqa: S608  our own words
         return [row["id"] for row in rows]
 
-    def see_day(self, day: str) -> None:
+    def count_day(self, day: str) -> None:
         """Count a day for everything in the trash, once for each date.
 
         Counted days survive a clock that jumps, because the clock alone does not decide how long
