@@ -311,9 +311,8 @@ class ChatStore:
     def deleted(self, days: int = 0) -> list[str]:
         """Return the ids of chats that were in the trash for at least `days`; see `count_day`."""
         with self._database.read() as db:
-            rows = db.execute(
-                f"SELECT id FROM chats WHERE {IN_TRASH_FOR}", in_trash_values(days)
-            ).fetchall()  # noqa: S608  our own words
+            query = f"SELECT id FROM chats WHERE {IN_TRASH_FOR}"  # noqa: S608  our own words
+            rows = db.execute(query, in_trash_values(days)).fetchall()
         return [row["id"] for row in rows]
 
     def count_day(self, day: str) -> None:
