@@ -327,6 +327,19 @@ def lie(stranger: socket.socket) -> None:
         connection.sendall(b'{"users": 0, "left_s": 600}\n')
 
 
+@pytest.mark.parametrize("seconds", ["", " soon", " nan", " inf", " -1", " 1 2"])
+def test_a_malformed_leave_keeps_the_worker_for_its_users(site: Site, seconds: str) -> None:
+    hearth = site.process()
+    _ = hearth.session
+    (worker,) = site.workers
+    with shared.connect(worker.place.scratch, hearth.guardian) as stranger:
+        stranger.sendall(f"join\nleave{seconds}\n".encode())
+        with stranger.makefile("rb") as lines:
+            assert any(b'"left"' in line for line in lines)
+    assert worker.state() == (1, None)
+    assert hearth.ask() == " word0 word1"
+
+
 def test_a_worker_that_does_not_answer_is_not_used(site: Site) -> None:
     hearth = site.process()
     session = hearth.session
