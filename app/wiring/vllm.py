@@ -21,6 +21,7 @@ from app.runtime.values.installation import StayingWorker
 from app.settings.values.fields import Settings
 from engines.errors import UserError
 from engines.registry import availability
+from engines.types import VllmPlan
 
 if TYPE_CHECKING:
     from app.net.values.connections import LoggedConnection
@@ -104,7 +105,7 @@ class LocalVllm:
 
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
-    def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+    def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader[VllmPlan]:
         """Return the loader of models in vLLM.
 
         Args:

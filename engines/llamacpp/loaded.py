@@ -33,7 +33,7 @@ from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_draf
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
-from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
+from engines.types import ChatRequest, LlamaPlan, LoadedModel, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class Loaded:
     native: Native
     model: Model
     header: GgufHeader
-    plan: LoadPlan
+    plan: LlamaPlan
     dialect: Dialect
     markers: dict[int, str]
     context: Context
@@ -313,7 +313,7 @@ def prepare_loaded(
     native: Native,
     model: Model,
     header: GgufHeader,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     book: CostBook,
     states: StateFolder | None,
     progress: Progress,
@@ -418,7 +418,7 @@ def _open_dialect(model: Model, *, trusted: bool) -> Dialect:
     )
 
 
-def _costs_keys(native: Native, header: GgufHeader, plan: LoadPlan) -> tuple[str, ...]:
+def _costs_keys(native: Native, header: GgufHeader, plan: LlamaPlan) -> tuple[str, ...]:
     """Return the keys of the costs of the plan's drafter, or "None", and of the model's head."""
     placed = f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else ""
     return tuple(
@@ -478,7 +478,7 @@ def _make_slots(
     )
 
 
-def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey | None:
+def _state_key(native: Native, model: Model, context: Context, plan: LlamaPlan) -> StateKey | None:
     """Return the key of this load's saved states; None if it cannot be read."""
     try:
         return state_key(native, model, context, plan)
@@ -487,7 +487,7 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
         return None
 
 
-def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
+def _adapted_keys(key: StateKey | None, plan: LlamaPlan) -> dict[str, StateKey]:
     """Return the key of this load's saved states for each adapter that can be read."""
     found = {}
     if key is not None:
@@ -497,7 +497,7 @@ def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
     return found
 
 
-def _device(native: Native, plan: LoadPlan) -> str:
+def _device(native: Native, plan: LlamaPlan) -> str:
     """Return the names of the devices that the model runs on."""
     if not plan.gpu_layers:
         return "CPU"

@@ -28,7 +28,7 @@ from engines.llamacpp.probing.protocol import (
     write_plan,
 )
 from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, identity, stamps
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 COMMAND: Final = module_command("engines.llamacpp.probing.child")
 """The command that starts the process, which takes the plan as its last argument."""
@@ -55,7 +55,7 @@ class Probe:
         self._trusted = frozenset(path.resolve() for path in trusted)
         self._command = tuple(command)
 
-    def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
+    def require_safe(self, plan: LlamaPlan, cancel: CancelToken) -> None:
         """Refuse a plan that cannot be loaded or does not answer.
 
         A refusal because of the file itself is remembered; see `forget`.
@@ -79,15 +79,15 @@ class Probe:
         if why := self._record[known]:
             raise _refusal(plan, why, _ELSEWHERE)
 
-    def trusts(self, plan: LoadPlan) -> bool:
+    def trusts(self, plan: LlamaPlan) -> bool:
         """Return whether all files of the plan came with Hearth."""
         return all(path.resolve() in self._trusted for path in files_of(plan))
 
-    def forget(self, plan: LoadPlan) -> None:
+    def forget(self, plan: LlamaPlan) -> None:
         """Forget the verdict on the plan's files, so that they are tried again."""
         self._record.remove(_identity(plan))
 
-    def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
+    def _try(self, plan: LlamaPlan, size: int, cancel: CancelToken) -> Cause | None:
         """Try the plan in another process; return what ended the process, None if nothing did."""
         limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
         try:
@@ -114,19 +114,19 @@ _LATER: Final = "Close other programs and try again, or choose a smaller model."
 _WAIT: Final = "Wait until nothing writes to the file any more, and try again."
 
 
-def _refusal(plan: LoadPlan, why: str, do: str) -> ModelRefused:
+def _refusal(plan: LlamaPlan, why: str, do: str) -> ModelRefused:
     together = f" with the drafter “{plan.drafter.name}”" if plan.drafter else ""
     return ModelRefused(f"“{plan.model.name}”{together} cannot be opened safely.", why, do)
 
 
-def _identity(plan: LoadPlan) -> str:
+def _identity(plan: LlamaPlan) -> str:
     try:
         return identity(plan)
     except OSError as error:
         raise _refusal(plan, f"The system says: {error.strerror or error}.", _WAIT) from error
 
 
-def _changed(plan: LoadPlan, before: Stamps) -> bool:
+def _changed(plan: LlamaPlan, before: Stamps) -> bool:
     try:
         return stamps(plan) != before
     except OSError:

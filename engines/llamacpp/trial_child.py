@@ -25,7 +25,7 @@ from engines.llamacpp.native import Native, load_native
 from engines.llamacpp.probing.protocol import verdict_of
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ _QUESTION: Final = "What is a token, and what is a context?"
 def try_out(device: str, path: Path, say: Say) -> None:
     """Try a device, and report the result. Raises EngineError, or does not return."""
     native = load_native()
-    plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
+    plan = LlamaPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
     say({"expected": words})
     text, said, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
@@ -53,7 +53,7 @@ def try_out(device: str, path: Path, say: Say) -> None:
     say({"expected": words, "text": text, "gap": gap})
 
 
-def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
+def _write(native: Native, plan: LlamaPlan) -> tuple[str, list[int], Rows]:
     """Write a greedy text; return it, its tokens, and the logits that each was chosen from."""
     model = open_model(native, plan, lambda _: None, CancelToken())
     try:

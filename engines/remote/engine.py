@@ -30,11 +30,11 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadedModel,
-    LoadPlan,
     Measured,
     MtpCheck,
     MtpReport,
     Ranking,
+    ServedPlan,
     Vectors,
 )
 
@@ -88,7 +88,7 @@ class Served:
 
 
 class RemoteEngine:
-    """An `engines.base.Engine` for `LoadPlan.server` and `LoadPlan.served`.
+    """An `engines.base.Engine` for `ServedPlan.server` and `ServedPlan.served`.
 
     Args:
         lend: Returns the connection for the id of a server's profile; raises UserError.
@@ -100,12 +100,12 @@ class RemoteEngine:
         self._lend = lend
         self._served: Served | None = None
         self._via: Via | None = None
-        self._plan: LoadPlan | None = None
+        self._plan: ServedPlan | None = None
         self._refused = False
         self._looking = False
         self._guard = UseGuard()
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: ServedPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Check that the server offers the model. See `Engine.load`."""
         with self._guard.alone():
             self._unload()
@@ -192,9 +192,9 @@ class RemoteEngine:
             self._unload()
 
     def _look(
-        self, served: Served, plan: LoadPlan, began: float, cancel: CancelToken
+        self, served: Served, plan: ServedPlan, began: float, cancel: CancelToken
     ) -> LoadedModel:
-        name = plan.served or str(plan.model)
+        name = plan.model
         try:
             with Connection.ended_by(cancel) as connection:
                 looking = served.asked(connection)

@@ -31,11 +31,11 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadedModel,
-    LoadPlan,
     Measured,
     MtpCheck,
     Ranking,
     Vectors,
+    VllmPlan,
 )
 from engines.vllm.command import OF_CARDS, WorkerCommand, command, max_rank
 from engines.vllm.compare import check_mtp
@@ -203,7 +203,7 @@ class VllmEngine:
         running = self._running
         return running.worker.metrics() if running else None
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: VllmPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
         return self.share("", "", lambda: plan, progress, cancel)
 
@@ -211,7 +211,7 @@ class VllmEngine:
         self,
         wanted: str,
         name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -405,7 +405,7 @@ class VllmEngine:
             # The workers of the comparison must not be shared.
             wanted, self._wanted = self._wanted, ""
 
-            def start(plan: LoadPlan) -> Running:
+            def start(plan: VllmPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
                     self.settle()
@@ -577,9 +577,9 @@ class VllmEngine:
         launch = host.prepare(self._folder)
         place = launch.place
         hardware = self._look()
-        cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
+        cards = used_cards(hardware, plan.options.cards)
         on_cards = installed.profile == "cuda"
-        share = memory_share(cards, plan.memory_share, setup.takes) if on_cards else None
+        share = memory_share(cards, plan.options.memory_share, setup.takes) if on_cards else None
         told = command(
             plan,
             installed,
@@ -654,11 +654,11 @@ class VllmEngine:
         if running is not None and running.worker.leave(stays_s):
             self._left = running.setup
 
-    def _wait_for_memory(self, plan: LoadPlan, free_bytes: int) -> None:
+    def _wait_for_memory(self, plan: VllmPlan, free_bytes: int) -> None:
         """Wait until a plan's cards have as much free memory as before its worker started."""
         deadline = monotonic() + _FREED_S
         while free_bytes and monotonic() < deadline:
-            cards = used_cards(self._look(), plan.tensor_parallel, plan.devices)
+            cards = used_cards(self._look(), plan.options.cards)
             if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:
                 return
             sleep(0.25)

@@ -16,7 +16,7 @@ from engines.errors import EngineError
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.support.paths import ROOT
 
 
@@ -82,7 +82,7 @@ class Worker:
     ) -> None:
         self._end()
 
-    def attempt(self, plan: LoadPlan) -> Cause | str | None:
+    def attempt(self, plan: LlamaPlan) -> Cause | str | None:
         """Why it ended the worker, the code of an error, or None for a plan that works."""
         child = self._child = self._child or self._start()
         assert child.stdin
@@ -119,7 +119,7 @@ class Worker:
         return child.returncode
 
 
-def attempt(worker: Worker, plan: LoadPlan, damaged: Path, outcomes: Outcomes) -> bool:
+def attempt(worker: Worker, plan: LlamaPlan, damaged: Path, outcomes: Outcomes) -> bool:
     """Do as the app does: read the header of the damaged file here, and try the rest elsewhere.
 
     Whether it ended the worker.

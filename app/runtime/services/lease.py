@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engines.errors import EngineError
 from engines.repetition import without_circles
@@ -34,7 +34,7 @@ class Lease:
         self,
         entry: ModelEntry,
         loaded: LoadedModel,
-        loads: EngineLoader,
+        loads: EngineLoader[Any],
         turn: Ticket,
         closed: Callable[[], None],
         requests: RequestLog,

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from app.base.once import once
 from app.models.library.values.entry import ModelEntry
-from engines.base import Engine, Progress
+from engines.base import Engine, LoadingEngine, Progress
 from engines.cancel import CancelToken
 from engines.models.format import Advise
 from engines.models.pairing import mtp_advice
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport, Fitting
     from engines.memory.load_options import LoadOptions
 
 
-class PreparedLoad(Protocol):
+Plan = TypeVar("Plan")
+Plan_co = TypeVar("Plan_co", covariant=True)
+
+
+class PreparedLoad(Protocol[Plan_co]):
     """A model to load into an engine; its files have been checked.
 
     `plan` plans for the memory that is free now; it raises Cancelled, and EngineError
@@ -26,12 +30,12 @@ class PreparedLoad(Protocol):
     time.
     """
 
-    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan: ...
+    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> Plan_co: ...
 
     def learn(self, loaded: LoadedModel) -> None: ...
 
 
-class EngineLoader(Protocol):
+class EngineLoader(Protocol[Plan]):
     """An engine and the loading of models into it.
 
     All methods except `well` are called by one thread at a time.
@@ -49,14 +53,14 @@ class EngineLoader(Protocol):
         """The engine, created on first use if that takes time."""
         ...
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[Plan]:
         """Check a model's files, while another model is still loaded. Raises EngineError."""
         ...
 
     def load(
         self,
         entry: ModelEntry,
-        load: PreparedLoad,
+        load: PreparedLoad[Plan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
@@ -140,7 +144,7 @@ class LlamaLoader:
 
     def __init__(
         self,
-        make: Callable[[], Engine],
+        make: Callable[[], LoadingEngine[LlamaPlan]],
         fitting: Callable[[], Fitting],
         advise: Advise = mtp_advice,
         ready: Callable[[tuple[str, ...], CancelToken], None] = lambda _devices, _cancel: None,
@@ -160,10 +164,10 @@ class LlamaLoader:
         self._ready = ready
 
     @once
-    def engine(self) -> Engine:
+    def engine(self) -> LoadingEngine[LlamaPlan]:
         return self._make()
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
         from app.runtime.services.prepared_llama_load import PreparedLlamaLoad
 
         return PreparedLlamaLoad(entry, self._fitting(), self._advise, self._ready)
@@ -171,7 +175,7 @@ class LlamaLoader:
     def load(
         self,
         _entry: ModelEntry,
-        load: PreparedLoad,
+        load: PreparedLoad[LlamaPlan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,

@@ -13,7 +13,7 @@ from engines.memory.planner import require_fit
 from engines.models.format import Advise
 from engines.models.gguf.header import read_header
 from engines.models.pairing import mtp_advice
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 
 
 class PreparedLlamaLoad:
@@ -35,7 +35,7 @@ class PreparedLlamaLoad:
         self._projector = projector_file(entry.projector)
         self._judged: Judgement | None = None
 
-    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LlamaPlan:
         header = self._header
         if load_options.gpu_layers != 0:
             self._ready(load_options.devices, cancel)

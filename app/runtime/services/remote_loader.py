@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.base.once import once
@@ -12,7 +11,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import NotAModel
 from engines.memory.load_options import LoadOptions
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LoadedModel, ServedPlan
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport
@@ -48,7 +47,7 @@ class RemoteLoads:
     def load(
         self,
         _entry: ModelEntry,
-        load: PreparedLoad,
+        load: PreparedLoad[ServedPlan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
@@ -95,17 +94,9 @@ class _RemoteLoad:
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> ServedPlan:
         """Return a plan; a context of 0 means the server's own."""
-        return LoadPlan(
-            model=Path(self._entry.served),
-            context=load_options.context or 0,
-            threads=0,
-            batch_threads=0,
-            draft_max=0,
-            server=self._entry.server,
-            served=self._entry.served,
-        )
+        return ServedPlan(self._entry.server, self._entry.served, context=load_options.context or 0)
 
     def learn(self, loaded: LoadedModel) -> None:
         """Do nothing: it uses none of this computer's memory."""

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from app.models.library.values.entry import ModelEntry
-from engines.base import Engine, Progress
+from engines.base import LoadingEngine, Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LoadedModel, VllmPlan
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engines.vllm.provision.lock import Profile
 
 
-class WorkerEngine(Engine, Protocol):
+class WorkerEngine(LoadingEngine[VllmPlan], Protocol):
     """An engine in its own process, which can end by itself."""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
@@ -41,7 +41,7 @@ class WorkerEngine(Engine, Protocol):
         self,
         wanted: str,
         name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -119,7 +119,7 @@ class VllmLoader:
     def engine(self) -> WorkerEngine:
         return self._make()
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[VllmPlan]:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -137,12 +137,12 @@ class VllmLoader:
     def load(
         self,
         entry: ModelEntry,
-        load: PreparedLoad,
+        load: PreparedLoad[VllmPlan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        def plan() -> LoadPlan:
+        def plan() -> VllmPlan:
             return load.plan(load_options, cancel)
 
         if not self._sharing.wanted():

@@ -36,7 +36,7 @@ from engines.llamacpp.probing.protocol import (
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, MediaKind, Medium, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, MediaKind, Medium, Message, Sampling
 
 CHECKED_BYTES: Final = 2 << 30
 """In files up to this size, every tensor value is checked, not only the structure.
@@ -51,7 +51,7 @@ Begin = Callable[[str, float], None]
 """Called when a stage begins, with its name and its limit of processor time in seconds."""
 
 
-def examine(plan: LoadPlan, begin: Begin) -> None:
+def examine(plan: LlamaPlan, begin: Begin) -> None:
     """Use the plan's files as the app does. Raises EngineError, or does not return."""
     begin(TEMPLATE, TEMPLATE_S)
     header = read_header(plan.model)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineError
-from engines.types import Adapter, LoadPlan
+from engines.types import Adapter, LlamaPlan
 
 STAGE: Final = "stage"
 ERROR: Final = "error"
@@ -42,7 +42,7 @@ def stage_limit(size_bytes: int) -> float:
     return _START_S + size_bytes / _SLOWEST_DISK
 
 
-def shaders_limit(plan: LoadPlan) -> float:
+def shaders_limit(plan: LlamaPlan) -> float:
     """Return extra seconds for a graphics card whose driver may compile shaders for the model.
 
     The driver compiles in several threads, and the time of each counts.
@@ -50,12 +50,12 @@ def shaders_limit(plan: LoadPlan) -> float:
     return _SHADERS_S if plan.gpu_layers else 0.0
 
 
-def write_plan(plan: LoadPlan) -> str:
+def write_plan(plan: LlamaPlan) -> str:
     """Return a plan as JSON."""
     return json.dumps(asdict(plan), default=str)
 
 
-def read_plan(text: str) -> LoadPlan:
+def read_plan(text: str) -> LlamaPlan:
     """Return the plan that `write_plan` wrote."""
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
@@ -63,7 +63,7 @@ def read_plan(text: str) -> LoadPlan:
         fields[beside] = Path(fields[beside]) if fields[beside] else None
     fields["devices"] = tuple(fields["devices"])
     fields["adapters"] = tuple(Adapter(it["name"], Path(it["path"])) for it in fields["adapters"])
-    return LoadPlan(**fields)
+    return LlamaPlan(**fields)
 
 
 def verdict_of(error: EngineError | None) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ from typing import Final
 from engines.kept_file import KeptFile, with_newest
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.regular import open_regular
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 FILE_NAME: Final = "probed.json"
 _TRIED_BYTES: Final = 16 << 20
@@ -25,7 +25,7 @@ _WAY_OF_TRYING: Final = 1
 Stamps = tuple[tuple[int, int], ...]
 
 
-def files_of(plan: LoadPlan) -> Iterator[Path]:
+def files_of(plan: LlamaPlan) -> Iterator[Path]:
     """Yield the files that a plan loads: model, its further parts, drafter, projector, adapters."""
     yield plan.model
     if found := _PART.search(plan.model.name):
@@ -40,12 +40,12 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
     yield from (adapter.path for adapter in plan.adapters if adapter.path.is_file())
 
 
-def stamps(plan: LoadPlan) -> Stamps:
+def stamps(plan: LlamaPlan) -> Stamps:
     """Return each file's size in bytes and change time in nanoseconds. Raises OSError."""
     return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
 
 
-def identity(plan: LoadPlan) -> str:
+def identity(plan: LlamaPlan) -> str:
     """Return a hash of what was tried and how, whatever the folder. Raises OSError."""
     import hashlib
 

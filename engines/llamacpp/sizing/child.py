@@ -28,10 +28,10 @@ from engines.memory.buffers import CPU, Buffers, DeviceBuffers
 from engines.memory.formula.caches import cache_share
 from engines.memory.formula.weights import Copies, nothing_copied, weights
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 
-def size(plan: LoadPlan) -> Buffers:
+def size(plan: LlamaPlan) -> Buffers:
     """Return the sizes of a plan's buffers. Raises EngineError, or does not return."""
     native = load_native()
     header = read_header(plan.model)
@@ -42,7 +42,7 @@ def size(plan: LoadPlan) -> Buffers:
     return buffers(read_account(lines), header, drafter, plan, copies)
 
 
-def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
+def open_without_memory(native: Native, header: GgufHeader, plan: LlamaPlan) -> None:
     """Load the plan's model and open its contexts as the engine does, then close them again."""
     heads = header.mtp == "embedded" and plan.draft_max > 0
     # Without allocation, nothing can be mapped.
@@ -61,7 +61,11 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
 
 
 def buffers(
-    account: Account, header: GgufHeader, drafter: GgufHeader | None, plan: LoadPlan, copies: Copies
+    account: Account,
+    header: GgufHeader,
+    drafter: GgufHeader | None,
+    plan: LlamaPlan,
+    copies: Copies,
 ) -> Buffers:
     """Combine the account with information that only the headers have.
 

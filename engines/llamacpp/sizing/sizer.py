@@ -24,7 +24,7 @@ from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers, write_buffers
 from engines.memory.buffers import Buffers
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 FILE_NAME: Final = "sizes.json"
 _KEPT: Final = 300
@@ -32,7 +32,7 @@ _WAY_OF_SIZING: Final = 3
 """Raise this number when the same plan would get another answer."""
 
 
-def key_of(plan: LoadPlan) -> str:
+def key_of(plan: LlamaPlan) -> str:
     """Return a hash of the files and everything in the plan that affects memory. Raises OSError."""
     import hashlib
 
@@ -94,14 +94,14 @@ class Sizer:
         self._book = SizeBook(folder)
         self._command = tuple(command)
 
-    def known(self, plan: LoadPlan) -> Buffers | None:
+    def known(self, plan: LlamaPlan) -> Buffers | None:
         """Return the remembered size at once; None if there is none."""
         try:
             return self._book.find(key_of(plan))
         except OSError:
             return None
 
-    def buffers(self, plan: LoadPlan, cancel: CancelToken) -> Buffers:
+    def buffers(self, plan: LlamaPlan, cancel: CancelToken) -> Buffers:
         """Return what loading the plan would allocate; files can be sparse, with headers only.
 
         Raises:

@@ -24,7 +24,7 @@ from engines.types import (
     ChatRequest,
     Done,
     Event,
-    LoadPlan,
+    LlamaPlan,
     Message,
     MtpReport,
     PromptReady,
@@ -416,7 +416,7 @@ def test_costs_are_measured(
     for threads in (1, 1, 2):
         engine = LlamaCppEngine(CostBook(tmp_path / "costs.json"))
         pair = pairs["drafter"]
-        plan = LoadPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
+        plan = LlamaPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
         engine.load(plan, lambda _: None, CancelToken())
         engine.close()
     assert len(measured) == times

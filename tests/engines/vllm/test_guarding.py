@@ -16,7 +16,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailable
-from engines.types import Done, LoadPlan, TextDelta
+from engines.types import Done, TextDelta, VllmPlan
 from engines.vllm import engine as vllm_engine
 from engines.vllm import scratch
 from engines.vllm.engine import VllmEngine
@@ -381,7 +381,7 @@ def test_drafts_are_checked_by_two_starts(engine: VllmEngine) -> None:
 def test_it_says_what_drafts_and_which_switch_starts_it_again(
     engine: VllmEngine, fake: Path
 ) -> None:
-    def loaded(plan: LoadPlan) -> tuple[str, str, str]:
+    def loaded(plan: VllmPlan) -> tuple[str, str, str]:
         report = engine.load(plan, lambda _: None, CancelToken())
         return report.mtp, report.mtp_switch, report.mtp_line
 

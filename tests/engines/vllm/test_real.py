@@ -24,7 +24,7 @@ import pytest
 from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineFailed
-from engines.types import Done, EngineStatus, Event, LoadPlan, PromptReady, Sampling, TextDelta
+from engines.types import Done, EngineStatus, Event, PromptReady, Sampling, TextDelta, VllmPlan
 from engines.vllm.engine import VllmEngine
 from engines.vllm.marks import marked
 from engines.vllm.places import record_of
@@ -65,7 +65,7 @@ class TestContract(EngineContract):
         return engine
 
     @pytest.fixture
-    def plan(self) -> LoadPlan:
+    def plan(self) -> VllmPlan:
         return DRAFTING
 
     @pytest.fixture
@@ -74,7 +74,7 @@ class TestContract(EngineContract):
         return lambda: (found := loaded.metrics()) is not None and found.running > 0
 
     @pytest.fixture
-    def missing(self, plan: LoadPlan, tmp_path: Path) -> LoadPlan:
+    def missing(self, plan: VllmPlan, tmp_path: Path) -> VllmPlan:
         pytest.skip("it would end the shared worker: see test_memory")
 
     def test_a_seed_can_be_repeated(self, loaded: Engine) -> None:
@@ -87,10 +87,10 @@ class TestContract(EngineContract):
         assert said[0] == said[1]
         assert len(set(said)) > 1
 
-    def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: VllmPlan) -> None:
         pytest.skip("it would end the shared worker: see test_guarding")
 
-    def test_it_says_what_it_is_doing(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_it_says_what_it_is_doing(self, engine: Engine, plan: VllmPlan) -> None:
         pytest.skip("the shared worker is there from the beginning: see the test below")
 
 

@@ -20,7 +20,16 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.memory.load_options import LoadOptions
-from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
+from engines.types import (
+    ChatRequest,
+    Done,
+    EngineName,
+    Event,
+    LlamaPlan,
+    LoadedModel,
+    LoadPlan,
+    Message,
+)
 from tests.support.scripted import ScriptedEngine
 
 REQUEST = ChatRequest((Message("user", "Hi"),))
@@ -116,8 +125,8 @@ class WatchedLoads:
     def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
         return load_options
 
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self.entry.path, 512, 1, 1)
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self.entry.path, 512, 1, 1)
 
     def learn(self, _loaded: LoadedModel) -> None: ...
 

@@ -15,11 +15,10 @@ from app.runtime.services.loaders import LlamaLoader
 from app.runtime.services.prepared_vllm_load import wanted_of
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
-from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.hardware.detect import detect
 from engines.memory.load_options import LoadOptions
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LlamaPlan, LoadedModel, VllmOptions
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import ScriptedWorker
 from tests.support.scripted import ScriptedEngine
@@ -103,7 +102,7 @@ def test_what_nobody_uses_makes_room_for_llama_cpp(desk: Desk) -> None:
 class OfAnything(LlamaLoader):
     """Loads without looking at files."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ScriptedEngine) -> None:
         super().__init__(lambda: engine, lambda: pytest.fail("asked"))
 
     def open(self, entry: ModelEntry) -> Prepared:
@@ -114,8 +113,8 @@ class Prepared:
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self._entry.path, 512, 1, 1)
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self._entry.path, 512, 1, 1)
 
     def learn(self, _loaded: LoadedModel) -> None: ...
 
@@ -141,7 +140,7 @@ def test_the_same_is_wanted_of_the_same_model(checkpoint: ModelEntry) -> None:
         LoadOptions(mtp=False),
         LoadOptions(parallel=4),
         LoadOptions(kv_type="q8_0"),
-        LoadOptions(memory_share=0.5),
+        LoadOptions(vllm=VllmOptions(memory_share=0.5)),
         LoadOptions(adapters=(Adapter("a", DRAFTER),)),
     ],
 )

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from engines.llamacpp.probing.record import FILE_NAME, ProbeRecord, identity
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.llamacpp.random_models import STARTER
 
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
-PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
+PLAN = LlamaPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
 
 
 def test_a_file_is_known_wherever_it_lies(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.projector import Projector, open_projector
 from engines.models.gguf.projector import read_projector, senses
-from engines.types import LoadPlan, MediaKind, Medium
+from engines.types import LlamaPlan, MediaKind, Medium
 from tests.support.made_senses import (
     gemma4_projector,
     png,
@@ -58,7 +58,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
 @contextmanager
 def opened(pair: Pair) -> Iterator[Projector]:
     native = load_native()
-    plan = LoadPlan(pair[0], 512, 1, 1, projector=pair[1])
+    plan = LlamaPlan(pair[0], 512, 1, 1, projector=pair[1])
     with (
         closing(open_model(native, plan, lambda _: None, CancelToken())) as model,
         closing(open_projector(native, model, plan, CancelToken())) as projector,
