@@ -372,7 +372,7 @@ def prepare_loaded(
         drafters = draftings[0].each if context.drafts else ()
         costs_keys = _costs_keys(native, header, plan)[: len(drafters)]
         costs = tuple(
-            _known_or_measured(book.costs(key), each, native, model, context, caches[0], cancel)
+            _known_or_measured(book.get(key), each, native, model, context, caches[0], cancel)
             for key, each in zip(costs_keys, drafters, strict=True)
         )
         advice = plan.mtp_note or mtp_advice(header)

@@ -13,8 +13,10 @@ from types import TracebackType
 from typing import Any
 
 from engines.errors import EngineError
+from engines.helper.parent import ProcessResult
+from engines.helper.result import RESULT
 from engines.llamacpp.probing.causes import Cause, cause_of
-from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
+from engines.llamacpp.probing.protocol import STAGE, write_plan
 from engines.models.gguf.header import read_header
 from engines.types import LlamaPlan
 from tests.support.paths import ROOT
@@ -92,12 +94,13 @@ class Worker:
         stage = ""
         while line := child.stdout.readline():
             verdict: dict[str, Any] = json.loads(line)
-            if ERROR in verdict:
-                code: str | None = verdict[ERROR]
+            if RESULT in verdict:
+                code: str | None = verdict[RESULT]
                 return code
             stage = verdict[STAGE]
         code_of_end = self._end()
-        return cause_of(code_of_end, stage, self._errors.read_text(errors="replace"))
+        words = self._errors.read_text(errors="replace")
+        return cause_of(ProcessResult(code_of_end, b"", words, in_time=True), stage)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._errors.open("wb") as errors:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engines.kept_file import KeptFile, with_newest
+from engines.kept_file import Book
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.regular import open_regular
 from engines.types import LlamaPlan
@@ -18,7 +18,9 @@ _TRIED_BYTES: Final = 16 << 20
 """The beginning of each file that is hashed; it contains the header with tokenizer and template."""
 
 _PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
-_KEPT: Final = 500
+SAFE: Final = ""
+"""The verdict on a plan that loads and answers."""
+
 _WAY_OF_TRYING: Final = 1
 """Raise this number when the probe finds problems that it did not find before."""
 
@@ -61,35 +63,18 @@ def identity(plan: LlamaPlan) -> str:
     return digest.hexdigest()
 
 
-class ProbeRecord:
-    """Verdicts by identity: None for a safe plan, otherwise the sentence why it is refused.
+class ProbeRecord(Book[str]):
+    """Verdicts by identity: SAFE, or the sentence why a plan is refused.
 
-    If the file cannot be read or written, plans are only tried again.
+    A plan without a verdict is only tried again.
 
     Args:
         folder: The folder of the file; None keeps the verdicts in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = KeptFile(folder / FILE_NAME if folder else None)
-        self._verdicts: dict[str, str | None] = {
-            key: refused
-            for key, refused in self._file.read().items()
-            if refused is None or isinstance(refused, str)
-        }
+        super().__init__(folder / FILE_NAME if folder else None, _verdict, str, most=500)
 
-    def __contains__(self, identity: str) -> bool:
-        return identity in self._verdicts
 
-    def __getitem__(self, identity: str) -> str | None:
-        return self._verdicts[identity]
-
-    def add(self, identity: str, refused: str | None) -> None:
-        """Keep a verdict as the newest; the oldest are dropped."""
-        self._verdicts = with_newest(self._verdicts, identity, refused, _KEPT)
-        self._file.write(self._verdicts)
-
-    def remove(self, identity: str) -> None:
-        if identity in self._verdicts:
-            del self._verdicts[identity]
-            self._file.write(self._verdicts)
+def _verdict(page: object) -> str | None:
+    return page if isinstance(page, str) else None

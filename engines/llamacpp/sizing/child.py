@@ -1,27 +1,26 @@
 """The process that sizes a plan: llama.cpp does a whole load without allocating anything.
 
 It opens the same objects as the engine, with the engine's own code, so that both use the same
-flags. Its last line on standard output is the result (see `protocol`).
+flags. Its result are the buffers (see `protocol`).
 """
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError
-from engines.helper.child import begin
+from engines.helper.child import Say, report
 from engines.helper.clock import limit_work
 from engines.llamacpp.context import Context
 from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
-from engines.llamacpp.probing.protocol import read_plan, verdict_of
+from engines.llamacpp.probing.protocol import read_plan
 from engines.llamacpp.sizing.account import Account, device_of, on, read_account
-from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
+from engines.llamacpp.sizing.protocol import LIMIT_S
 from engines.llamacpp.sizing.repacking import copies_of
 from engines.llamacpp.speculative.drafting import open_draftings
 from engines.memory.buffers import CPU, Buffers, DeviceBuffers
@@ -121,12 +120,12 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: The plan, as `write_plan` writes it.
     """
-    say = begin()
-    limit_work(LIMIT_S)
-    try:
-        say(write_buffers(size(read_plan(arguments[0]))))
-    except EngineError as error:
-        say(verdict_of(error))
+
+    def work(_say: Say) -> object:
+        limit_work(LIMIT_S)
+        return asdict(size(read_plan(arguments[0])))
+
+    report(work)
 
 
 if __name__ == "__main__":

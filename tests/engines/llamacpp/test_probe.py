@@ -83,7 +83,7 @@ ABORTS = (
     "sys.stderr.flush()\n"
     "os.abort()"
 )
-SAFE = "print(json.dumps({'error': None}))"
+SAFE = "print(json.dumps({'result': None}))"
 
 
 def test_a_pair_that_works_is_safe() -> None:
@@ -157,7 +157,7 @@ def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_errors_of_the_engine_come_through() -> None:
     verdict = {
-        "error": "drafter",
+        "error": "DrafterMismatch",
         "what": "Not so.",
         "why": "It is not.",
         "do": "Leave it.",
