@@ -66,5 +66,6 @@ class Devices:
                 f"The system could not start a process: {error.strerror or error}."
             ) from error
         except (NoResult, TypeError) as error:
-            why = error.why if isinstance(error, NoResult) else "Its answer is not a list of them."
+            odd = "The process answered something else."
+            why = error.why if isinstance(error, NoResult) else odd
             raise unavailable(f"The process that checks the devices failed. {why}") from error

@@ -7,12 +7,14 @@ import json
 import platform
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from engines.hardware.values import NativeDevice
 from engines.kept_file import Book
+from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
 FILE_NAME: Final = "devices.json"
@@ -82,11 +84,8 @@ def _build() -> list[object]:
 def _stamps(paths: Iterable[Path]) -> list[object]:
     facts: list[object] = []
     for path in paths:
-        try:
-            known = path.stat()
-        except OSError:
-            continue
-        facts.append((path.name, known.st_size, known.st_mtime_ns))
+        with suppress(OSError):
+            facts.append((path.name, *stamp(path)))
     return facts
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.kept_file import Book
+from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.regular import open_regular
 from engines.types import LlamaPlan
@@ -44,7 +45,7 @@ def files_of(plan: LlamaPlan) -> Iterator[Path]:
 
 def stamps(plan: LlamaPlan) -> Stamps:
     """Return each file's size in bytes and change time in nanoseconds. Raises OSError."""
-    return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
+    return tuple(map(stamp, files_of(plan)))
 
 
 def identity(plan: LlamaPlan) -> str:

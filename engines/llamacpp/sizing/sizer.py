@@ -20,6 +20,7 @@ from engines.helper.command import module_command
 from engines.helper.parent import ask_helper
 from engines.helper.result import NoResult
 from engines.kept_file import Book
+from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.llamacpp.probing.protocol import write_plan
 from engines.llamacpp.probing.record import files_of
@@ -36,7 +37,7 @@ def key_of(plan: LlamaPlan) -> str:
     """Return a hash of the files and everything in the plan that affects memory. Raises OSError."""
     import hashlib
 
-    facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files_of(plan)]
+    facts = [(str(path), *stamp(path)) for path in files_of(plan)]
     way = (_WAY_OF_SIZING, BINDINGS_VERSION, LIBRARY_VERSION.decode())
     matters = (
         plan.context,
