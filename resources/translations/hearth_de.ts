@@ -11357,6 +11357,51 @@
       <translation>Verschiebe die Datei oder lösche das Modell.</translation>
     </message>
     <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
+      <translation>llama.cpp nimmt den Speicher, den das Modell braucht, und keinen Anteil der Karte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
+      <translation>llama.cpp gibt jeder Karte ganze Schichten; die Karten arbeiten nacheinander.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp uses this computer only.</source>
+      <translation>llama.cpp nutzt nur diesen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp leaves whole layers in RAM by itself, and computes them there.</source>
+      <translation>llama.cpp lässt von selbst ganze Schichten im RAM und rechnet sie dort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
+      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
+      <translation>Eine Zahl von Threads hat in vLLM keine Bedeutung; es wählt selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
+      <translation>vLLM legt alle Schichten auf die Karte; es kann keine auf dem Prozessor lassen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
+      <translation>vLLM hält die Experten eines Modells bei ihren Schichten, auf der Karte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>Several cards share each layer in vLLM (tensor parallel).</source>
+      <translation>In vLLM teilen sich mehrere Karten jede Schicht (tensorparallel).</translation>
+    </message>
+    <message>
       <location filename="../../app/models/library/services/manager.py" />
       <source>It is on another server, and has no files on this computer.</source>
       <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
@@ -13466,6 +13511,11 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <source>The process that runs it has ended.</source>
+      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
       <source>It needs more than {0} MB of memory to write a prompt.</source>
       <translation>Sie braucht mehr als {0} MB Speicher, um einen Prompt zu schreiben.</translation>
     </message>
@@ -13476,18 +13526,8 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
-      <source>The process that runs it has ended.</source>
-      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template was stopped.</source>
       <translation>Die Chat-Vorlage des Modells wurde angehalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
-      <source>Its model is being closed.</source>
-      <translation>Ihr Modell wird gerade geschlossen.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -13507,6 +13547,11 @@
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
       <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>Its model is being closed.</source>
+      <translation>Ihr Modell wird gerade geschlossen.</translation>
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -13592,6 +13637,16 @@
       <location filename="../../engines/hardware/windows.py" />
       <source>Graphics card</source>
       <translation>Grafikkarte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/helper/result.py" />
+      <source>The process ended with code {0}.</source>
+      <translation>Der Prozess endete mit Code {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/helper/result.py" />
+      <source>It did not finish.</source>
+      <translation>Er wurde nicht fertig.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/adapters.py" />
@@ -13725,23 +13780,18 @@
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>It did not finish.</source>
-      <translation>Er wurde nicht fertig.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
-      <source>It ended with code {0}.</source>
-      <translation>Er endete mit Code {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
-      <source>The process that checks the devices failed. {0}</source>
-      <translation>Der Prozess, der die Geräte prüft, schlug fehl. {0}</translation>
+      <source>The process answered something else.</source>
+      <translation>Der Prozess antwortete etwas anderes.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
       <source>The system could not start a process: {0}.</source>
       <translation>Das System konnte keinen Prozess starten: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/devices.py" />
+      <source>The process that checks the devices failed. {0}</source>
+      <translation>Der Prozess, der die Geräte prüft, schlug fehl. {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
@@ -14591,16 +14641,6 @@
       <translation>Hearth nimmt stattdessen die eigene Schätzung; versuche es nach einem Neustart noch einmal.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>The process answered something else.</source>
-      <translation>Der Prozess antwortete etwas anderes.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>The process ended with code {0}.</source>
-      <translation>Der Prozess endete mit Code {0}.</translation>
-    </message>
-    <message>
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>The model was loaded, but does not work.</source>
       <translation>Das Modell wurde geladen, funktioniert aber nicht.</translation>
@@ -14715,11 +14755,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
-      <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/trial.py" />
       <source>A first answer on it did not finish within {0} minutes.</source>
       <translation>Eine erste Antwort darauf wurde in {0} Minuten nicht fertig.</translation>
     </message>
@@ -14730,13 +14765,18 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>The test failed: {0} {1}</source>
-      <translation>Der Test schlug fehl: {0} {1}</translation>
+      <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
+      <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
       <source>The test could not start: {0}.</source>
       <translation>Der Test ließ sich nicht starten: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>The test failed: {0} {1}</source>
+      <translation>Der Test schlug fehl: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/vocabulary.py" />
@@ -14834,101 +14874,6 @@
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>Allow vLLM more of the memory, or set 0, with which it takes what it needs.</source>
       <translation>Erlaube vLLM mehr vom Speicher, oder stelle 0 ein, womit es nimmt, was es braucht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Context, KV cache and memory are set at the server, not here.</source>
-      <translation>Kontext, KV-Cache und Speicher werden am Server eingestellt, nicht hier.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Whether the server guesses ahead (MTP) is its own setting.</source>
-      <translation>Ob der Server vorausrät (MTP), wird am Server eingestellt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The context is {0} tokens instead of {1}: the model there was trained for no more.</source>
-      <translation>Der Kontext ist {0} Token statt {1}: Das Modell dort wurde nicht für mehr trainiert.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.</source>
-      <translation>Der KV-Cache ist FP8, 8 Bit statt 4: vLLM hat keinen mit 4 Bit.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM always guesses {0} tokens ahead, and restarts to change that; llama.cpp chooses a number for each answer.</source>
-      <translation>vLLM rät immer {0} Token voraus und startet neu, um das zu ändern; llama.cpp wählt die Zahl für jede Antwort.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
-      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
-      <translation>llama.cpp nimmt den Speicher, den das Modell braucht, und keinen Anteil der Karte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
-      <translation>llama.cpp gibt jeder Karte ganze Schichten; die Karten arbeiten nacheinander.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp uses this computer only.</source>
-      <translation>llama.cpp nutzt nur diesen Computer.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp leaves whole layers in RAM by itself, and computes them there.</source>
-      <translation>llama.cpp lässt von selbst ganze Schichten im RAM und rechnet sie dort.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
-      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>How many tokens are guessed ahead is chosen for each answer.</source>
-      <translation>Wie viele Token vorausgeraten werden, wird für jede Antwort gewählt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The KV cache is FP8: 8 bits as here, rounded in another way.</source>
-      <translation>Der KV-Cache ist FP8: 8 Bit wie hier, aber anders gerundet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
-      <translation>Eine Zahl von Threads hat in vLLM keine Bedeutung; es wählt selbst.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
-      <translation>vLLM legt alle Schichten auf die Karte; es kann keine auf dem Prozessor lassen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
-      <translation>vLLM hält die Experten eines Modells bei ihren Schichten, auf der Karte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Several cards share each layer in vLLM (tensor parallel).</source>
-      <translation>In vLLM teilen sich mehrere Karten jede Schicht (tensorparallel).</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Nothing guesses ahead there: this checkpoint has no head and no drafter.</source>
-      <translation>Dort rät nichts voraus: Dieser Checkpoint hat keinen Kopf und keinen Drafter.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>No drafter's file for this model is here, so only copied text is guessed.</source>
-      <translation>Für dieses Modell ist keine Drafter-Datei hier, also wird nur abgeschriebener Text geraten.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -16804,11 +16749,6 @@
       <location filename="../../engines/vllm/command.py" />
       <source>The KV cache of vLLM has 8 bits (fp8), even if fewer are set.</source>
       <translation>Der KV-Cache von vLLM hat 8 Bit (fp8), auch wenn weniger eingestellt sind.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/command.py" />
-      <source>vLLM keeps all experts on the cards.</source>
-      <translation>vLLM hält alle Experten auf den Karten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />

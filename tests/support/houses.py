@@ -42,7 +42,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LoadedModel, VllmPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -81,7 +81,7 @@ class ScriptedWorker(ScriptedEngine):
         self,
         wanted: str,
         _name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:

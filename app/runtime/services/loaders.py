@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from app.base.once import once
 from app.runtime.services.prepared_load import PreparedLoad
-from engines.base import Engine
+from engines.base import LoadingEngine
 from engines.errors import NotAModel
 from engines.models.pairing import mtp_advice
-from engines.types import LoadPlan
+from engines.types import LlamaPlan, ServedPlan
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport, Fitting
@@ -23,10 +22,11 @@ if TYPE_CHECKING:
     from engines.models.format import Advise
     from engines.types import LoadedModel
 
-E_co = TypeVar("E_co", bound=Engine, covariant=True)
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
+E_co = TypeVar("E_co", bound=LoadingEngine[Any], covariant=True)
 
 
-class OutsideEngine(Engine, Protocol):
+class OutsideEngine(LoadingEngine[Plan_contra], Protocol[Plan_contra]):
     """An engine whose model runs outside this process, and can end by itself."""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> object:
@@ -66,13 +66,13 @@ class EngineLoader(ABC, Generic[E_co]):
         return self._make()
 
     @abstractmethod
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[Any]:
         """Check a model's files, while another model is still loaded. Raises EngineError."""
 
     def load(
         self,
         _entry: ModelEntry,
-        prepared: PreparedLoad,
+        prepared: PreparedLoad[Any],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
@@ -148,12 +148,12 @@ class EngineLoader(ABC, Generic[E_co]):
         return True
 
 
-class LlamaLoader(EngineLoader[Engine]):
+class LlamaLoader(EngineLoader[LoadingEngine[LlamaPlan]]):
     """Loads models into llama.cpp in this process."""
 
     def __init__(
         self,
-        make: Callable[[], Engine],
+        make: Callable[[], LoadingEngine[LlamaPlan]],
         fitting: Callable[[], Fitting],
         advise: Advise = mtp_advice,
         ready: Callable[[tuple[str, ...], CancelToken], None] = lambda _devices, _cancel: None,
@@ -172,7 +172,7 @@ class LlamaLoader(EngineLoader[Engine]):
         self._advise = advise
         self._ready = ready
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
         from app.runtime.services.prepared_llama_load import PreparedLlamaLoad
 
         return PreparedLlamaLoad(entry, self._fitting(), self._advise, self._ready)
@@ -188,7 +188,7 @@ class LlamaLoader(EngineLoader[Engine]):
         )
 
 
-class RemoteLoader(EngineLoader[OutsideEngine]):
+class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
     """Prepares models on other servers; they take none of this computer's memory.
 
     Others use the server too, so `at_once` limits the answers that one person requests at a time to
@@ -198,7 +198,7 @@ class RemoteLoader(EngineLoader[OutsideEngine]):
     local = False
     at_once: int | None = 4
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[ServedPlan]:
         return _RemoteLoad(entry)
 
     def judge(
@@ -221,20 +221,12 @@ class RemoteLoader(EngineLoader[OutsideEngine]):
         return self.engine.well
 
 
-class _RemoteLoad(PreparedLoad):
+class _RemoteLoad(PreparedLoad[ServedPlan]):
     """A model on another server, to be planned."""
 
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> ServedPlan:
         """Return a plan; a context of 0 means the server's own."""
-        return LoadPlan(
-            model=Path(self._entry.served),
-            context=load_options.context or 0,
-            threads=0,
-            batch_threads=0,
-            draft_max=0,
-            server=self._entry.server,
-            served=self._entry.served,
-        )
+        return ServedPlan(self._entry.server, self._entry.served, context=load_options.context or 0)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from engines.cancel import CancelToken
     from engines.memory.load_options import LoadOptions
-    from engines.types import LoadedModel, LoadPlan
+    from engines.types import LoadedModel
 
 
-class PreparedLoad(ABC):
+Plan_co = TypeVar("Plan_co", covariant=True)
+
+
+class PreparedLoad(ABC, Generic[Plan_co]):
     """A model to load into an engine; its files have been checked."""
 
     @abstractmethod
-    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> Plan_co:
         """Plan for the memory that is free now.
 
         Raises:

@@ -28,14 +28,14 @@ from engines.memory.fit import Fit, Parts, Split, judge
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.text import amount
-from engines.types import LoadPlan
+from engines.types import VllmPlan
 from engines.vllm.provision.lock import Profile
 from engines.vllm.speculation import require_pair
 
 _PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
 
-class PreparedVllmLoad(PreparedLoad):
+class PreparedVllmLoad(PreparedLoad[VllmPlan]):
     """A checkpoint that was read and is to be planned for the free memory.
 
     There is nothing to learn from a load: vLLM takes a fixed share of the card, which says nothing
@@ -55,8 +55,8 @@ class PreparedVllmLoad(PreparedLoad):
         self._look = look
         self._advised = advised
 
-    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.cards)
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:
+        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.vllm.cards)
         plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_memory(self._checkpoint, self._drafter, plan, room)
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
@@ -82,10 +82,10 @@ def fit_report(
     """
     checkpoint = read_checkpoint(entry.path)
     drafter, _ = drafter_of(checkpoint, entry)
-    room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
+    room = room_for(hardware, card=profile != "cpu", cards=load_options.vllm.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
     takes = take_of(checkpoint, drafter, plan, room)
-    have = room.may_take(plan.memory_share)
+    have = room.may_take(plan.options.memory_share)
     chosen = load_options.context is None
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
@@ -128,7 +128,7 @@ def fits_alone(
 
 
 def _of_chats(
-    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room
 ) -> list[str]:
     """Return a sentence on how many chats fit at once; none if only one is answered at a time."""
     if plan.parallel < 2:

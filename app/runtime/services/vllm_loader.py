@@ -13,7 +13,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LoadedModel, VllmPlan
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engines.vllm.provision.lock import Profile
 
 
-class WorkerEngine(OutsideEngine, Protocol):
+class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
     """An engine in its own process, which several Hearths can share."""
 
     def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
@@ -37,7 +37,7 @@ class WorkerEngine(OutsideEngine, Protocol):
         self,
         wanted: str,
         name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -103,7 +103,7 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[VllmPlan]:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -121,12 +121,12 @@ class VllmLoader(EngineLoader[WorkerEngine]):
     def load(
         self,
         entry: ModelEntry,
-        prepared: PreparedLoad,
+        prepared: PreparedLoad[VllmPlan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        def plan() -> LoadPlan:
+        def plan() -> VllmPlan:
             return prepared.plan(load_options, cancel)
 
         if not self._sharing.wanted():

@@ -21,7 +21,7 @@ from app.runtime.values.installation import InstallState
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager, ScriptedServers
 from tests.support.window import Ui
 
@@ -327,7 +327,7 @@ def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
     generation.loading.connect(lambda *_: told.set())
     load = ui.engine.load
 
-    def slowly(plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def slowly(plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         found = load(plan, progress, cancel)
         assert told.wait(10)
         return found

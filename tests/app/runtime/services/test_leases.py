@@ -23,7 +23,16 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.memory.load_options import LoadOptions
-from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
+from engines.types import (
+    ChatRequest,
+    Done,
+    EngineName,
+    Event,
+    LlamaPlan,
+    LoadedModel,
+    LoadPlan,
+    Message,
+)
 from tests.support.scripted import ScriptedEngine
 
 REQUEST = ChatRequest((Message("user", "Hi"),))
@@ -104,7 +113,7 @@ class WatchedLoads(EngineLoader[WatchedEngine]):
         self.at_once = at_once
         self.revived = 0
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
         return Planned(entry)
 
     def judge(self, *_: object) -> NoReturn:
@@ -121,12 +130,12 @@ class WatchedLoads(EngineLoader[WatchedEngine]):
         return self.engine.lives
 
 
-class Planned(PreparedLoad):
+class Planned(PreparedLoad[LlamaPlan]):
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self._entry.path, 512, 1, 1)
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self._entry.path, 512, 1, 1)
 
 
 @dataclass

@@ -16,11 +16,10 @@ from app.runtime.services.prepared_load import PreparedLoad
 from app.runtime.services.prepared_vllm_load import worker_key
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
-from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.hardware.detect import detect
 from engines.memory.load_options import LoadOptions
-from engines.types import Adapter, LoadPlan
+from engines.types import Adapter, LlamaPlan, VllmOptions
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import ScriptedWorker
 from tests.support.scripted import ScriptedEngine
@@ -104,19 +103,19 @@ def test_what_nobody_uses_makes_room_for_llama_cpp(desk: Desk) -> None:
 class OfAnything(LlamaLoader):
     """Loads without looking at files."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ScriptedEngine) -> None:
         super().__init__(lambda: engine, lambda: pytest.fail("asked"))
 
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
         return Prepared(entry)
 
 
-class Prepared(PreparedLoad):
+class Prepared(PreparedLoad[LlamaPlan]):
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self._entry.path, 512, 1, 1)
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self._entry.path, 512, 1, 1)
 
 
 @pytest.fixture
@@ -140,7 +139,7 @@ def test_the_same_is_worker_key_the_same_model(checkpoint: ModelEntry) -> None:
         LoadOptions(mtp=False),
         LoadOptions(parallel=4),
         LoadOptions(kv_type="q8_0"),
-        LoadOptions(memory_share=0.5),
+        LoadOptions(vllm=VllmOptions(memory_share=0.5)),
         LoadOptions(adapters=(Adapter("a", DRAFTER),)),
     ],
 )

@@ -19,7 +19,7 @@ from engines.errors import Action, Cancelled, EngineUnavailable
 from engines.hardware import detect
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine
-from engines.types import Adapter, ChatRequest, LoadedModel, Message, Sampling
+from engines.types import Adapter, ChatRequest, LoadedModel, Message, Sampling, VllmPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import CRASH, SERVED, House, a_house
 
@@ -97,7 +97,7 @@ def test_a_checkpoint_starts_again_only_where_what_drafts_is_another(house: Hous
         for mode in modes:
             options = load_options_of(Settings().changed("mtp", mode), "vllm")
             house.runtime.lease(entries[which], options, lambda _: None, CancelToken()).close()
-        return [(it.draft_max, it.lookup) for it in house.worker.plans]
+        return [(it.draft_max, it.lookup) for it in house.worker.plans if isinstance(it, VllmPlan)]
 
     assert starts("with its drafter", "auto", "on", "off") == [(2, False), (0, False)]
     assert starts("alone", "off", "auto", "on", "auto") == [(0, False), (4, True), (0, False)]

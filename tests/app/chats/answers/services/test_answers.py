@@ -29,7 +29,7 @@ from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
-from engines.types import Message
+from engines.types import LlamaPlan, Message
 from tests.engines.gguf_files import write_llama
 from tests.support.services import Services
 
@@ -357,6 +357,7 @@ class TestSettingsOfAModel:
         request, plan = services.engine.requests[-1], services.engine.plans[-1]
         assert (request.sampling.temperature, request.sampling.top_k) == (0.2, 7)
         assert (request.sampling.top_p, request.max_tokens, request.mtp) == (0.5, 99, "on")
+        assert isinstance(plan, LlamaPlan)
         assert (plan.context, plan.kv_type, plan.threads) == (1024, "q8_0", 1)
         assert (
             services.answers.preparing.prepare(settings, options).settings.system_prompt
