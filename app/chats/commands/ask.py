@@ -92,7 +92,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             tell_stay(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    def told(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
+    def files_of(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
         if args.chat is None:
             return app.grounding.files_of(sources, files)
         return app.grounding.files(app.chats.path(app.chats.chat(args.chat).id))
@@ -101,7 +101,9 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
     for state in grounds:
         if said := not_read(state):
             out.note(f"{state.collection.name}: {', '.join(said)}.")
-    return print_answer(app, interruptible(work), out, args.think, files=told, collections=grounds)
+    return print_answer(
+        app, interruptible(work), out, args.think, files=files_of, collections=grounds
+    )
 
 
 def _collections(
