@@ -16,8 +16,7 @@ from engines.dialect.template import template_failed
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
 from engines.helper.child import NO_MEMORY_CODE
 from engines.helper.command import module_command
-from engines.helper.parent import ProcessResult
-from engines.helper.result import NoResult, result_of
+from engines.helper.parent import NoResult, ProcessResult, result_of
 from engines.helper.serving import ServingHelper
 
 COMMAND: Final = module_command("engines.dialect.template_child")

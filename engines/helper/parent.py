@@ -16,7 +16,7 @@ from typing import IO, Any, Final
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.helper.clock import WorkClock, worked_too_long
-from engines.helper.result import result_of
+from engines.helper.result import ERROR, RESULT, error_of
 
 _ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
@@ -60,6 +60,40 @@ class ProcessResult:
     def lines(self) -> list[dict[str, Any]]:
         """Its complete lines that are JSON objects."""
         return [json.loads(line) for line in self.out.splitlines() if line.endswith(b"}")]
+
+
+class NoResult(Exception):
+    """A helper ended without a result and without an error, mostly by a crash or a limit.
+
+    Attributes:
+        ended: The end of its process.
+        why: The reason, as one sentence.
+    """
+
+    def __init__(self, ended: ProcessResult) -> None:
+        self.ended = ended
+        self.why = (
+            f"The process ended with code {ended.code}." if ended.in_time else "It did not finish."
+        )
+        super().__init__(self.why)
+
+
+def result_of(ended: ProcessResult) -> Any:
+    """Return the result of a helper's work.
+
+    Raises:
+        EngineError: The error that ended the work, of the class that it had there.
+        NoResult: There is no result.
+    """
+    try:
+        line = json.loads(ended.last_line)
+    except (ValueError, RecursionError):
+        line = None
+    if isinstance(line, dict) and ERROR in line:
+        raise error_of(line)
+    if not isinstance(line, dict) or RESULT not in line:
+        raise NoResult(ended)
+    return line[RESULT]
 
 
 def ask_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Any:

@@ -10,32 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engines.errors import EngineError
-
-if TYPE_CHECKING:
-    from engines.helper.parent import ProcessResult
 
 RESULT: Final = "result"
 ERROR: Final = "error"
 _WORDS: Final = ("what", "why", "do", "terminal")
-
-
-class NoResult(Exception):
-    """A helper ended without a result and without an error, mostly by a crash or a limit.
-
-    Attributes:
-        ended: The end of its process.
-        why: The reason, as one sentence.
-    """
-
-    def __init__(self, ended: ProcessResult) -> None:
-        self.ended = ended
-        self.why = (
-            f"The process ended with code {ended.code}." if ended.in_time else "It did not finish."
-        )
-        super().__init__(self.why)
 
 
 def line_of(value: object) -> bytes:
@@ -49,30 +30,8 @@ def error_line(error: EngineError) -> dict[str, str | None]:
     return {ERROR: type(error).__name__, **{word: getattr(error, word) for word in _WORDS}}
 
 
-def result_of(ended: ProcessResult) -> Any:
-    """Return the result of a helper's work.
-
-    Raises:
-        EngineError: The error that ended the work, of the class that it had there.
-        NoResult: There is no result.
-    """
-    line = _read(ended.last_line)
-    if ERROR in line:
-        raise _error_of(line)
-    if RESULT not in line:
-        raise NoResult(ended)
-    return line[RESULT]
-
-
-def _read(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _error_of(line: Mapping[str, Any]) -> EngineError:
+def error_of(line: Mapping[str, Any]) -> EngineError:
+    """Return the error in a line, of the class that it had in the helper."""
     kinds: list[type[EngineError]] = [EngineError]
     for kind in kinds:
         kinds += kind.__subclasses__()

@@ -14,8 +14,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
-from engines.helper.parent import ask_helper
-from engines.helper.result import NoResult
+from engines.helper.parent import NoResult, ask_helper
 from engines.llamacpp.native import loaded_native, unavailable
 
 COMMAND: Final = module_command("engines.llamacpp.devices_child")

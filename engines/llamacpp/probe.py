@@ -15,8 +15,7 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, ModelRefused
 from engines.helper.command import module_command
-from engines.helper.parent import ask_helper
-from engines.helper.result import NoResult
+from engines.helper.parent import NoResult, ask_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
     TEMPLATE_S,

@@ -25,8 +25,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineError, EngineUnavailable, NotEnoughMemory
 from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
-from engines.helper.parent import ProcessResult, ask_helper
-from engines.helper.result import NoResult
+from engines.helper.parent import NoResult, ProcessResult, ask_helper
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 
 COMMAND: Final = module_command("engines.llamacpp.trial_child")

@@ -13639,12 +13639,12 @@
       <translation>Grafikkarte</translation>
     </message>
     <message>
-      <location filename="../../engines/helper/result.py" />
+      <location filename="../../engines/helper/parent.py" />
       <source>The process ended with code {0}.</source>
       <translation>Der Prozess endete mit Code {0}.</translation>
     </message>
     <message>
-      <location filename="../../engines/helper/result.py" />
+      <location filename="../../engines/helper/parent.py" />
       <source>It did not finish.</source>
       <translation>Er wurde nicht fertig.</translation>
     </message>

@@ -17,8 +17,7 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.errors import NotSized
 from engines.helper.command import module_command
-from engines.helper.parent import ask_helper
-from engines.helper.result import NoResult
+from engines.helper.parent import NoResult, ask_helper
 from engines.kept_file import Book
 from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
