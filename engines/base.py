@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
@@ -12,7 +12,6 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadedModel,
-    LoadPlan,
     Measured,
     MtpCheck,
     Ranking,
@@ -23,8 +22,12 @@ Progress = Callable[[float], None]
 """A callback that the loading thread calls with the fraction done, 0.0 to 1.0."""
 
 
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
+"""The plan of a load: `LlamaPlan`, `VllmPlan` or `ServedPlan` of `engines.types`."""
+
+
 class Engine(Protocol):
-    """An engine: it loads one model at a time and answers with it.
+    """An engine: it has one model at a time, and answers with it; see `LoadingEngine`.
 
     Only one thread at a time may use an engine. The exceptions are `CancelToken.cancel`, the
     methods that say so, and as many concurrent calls of `chat` as `LoadedModel.answers_at_once`
@@ -41,15 +44,6 @@ class Engine(Protocol):
     """
 
     name: str
-
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Load the plan's model in place of the present one.
-
-        Raises:
-            EngineError: The model cannot be loaded (see `engines.errors`); nothing is loaded then.
-            Cancelled: The load was cancelled; nothing is loaded then.
-        """
-        ...
 
     def chat(self, request: ChatRequest, cancel: CancelToken) -> Generator[Event, None, None]:
         """Answer the request.
@@ -151,6 +145,19 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Unload the model and free its memory. The engine can load again afterwards."""
+        ...
+
+
+class LoadingEngine(Engine, Protocol[Plan_contra]):
+    """An engine with the method that loads a model, by a plan of its own kind."""
+
+    def load(self, plan: Plan_contra, progress: Progress, cancel: CancelToken) -> LoadedModel:
+        """Load the plan's model in place of the present one.
+
+        Raises:
+            EngineError: The model cannot be loaded (see `engines.errors`); nothing is loaded then.
+            Cancelled: The load was cancelled; nothing is loaded then.
+        """
         ...
 
 

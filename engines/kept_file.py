@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engines.private import make_private_folder, private, replacing
 
@@ -57,7 +58,54 @@ class KeptFile:
             logger.warning("%s was not written: %s", self._path.name, error)
 
 
-def with_newest(pages: Mapping[str, T], key: str, page: T, most: int) -> dict[str, T]:
-    """Return the pages with this one added as the newest; drop the oldest beyond `most`."""
-    others = {known: kept for known, kept in pages.items() if known != key}
-    return dict([*others.items(), (key, page)][-most:])
+class Book(Generic[T]):
+    """Values by key in such a file, or in memory only. Any thread can use it.
+
+    If the file is lost, only the results that it held are.
+
+    Args:
+        path: The file; None keeps the values in memory only.
+        read: Turns a page of the file into a value; returns None if it is not one.
+        write: Turns a value into a page.
+        most: The most values to keep; the oldest are dropped.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        read: Callable[[Any], T | None],
+        write: Callable[[T], object],
+        most: int,
+    ) -> None:
+        self._file = KeptFile(path)
+        self._to_value = read
+        self._to_page = write
+        self._most = most
+        self._lock = threading.Lock()
+        self._values = self._read()
+
+    def get(self, key: str) -> T | None:
+        """Return a value; None if there is none."""
+        return self._values.get(key)
+
+    def keep(self, key: str, value: T) -> None:
+        """Keep a value as the newest one."""
+        with self._lock:
+            # The file is read again: another process may have kept another value.
+            known = self._read() | self._values
+            known.pop(key, None)
+            self._write(dict([*known.items(), (key, value)][-self._most :]))
+
+    def remove(self, key: str) -> None:
+        """Remove a value, if there is one."""
+        with self._lock:
+            if key in self._values:
+                self._write({it: value for it, value in self._values.items() if it != key})
+
+    def _read(self) -> dict[str, T]:
+        pages = self._file.read().items()
+        return {key: value for key, page in pages if (value := self._to_value(page)) is not None}
+
+    def _write(self, values: dict[str, T]) -> None:
+        self._values = values
+        self._file.write({key: self._to_page(value) for key, value in values.items()})

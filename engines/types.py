@@ -6,7 +6,7 @@ Sizes are in bytes, lengths in tokens and times in seconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -286,79 +286,121 @@ class Adapter:
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """The plan of a load, made by `engines.memory.planner` and carried out by an engine.
+    """The part of a plan that all engines on this computer share; see `LlamaPlan`, `VllmPlan`.
 
     Attributes:
-        model: Path of the model; the model's name if it runs on another server.
+        model: Path of the model.
         context: Tokens of the context.
-        threads: Threads for evaluating one token at a time.
-        batch_threads: Threads for evaluating a prompt.
-        gpu_layers: Layers placed on GPUs; -1 for all of them, 0 for none.
-        batch: Most tokens evaluated in one call of the library.
-        drafter: The file that drafts tokens for this model, if there is one.
-        projector: The file that turns pictures or sounds into embeddings for this model, if there
-            is one.
-        projector_note: A sentence why an existing projector is left out.
+        kv_type: Number format of the KV cache.
+        drafter: The file or folder that drafts tokens for this model, if there is one.
         draft_max: Most tokens drafted ahead, up to MAX_DEPTH; 0 reserves no room for drafting.
-        lookup: Draft from the text itself, for engines that settle this when they start.
-        kept_bytes: Memory for the KV caches of conversations other than the present one.
         mtp_note: One sentence on what cannot draft for this model and why; "" if nothing is
             missing.
         anyway: Load the model even if it does not seem to fit.
-        repack: Allow copying weights into a layout that suits the processor. Copied weights cannot
-            leave memory again, unlike the pages of a mapped file.
-        devices: The devices that get layers, by the names of the engine's library; the first device
-            gets the first layers. Empty for all usable devices.
-        experts_in_ram: Number of layers, from the first, whose mixture-of-experts weights stay in
-            the computer's own memory, whatever `gpu_layers` says.
-        parallel: Conversations that are answered at once; in llama.cpp each has a context of its
-            own, of the length `context`.
-        memory_share: Share of a card's memory that an engine may take, above 0 and at most 1; None
-            takes what the plan needs.
-        tensor_parallel: Number of cards that share each layer.
-        nodes: Number of computers that share the layers.
+        parallel: Number of simultaneous answers.
         adapters: LoRA adapters that requests can choose by name.
-        offload_bytes: Weights of each card that stay in the computer's own memory.
-        batched: Most tokens that an engine with a process of its own evaluates in one step; 0 for
-            the engine's own number.
-        prefix_cache: Keep the evaluated prompt for other prompts that begin the same way.
-        pictures: Make room for pictures, in an engine that needs no projector.
-        sounds: Make room for sounds, in an engine that needs no projector.
-        server: For a model on another server, the id of the server's profile.
-        served: For a model on another server, the model's name there.
     """
 
     model: Path
     context: int
+    _: KW_ONLY
+    kv_type: KvType = "f16"
+    drafter: Path | None = None
+    draft_max: int = MAX_DEPTH
+    mtp_note: str = ""
+    anyway: bool = False
+    parallel: int = 1
+    adapters: tuple[Adapter, ...] = ()
+
+
+@dataclass(frozen=True)
+class LlamaPlan(LoadPlan):
+    """The plan of a load into llama.cpp, made by `engines.memory.planner`.
+
+    Each of the `parallel` answers has a context of its own, of the length `context`.
+
+    Attributes:
+        threads: Threads for evaluating one token at a time.
+        batch_threads: Threads for evaluating a prompt.
+        gpu_layers: Layers placed on GPUs; -1 for all of them, 0 for none.
+        batch: Most tokens evaluated in one call of the library.
+        projector: The file that turns pictures or sounds into embeddings for this model, if there
+            is one.
+        projector_note: A sentence why an existing projector is left out.
+        kept_bytes: Memory for the KV caches of conversations other than the present one.
+        repack: Allow copying weights into a layout that suits the processor. Copied weights cannot
+            leave memory again, unlike the pages of a mapped file.
+        devices: The devices that get layers, by the names of llama.cpp; the first device gets the
+            first layers. Empty for all usable devices.
+        experts_in_ram: Number of layers, from the first, whose mixture-of-experts weights stay in
+            the computer's own memory, whatever `gpu_layers` says.
+    """
+
     threads: int
     batch_threads: int
     gpu_layers: int = 0
-    kv_type: KvType = "f16"
     batch: int = 512
     mmap: bool = True
-    drafter: Path | None = None
     projector: Path | None = None
     projector_note: str = ""
-    draft_max: int = MAX_DEPTH
-    lookup: bool = False
     kept_bytes: int = 256 << 20
-    mtp_note: str = ""
-    anyway: bool = False
     repack: bool = True
     devices: tuple[str, ...] = ()
     experts_in_ram: int = 0
-    parallel: int = 1
+
+
+@dataclass(frozen=True)
+class VllmOptions:
+    """The options that only vLLM has.
+
+    Attributes:
+        memory_share: Share of a card's memory that vLLM may take, above 0 and at most 1; None
+            takes what the plan needs.
+        cards: Number of cards that share each layer.
+        nodes: Number of computers that share the layers.
+        offload_bytes: Weights of each card that stay in the computer's own memory.
+        batched: Most tokens that are evaluated in one step; None for vLLM's own number.
+        prefix_cache: Keep the evaluated prompt for other prompts that begin the same way.
+        pictures: Make room for pictures.
+        sounds: Make room for sounds.
+    """
+
     memory_share: float | None = None
-    tensor_parallel: int = 1
+    cards: int = 1
     nodes: int = 1
-    adapters: tuple[Adapter, ...] = ()
     offload_bytes: int = 0
-    batched: int = 0
+    batched: int | None = None
     prefix_cache: bool = True
     pictures: bool = False
     sounds: bool = False
-    server: str = ""
-    served: str = ""
+
+
+@dataclass(frozen=True)
+class VllmPlan(LoadPlan):
+    """The plan of a load into vLLM, made by `engines.memory.checkpoint_plan`.
+
+    Attributes:
+        lookup: Draft from the text itself.
+        options: The user's options, without those that this model or computer cannot use.
+    """
+
+    lookup: bool = False
+    options: VllmOptions = field(default_factory=VllmOptions)
+
+
+@dataclass(frozen=True)
+class ServedPlan:
+    """The plan for a model on another server.
+
+    Attributes:
+        server: The id of the server's profile.
+        model: The model's name there.
+        context: Tokens of the context; 0 for the server's own.
+    """
+
+    server: str
+    model: str
+    context: int = 0
 
 
 @dataclass(frozen=True)

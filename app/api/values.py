@@ -14,6 +14,7 @@ ENDPOINTS: Final = (
     "/v1/messages/count_tokens",
     "/v1/messages",
     "/v1/rerank",
+    "/rerank",
     "/tokenize",
     "/detokenize",
 )

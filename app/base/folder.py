@@ -17,6 +17,12 @@ from app.base.home import from_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import below, close_to_others, make_private_folder, replace_text
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+"""The codes of the system's errors for a disk, or a user's share of it, that is full."""
+
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""The codes of the system's errors for a place that must not be written to."""
+
 _ROOM = 256 * 1024
 """The number of bytes written to test for free space.
 
@@ -220,7 +226,7 @@ def explained(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST):
             raise DataFolderReadOnly(
                 f"Hearth cannot write to {place}.",
                 "The system does not allow writing there, so nothing could be saved.",
@@ -228,7 +234,7 @@ def explained(place: Path) -> Iterator[None]:
                 terminal="Allow writing to that folder, or choose another; the data folder is "
                 "chosen with --data-dir.",
             ) from error
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in NO_ROOM:
             raise disk_full(place) from error
         raise AppError(
             f"Hearth cannot write to {place}.",

@@ -33,6 +33,7 @@ from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.citing import Citing
 from app.chats.answers.services.grounding import Grounding
 from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.answers.services.preparing import Preparing
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
 from app.chats.history.services import empty_trash, see_today
@@ -62,15 +63,15 @@ from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import ModelEntry
 from app.net import Gate
 from app.net.store import Ledger
+from app.runtime.services.advising import EngineAdvisor
 from app.runtime.services.choice import EngineChoice
-from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.servers.services import Servers
 from app.servers.store import ServerStore
 from app.settings.values.named import folders_named
 from app.wiring.opening import OpenStores, open_data
-from app.wiring.vllm import LocalVllm, cards, linux_inside, system
+from app.wiring.vllm import LocalVllm, linux_inside, system
 from engines.llamacpp.packs import use_packs
 from engines.models.format import Advise
 from engines.redaction import remember_environment
@@ -205,18 +206,13 @@ class App:
 
     @once
     def answers(self) -> Answers:
-        return Answers(
-            self.chats,
-            self.library,
-            self.runtime,
-            ChatLayers(ChatSettingsStore(self.database), self.assistants),
-            Compacting(SummaryStore(self.database)),
-            self.grounding,
-            prefer=self.choice.preferred,
-            why=self.choice.why,
-            local_fallback=self.local_fallback.model,
-            projector_of=self.projectors.offer,
-        )
+        compacting = Compacting(SummaryStore(self.database))
+        return Answers(self.chats, self.preparing, self.runtime, compacting, self.grounding)
+
+    @once
+    def preparing(self) -> Preparing:
+        layers = ChatLayers(ChatSettingsStore(self.database), self.assistants)
+        return Preparing(self.library, layers, self.choice, self.local_fallback, self.projectors)
 
     @once
     def grounding(self) -> Grounding:
@@ -433,18 +429,13 @@ class App:
         return MeasuredSpeeds(self.folder.root / "speeds.json")
 
     @once
+    def advisor(self) -> EngineAdvisor:
+        return EngineAdvisor(system(), self.vllm, self.servers, self.speeds)
+
+    @once
     def choice(self) -> EngineChoice:
         return EngineChoice(
-            self.library,
-            self.recommending.catalogue,
-            self.settings,
-            system(),
-            cards,
-            self.vllm.here,
-            lambda: len(self.servers.list()),
-            self.speeds.all,
-            lambda: self.runtime.held("vllm"),
-            self.vllm.fits,
+            self.library, self.recommending, self.settings, self.vllm, self.advisor, self.runtime
         )
 
     @once
@@ -453,9 +444,9 @@ class App:
 
     @once
     def runtime(self) -> Runtime:
-        vllm = self.vllm.loads(self.choice.depth_for)
+        vllm = self.vllm.loads(self.recommending.advised_depth)
         llama = self._llama_loader()
-        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoads(self._remote)})
+        runtime = Runtime({"llamacpp": llama, "vllm": vllm, "remote": RemoteLoader(self._remote)})
         runtime.requests.on_end(self.tracing.take)
         return runtime
 

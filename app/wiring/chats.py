@@ -15,7 +15,7 @@ from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.citing import Citing
 from app.chats.answers.services.grounding import Grounding
-from app.chats.answers.services.senses import ProjectorOf
+from app.chats.answers.services.preparing import Preparing
 from app.chats.citations.presenters import Citations
 from app.chats.composer.presenters.draft_files import DraftFiles
 from app.chats.composer.presenters.recording import Recording
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from app.base.snapshots import Snapshots
     from app.documents.collections.services.knowledge import Knowledge
     from app.kit.tasks.tasks import Tasks
+    from app.models.discover.services.projectors import Projectors
     from app.models.library.services.library import Library
     from app.runtime.services.runtime import Runtime
     from app.settings.presenters import SettingsService
@@ -108,7 +109,7 @@ def answering(
 
 def context(
     database: Database,
-    answers: Answers,
+    preparing: Preparing,
     grounding: Grounding,
     runtime: Runtime,
     settings: SettingsService,
@@ -116,7 +117,7 @@ def context(
 ) -> ContextUses:
     """Create the presenter that measures the contexts of a database's chats."""
     summaries = SummaryStore(database)
-    counting = Counting(ChatStore(database), summaries, answers, grounding, runtime)
+    counting = Counting(ChatStore(database), summaries, preparing, grounding, runtime)
     return ContextUses(counting, summaries, settings, tasks)
 
 
@@ -129,7 +130,7 @@ def scratch(
     tasks: Tasks,
     local_fallback: Callable[[str], str],
     knowledge: Knowledge,
-    projector_of: ProjectorOf,
+    projectors: Projectors,
 ) -> Scratch:
     """Create a scratch chat, whose stores are all in memory and know no data folder.
 
@@ -137,23 +138,16 @@ def scratch(
 
     Args:
         local_fallback: As for `ChatSettings`.
-        projector_of: As for `Answers`.
         knowledge: The user's collections, which the chat can use.
     """
     database = MemoryDatabase()
     chats, own = ChatStore(database), ChatSettingsStore(database)
     drafts = Drafts(DraftStore(database), tasks)
     grounding = Grounding(DocumentStore(database), knowledge)
-    answers = Answers(
-        chats,
-        library,
-        runtime,
-        ChatLayers(own, stored),
-        Compacting(SummaryStore(database)),
-        grounding,
-        leaves_traces=False,
-        projector_of=projector_of,
-    )
+    layers = ChatLayers(own, stored)
+    preparing = Preparing(library, layers, projectors=projectors, leaves_traces=False)
+    compacting = Compacting(SummaryStore(database))
+    answers = Answers(chats, preparing, runtime, compacting, grounding)
     generation = Generation(chats, answers, settings, tasks)
     return Scratch(
         chats=Chats(
@@ -177,7 +171,7 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, answers, grounding, runtime, settings, tasks),
+        context=context(database, preparing, grounding, runtime, settings, tasks),
         forget=database.close,
         tasks=tasks,
     )

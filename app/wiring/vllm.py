@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from app.base.shipped import STARTER_PAIR
 from app.models.discover.values.counterparts import Card
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
-from app.runtime.services.choice import Installable
-from app.runtime.services.loaders import EngineLoader
+from app.runtime.services.advising import Installable
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
 from app.runtime.values.advice import System
 from app.runtime.values.installation import StayingWorker
@@ -75,6 +74,10 @@ class LocalVllm:
         impossible = sys.platform == "darwin"
         return ("impossible" if impossible else "possible"), status.why_not or ""
 
+    def cards(self) -> tuple[Card, ...]:
+        """List NVIDIA's cards, the largest memory first; none if the driver does not answer."""
+        return _cards()
+
     def fits(self, entry: ModelEntry, settings: Settings) -> bool:
         """Return whether the card could hold a model on its own. Raises SettingsInvalid."""
         from app.models.library.services.load_options import load_options_of
@@ -104,7 +107,7 @@ class LocalVllm:
 
         return WslHost(Distribution(self.wsl, installed.linux, wsl_folder(self.home)))
 
-    def loads(self, advised: Callable[[ModelEntry], int | None]) -> EngineLoader:
+    def loads(self, advised: Callable[[ModelEntry], int | None]) -> VllmLoader:
         """Return the loader of models in vLLM.
 
         Args:
@@ -184,8 +187,7 @@ def linux_inside() -> Wsl | None:
 
 
 @cache
-def cards() -> tuple[Card, ...]:
-    """List NVIDIA's cards, the largest memory first; none if the driver does not answer."""
+def _cards() -> tuple[Card, ...]:
     from engines.hardware.nvidia import load_nvml
     from engines.vllm.provision.system_info import nvidia
 

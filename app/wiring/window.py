@@ -30,7 +30,6 @@ from app.window.presenters.system_motion import SystemMotion
 from app.wiring.app import App
 from app.wiring.chats import answering, context, in_background, scratch
 from app.wiring.opening import FirstPresenters, first_presenters
-from app.wiring.vllm import system
 
 if TYPE_CHECKING:
     from app.activity.presenters import Activity
@@ -82,7 +81,7 @@ class WindowApp:
         app = self._app
         return scratch(
             app.library, app.runtime, app.assistants, self.assistants, self.settings, self.tasks,
-            app.local_fallback.at_once, app.knowledge, app.projectors.offer,
+            app.local_fallback.at_once, app.knowledge, app.projectors,
         )  # fmt: skip
 
     @cached_property
@@ -150,7 +149,7 @@ class WindowApp:
     def context(self) -> ContextUses:
         app = self._app
         return context(
-            app.database, app.answers, app.grounding, app.runtime, self.settings, self.tasks
+            app.database, app.preparing, app.grounding, app.runtime, self.settings, self.tasks
         )
 
     @cached_property
@@ -276,7 +275,7 @@ class WindowApp:
 
         app = self._app
         manager = EngineManager(
-            system(), app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
+            app.advisor, app.look, app.devices, app.choice, app.runtime, app.settings, app.hub,
             app.downloads, app.fitting, app.vllm,
         )  # fmt: skip
         return EngineList(app.installer, manager, self.generation.stop_all, self.tasks)

@@ -1,30 +1,20 @@
 """The process that runs a chat template for `template_process`, within limits of the system.
 
-It reports that it is ready, reads pickled requests from standard input, first the template's source
-and then one conversation after the other, and answers each with a kind, a length and a text in
-UTF-8. It ends when standard input does.
+Its first order is null, which it answers as soon as it is ready; the second is the template's
+source, and every further one is a conversation.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import sys
-from typing import Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
 
 from engines.dialect.template import Template
-from engines.dialect.template_process import (
-    DONE,
-    HEAD,
-    LIMIT_S,
-    MEMORY_BYTES,
-    NO_MEMORY,
-    NO_MEMORY_CODE,
-    READY,
-    REFUSED,
-)
-from engines.errors import TemplateFailed
-from engines.helper.child import end_quietly
+from engines.dialect.template_process import LIMIT_S, MEMORY_BYTES
+from engines.helper.child import NO_MEMORY_CODE, Say, begin_serving, outcome
 from engines.helper.clock import limit_work
 
 _HARD_LIMIT_S: Final = LIMIT_S + 2.0
@@ -33,37 +23,29 @@ _HARD_LIMIT_S: Final = LIMIT_S + 2.0
 
 def main() -> None:
     """Render conversations until standard input ends."""
-    end_quietly()
     _limit_memory()
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing else may write between the answers
+    say, orders = begin_serving(modest=False)
+    try:
+        _serve(say, orders)
+    except MemoryError:
+        os._exit(NO_MEMORY_CODE)
 
-    def answer(kind: bytes, text: str = "") -> None:
-        encoded = text.encode(errors="replace")
-        answers.write(HEAD.pack(kind, len(encoded)) + encoded)
-        answers.flush()
 
-    answer(READY)
+def _serve(say: Say, orders: Iterator[Any]) -> None:
     template: Template | None = None
-    while True:
-        try:
-            request = pickle.load(requests)  # noqa: S301  written by the app
-        except EOFError:
-            return
+
+    def carry_out(order: Any) -> str | None:
+        nonlocal template
+        if template is not None:
+            return template.run(*order)
+        template = Template(order) if order is not None else None
+        return None
+
+    for order in orders:
         limit_work(_HARD_LIMIT_S)
-        kind, text = DONE, ""
-        try:
-            if template is None:
-                template = Template(request)
-            else:
-                text = template.run(*request)
-        except MemoryError:
-            kind = NO_MEMORY
-        except TemplateFailed as error:
-            kind, text = REFUSED, error.why
+        line = outcome(partial(carry_out, order))
         limit_work(None)
-        answer(kind, text)
+        say(line)
 
 
 def _limit_memory() -> None:
@@ -77,7 +59,4 @@ def _limit_memory() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except MemoryError:
-        os._exit(NO_MEMORY_CODE)  # memory ran out while reading a request or writing an answer
+    main()

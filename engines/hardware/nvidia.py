@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -16,6 +18,27 @@ def load_nvml() -> ModuleType | None:
         return importlib.import_module("pynvml")
     except ModuleNotFoundError:
         return None
+
+
+@contextmanager
+def nvml_session(nvml: Any) -> Iterator[list[Any]]:
+    """Use the driver for the time of the block.
+
+    Args:
+        nvml: The module; see `load_nvml`.
+
+    Yields:
+        A handle for each card, in the driver's order.
+
+    Raises:
+        NVMLError: There is no driver, or it does not answer.
+    """
+    nvml.nvmlInit()
+    try:
+        count = nvml.nvmlDeviceGetCount()
+        yield [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    finally:
+        nvml.nvmlShutdown()
 
 
 def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[Gpu, ...]:
@@ -32,27 +55,21 @@ def nvidia_gpus(nvml: Any, memory: Memory, visible: str | None = None) -> tuple[
     if nvml is None:
         return ()
     try:
-        nvml.nvmlInit()
+        with nvml_session(nvml) as cards:
+            driver = text_of(nvml.nvmlSystemGetDriverVersion())
+            return tuple(
+                replace(
+                    _gpu(nvml, card, driver, memory),
+                    capability=_capability(nvml, card),
+                    shows=_shows(nvml, card),
+                    hidden=visible is not None and not _named(nvml, card, number, visible),
+                )
+                for number, card in enumerate(cards)
+            )
     except nvml.NVMLError as error:
         if error.value in {nvml.NVML_ERROR_LIBRARY_NOT_FOUND, nvml.NVML_ERROR_DRIVER_NOT_LOADED}:
             return ()
         raise
-    try:
-        driver = _text(nvml.nvmlSystemGetDriverVersion())
-        handles = [
-            nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())
-        ]
-        return tuple(
-            replace(
-                _gpu(nvml, handle, driver, memory),
-                capability=_capability(nvml, handle),
-                shows=_shows(nvml, handle),
-                hidden=visible is not None and not _named(nvml, handle, number, visible),
-            )
-            for number, handle in enumerate(handles)
-        )
-    finally:
-        nvml.nvmlShutdown()
 
 
 def memory_rates(nvml: Any) -> dict[str, float]:
@@ -67,21 +84,13 @@ def memory_rates(nvml: Any) -> dict[str, float]:
     rates: dict[str, float] = {}
     if nvml is None:
         return rates
-    try:
-        nvml.nvmlInit()
-    except nvml.NVMLError:
-        return rates
-    try:
-        for index in range(nvml.nvmlDeviceGetCount()):
-            handle = nvml.nvmlDeviceGetHandleByIndex(index)
-            try:
-                megahertz = nvml.nvmlDeviceGetMaxClockInfo(handle, nvml.NVML_CLOCK_MEM)
-                bits = nvml.nvmlDeviceGetMemoryBusWidth(handle)
-            except nvml.NVMLError:
-                continue
-            rates[_text(nvml.nvmlDeviceGetName(handle))] = 2 * megahertz * 1e6 * bits / 8
-    finally:
-        nvml.nvmlShutdown()
+    with suppress(nvml.NVMLError), nvml_session(nvml) as cards:
+        for card in cards:
+            with suppress(nvml.NVMLError):
+                megahertz = nvml.nvmlDeviceGetMaxClockInfo(card, nvml.NVML_CLOCK_MEM)
+                bits = nvml.nvmlDeviceGetMemoryBusWidth(card)
+                name = text_of(nvml.nvmlDeviceGetName(card))
+                rates[name] = 2 * megahertz * 1e6 * bits / 8
     return {name: rate for name, rate in rates.items() if rate}
 
 
@@ -95,7 +104,7 @@ def _gpu(nvml: Any, handle: Any, driver: str, memory: Memory) -> Gpu:
         # Chips such as GB10 and Jetson have no memory of their own and use the computer's.
         total, free, shared = memory.total_bytes, memory.available_bytes, True
     return Gpu(
-        name=_text(nvml.nvmlDeviceGetName(handle)),
+        name=text_of(nvml.nvmlDeviceGetName(handle)),
         vendor="nvidia",
         backend="",
         total_bytes=total,
@@ -128,7 +137,7 @@ def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
     if str(number) in names:
         return True
     try:
-        own = _text(nvml.nvmlDeviceGetUUID(handle))
+        own = text_of(nvml.nvmlDeviceGetUUID(handle))
     except nvml.NVMLError:
         return False
     return any(it.startswith("GPU-") and own.startswith(it) for it in names)
@@ -136,12 +145,13 @@ def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
 
 def _pci_id(nvml: Any, handle: Any) -> str | None:
     try:
-        return _text(nvml.nvmlDeviceGetPciInfo(handle).busId)
+        return text_of(nvml.nvmlDeviceGetPciInfo(handle).busId)
     except nvml.NVMLError as error:
         if error.value != nvml.NVML_ERROR_NOT_SUPPORTED:
             raise
         return None
 
 
-def _text(value: str | bytes) -> str:
+def text_of(value: str | bytes) -> str:
+    """Return a text of NVML, which is bytes in some versions of its binding."""
     return value.decode(errors="replace") if isinstance(value, bytes) else value

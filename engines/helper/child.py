@@ -12,6 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from engines.errors import EngineError
+from engines.helper.result import RESULT, error_line, line_of
+
+NO_MEMORY_CODE: Final = 77
+"""The exit code of a helper that has no memory left even to read an order or to answer it."""
+
 END_OF_ANSWER: Final = b"\n"
 """An empty line, which follows the answer to an order."""
 
@@ -26,23 +32,52 @@ def begin() -> Say:
     return _said(_out())
 
 
-def begin_serving() -> tuple[Say, Iterator[Any]]:
+def report(work: Callable[[Say], object]) -> None:
+    """Set up the process, do its work, and write the result or the error that ended it.
+
+    Args:
+        work: Returns the result, a JSON value. It can write lines of its own before.
+    """
+    say = begin()
+    say(outcome(lambda: work(say)))
+
+
+def outcome(work: Callable[[], object]) -> dict[str, Any]:
+    """Do some work; return the line with its result or its error, as `result_of` reads it."""
+    try:
+        return {RESULT: work()}
+    except EngineError as error:
+        return error_line(error)
+
+
+def begin_serving(*, modest: bool = True) -> tuple[Say, Iterator[Any]]:
     """Set up a process that carries out orders one after the other; see `ServingHelper`.
 
     Call this before anything else.
+
+    Args:
+        modest: Lower the priority of the process.
 
     Returns:
         The function that writes output, and an iterator of the orders. Output between two orders
         answers the first of them.
     """
-    be_modest()
+    if modest:
+        be_modest()
+    else:
+        end_quietly()
     orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
-        with open(0, "rb", closefd=False) as lines:
-            for line in lines:
-                orders.put(line)
-        os._exit(1)
+        code = 1
+        try:
+            with open(0, "rb", closefd=False) as lines:
+                for line in lines:
+                    orders.put(line)
+        except MemoryError:
+            code = NO_MEMORY_CODE
+        finally:
+            os._exit(code)
 
     # On another thread, so that the end of the app is noticed even during an order.
     threading.Thread(target=listen, daemon=True).start()
@@ -65,7 +100,7 @@ def _out() -> int:
 
 def _said(out: int) -> Say:
     def say(value: Any) -> None:
-        os.write(out, json.dumps(value).encode() + b"\n")
+        os.write(out, line_of(value))
 
     return say
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from engines.cancel import CancelToken
+from engines.errors import Cancelled
 from engines.helper.clock import WorkClock, worked_too_long
+from engines.helper.result import ERROR, RESULT, error_of
 
 _ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
@@ -52,6 +55,60 @@ class ProcessResult:
     def last_line(self) -> bytes:
         """The last complete line of its output; empty if there is none."""
         return self.out.rpartition(b"\n")[0].rpartition(b"\n")[2]
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Its complete lines that are JSON objects."""
+        return [json.loads(line) for line in self.out.splitlines() if line.endswith(b"}")]
+
+
+class NoResult(Exception):
+    """A helper ended without a result and without an error, mostly by a crash or a limit.
+
+    Attributes:
+        ended: The end of its process.
+        why: The reason, as one sentence.
+    """
+
+    def __init__(self, ended: ProcessResult) -> None:
+        self.ended = ended
+        self.why = (
+            f"The process ended with code {ended.code}." if ended.in_time else "It did not finish."
+        )
+        super().__init__(self.why)
+
+
+def result_of(ended: ProcessResult) -> Any:
+    """Return the result of a helper's work.
+
+    Raises:
+        EngineError: The error that ended the work, of the class that it had there.
+        NoResult: There is no result.
+    """
+    try:
+        line = json.loads(ended.last_line)
+    except (ValueError, RecursionError):
+        line = None
+    if isinstance(line, dict) and ERROR in line:
+        raise error_of(line)
+    if not isinstance(line, dict) or RESULT not in line:
+        raise NoResult(ended)
+    return line[RESULT]
+
+
+def ask_helper(command: Sequence[str], argument: str, limit_s: float, cancel: CancelToken) -> Any:
+    """Run a helper whose work `child.report` does, and return its result.
+
+    Raises:
+        EngineError: The error that ended its work.
+        NoResult: It ended by itself, or exceeded the limit; see `run_helper`.
+        Cancelled: `cancel` was set.
+        OSError: The process cannot be started.
+    """
+    ended = run_helper(command, argument, limit_s, cancel)
+    if cancel.cancelled:
+        raise Cancelled
+    return result_of(ended)
 
 
 def run_helper(
@@ -164,10 +221,15 @@ def _running(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         os.close(ours)
 
 
-def start_helper(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
+def start_helper(
+    command: Sequence[str], *, modest: bool = True
+) -> tuple[subprocess.Popen[bytes], int]:
     """Start a helper; return it and the writing end of its standard input.
 
     The helper ends when that end is closed, also by the end of this process.
+
+    Args:
+        modest: Start it with a low priority, on Windows; elsewhere it lowers its own.
 
     Raises:
         OSError: The process cannot be started.
@@ -180,7 +242,7 @@ def start_helper(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(),
-            creationflags=quiet_flags(modest=True),
+            creationflags=quiet_flags(modest=modest),
         )
     except OSError:
         os.close(ours)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,6 +15,7 @@ from engines.cancel import CancelToken
 from engines.helper.child import END_OF_ANSWER
 from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.parent import ProcessResult, resident_bytes_of, start_helper
+from engines.helper.result import line_of
 
 _LOOK_S: Final = 0.1
 _LAST_WORDS_S: Final = 1.0
@@ -23,9 +24,13 @@ _PIECE: Final = 1 << 16
 
 
 class ServingHelper:
-    """A process that answers orders one at a time, for one thread; the owner calls `close`.
+    """A process that answers orders one at a time; the owner calls `close`.
 
-    If an order crashes it, or exceeds a limit, the process is gone, and `alive` is False.
+    If an order crashes it, or exceeds a limit, the process is gone, and `alive` is False. Only
+    `kill` can be called while another thread waits for an answer.
+
+    Args:
+        modest: Start it with a low priority, on Windows.
 
     Attributes:
         orders: Number of orders so far.
@@ -34,8 +39,8 @@ class ServingHelper:
         OSError: The process cannot be started.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
-        self._child, self._orders = start_helper(command)
+    def __init__(self, command: Sequence[str], *, modest: bool = True) -> None:
+        self._child, self._orders = start_helper(command, modest=modest)
         self._pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._errors: deque[bytes] = deque(maxlen=16)
         self._listeners = [
@@ -57,8 +62,18 @@ class ServingHelper:
         """Return the resident memory of the process in bytes; 0 if it has ended."""
         return resident_bytes_of(self._child)
 
+    def kill(self) -> None:
+        """End the process at once; an order under way fails."""
+        self._child.kill()
+
     def ask(
-        self, order: Any, limit_s: float, cancel: CancelToken, memory_bytes: int, out_bytes: int
+        self,
+        order: Any,
+        limit_s: float,
+        cancel: CancelToken,
+        memory_bytes: int,
+        out_bytes: int,
+        still_s: float | None = None,
     ) -> ProcessResult:
         """Have an order carried out; exceeding a limit or setting `cancel` kills the helper.
 
@@ -67,32 +82,34 @@ class ServingHelper:
             limit_s: Processor time in seconds, and the longest time without work.
             memory_bytes: Largest resident memory.
             out_bytes: Largest answer.
+            still_s: Longest time without work in seconds, if not that of `WorkClock`.
         """
         self.orders += 1
-        clock = WorkClock(self._child.pid, limit_s)
+        clock = WorkClock(self._child.pid, limit_s, still_s)
         forget = cancel.on_cancel(self._child.kill)
+        # On another thread, because a process that stands still would block this one.
+        data = line_of(order)
+        writer = threading.Thread(target=_write_all, args=(self._orders, data), daemon=True)
+        writer.start()
         parts: list[bytes] = []
         in_time, too_much, ended = True, False, False
         try:
-            with suppress(BrokenPipeError):
-                _write_all(self._orders, json.dumps(order).encode() + b"\n")
-            while True:
-                try:
+            looked = time.monotonic()
+            while not ended:
+                with suppress(queue.Empty):
                     piece = self._pieces.get(timeout=_LOOK_S)
-                except queue.Empty:
-                    too_much = self.resident_bytes() > memory_bytes
-                else:
                     if not piece:
                         self._pieces.put(piece)  # keep the end for the next call, too
                         break
                     parts.append(piece)
                     out_bytes -= len(piece)
                     ended = _is_the_end(parts)
-                    if ended:
-                        break
-                in_time = not clock.is_over()
-                too_much = too_much or out_bytes < 0
-                if too_much or not in_time:
+                too_much = out_bytes < 0
+                if time.monotonic() - looked >= _LOOK_S:
+                    looked = time.monotonic()
+                    in_time = not clock.is_over()
+                    too_much = too_much or self.resident_bytes() > memory_bytes
+                if not ended and (too_much or not in_time):
                     self._child.kill()
                     break
         finally:
@@ -103,6 +120,7 @@ class ServingHelper:
             code = self._child.wait()
             for listener in self._listeners:
                 listener.join(_LAST_WORDS_S)
+        writer.join()  # ends, because the process has read the order or is dead
         err = b"".join(self._errors).decode(errors="replace")
         answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
         in_time = in_time and not worked_too_long(code)
@@ -132,5 +150,7 @@ def _is_the_end(parts: Sequence[bytes]) -> bool:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+    left = memoryview(data)
+    with suppress(OSError):  # the process has ended, which the reader notices
+        while left:
+            left = left[os.write(descriptor, left) :]

@@ -13,7 +13,7 @@ from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native, c_strlen
 from engines.llamacpp.projector import Encoded
 from engines.models.gguf.types import cache_type
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 EVALUATED, NO_ROOM, ABORTED = 0, 1, 2
 """Results of llama_decode; negative ones are failures."""
@@ -48,7 +48,7 @@ class AbortFlag:
         return ctypes.addressof(self._bytes)
 
 
-def context_params(api: Any, plan: LoadPlan) -> Any:
+def context_params(api: Any, plan: LlamaPlan) -> Any:
     """Return the llama_context_params that the contexts of a model and of its drafter share.
 
     Each sequence has its own stream in the KV cache, with room for the plan's context. In one
@@ -256,7 +256,7 @@ class Context(NativeContext):
     """
 
     def __init__(
-        self, native: Native, model: Model, plan: LoadPlan, *, least_batch: int = 0
+        self, native: Native, model: Model, plan: LlamaPlan, *, least_batch: int = 0
     ) -> None:
         api = native.api
         self._api = api

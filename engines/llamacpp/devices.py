@@ -6,20 +6,19 @@ drivers can crash. So a separate process lists the devices, unless the libraries
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
-from engines.helper.parent import ProcessResult, run_helper
+from engines.helper.parent import NoResult, ask_helper
 from engines.llamacpp.native import loaded_native, unavailable
 
 COMMAND: Final = module_command("engines.llamacpp.devices_child")
-"""The command that starts the process; the last line of its standard output is the answer."""
+"""The command that starts the process, whose result is the list of devices."""
 
 FRESH_S: Final = 10.0
 """Seconds for which an answer is valid: the free memory of a card changes."""
@@ -28,7 +27,6 @@ FAILED_S: Final = 300.0
 """Seconds to wait after a failure before asking again: a driver that hangs takes long."""
 
 _LIMIT_S: Final = 30.0
-_FAULT: Final = "fault"
 
 
 class Devices:
@@ -60,30 +58,13 @@ class Devices:
 
     def _ask(self) -> tuple[NativeDevice, ...]:
         try:
-            ended = run_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
+            found = ask_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
+            return tuple(NativeDevice(**device) for device in found)
         except OSError as error:
             raise unavailable(
                 f"The system could not start a process: {error.strerror or error}."
             ) from error
-        return _answer(ended)
-
-
-def told(devices: Sequence[NativeDevice]) -> list[dict[str, Any]]:
-    """Return devices as JSON values, for another process."""
-    return [vars(device) for device in devices]
-
-
-def fault(error: EngineUnavailable) -> dict[str, str]:
-    """Return an error as a JSON value, for another process."""
-    return {_FAULT: error.why}
-
-
-def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
-    try:
-        said = json.loads(ended.last_line)
-        if isinstance(said, dict):
-            raise unavailable(str(said[_FAULT]))
-        return tuple(NativeDevice(**device) for device in said)
-    except (ValueError, TypeError, KeyError):
-        why = "It did not finish." if not ended.in_time else f"It ended with code {ended.code}."
-        raise unavailable(f"The process that checks the devices failed. {why}") from None
+        except (NoResult, TypeError) as error:
+            odd = "The process answered something else."
+            why = error.why if isinstance(error, NoResult) else odd
+            raise unavailable(f"The process that checks the devices failed. {why}") from error

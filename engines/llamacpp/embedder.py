@@ -22,7 +22,7 @@ from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, Batch
 from engines.llamacpp.model import Model, open_model
 from engines.llamacpp.native import Native, give_back_memory
 from engines.models.gguf.header import GgufHeader
-from engines.types import LoadedModel, LoadPlan, ModelKind, Ranking, Vectors
+from engines.types import LlamaPlan, LoadedModel, ModelKind, Ranking, Vectors
 
 _UNSPECIFIED, _NONE, _MEAN, _RANK = -1, 0, 1, 4
 """Values of `enum llama_pooling_type` in llama.h."""
@@ -50,7 +50,7 @@ class Embedder:
         EngineFailed: llama.cpp cannot create the context. The caller must close the model.
     """
 
-    def __init__(self, native: Native, model: Model, plan: LoadPlan) -> None:
+    def __init__(self, native: Native, model: Model, plan: LlamaPlan) -> None:
         api = self._api = native.api
         self.model = model
         self.size = max(1, min(plan.context, model.context_trained or _LARGEST, _LARGEST))
@@ -103,7 +103,7 @@ class Embedder:
         self.model.close()
         give_back_memory()
 
-    def _open(self, native: Native, plan: LoadPlan, pooling: int) -> NativeContext:
+    def _open(self, native: Native, plan: LlamaPlan, pooling: int) -> NativeContext:
         params = native.api.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = params.n_outputs_max = self.size
         params.n_seq_max = _TOGETHER
@@ -218,7 +218,7 @@ class Embedder:
 
 
 def open_embedder(
-    native: Native, header: GgufHeader, plan: LoadPlan, progress: Progress, cancel: CancelToken
+    native: Native, header: GgufHeader, plan: LlamaPlan, progress: Progress, cancel: CancelToken
 ) -> tuple[Embedder, LoadedModel]:
     """Load a model that gives vectors or ranks. Raises EngineError and Cancelled."""
     began = perf_counter()

@@ -42,8 +42,8 @@ from engines.types import (
     ChatRequest,
     EngineStatus,
     Event,
+    LlamaPlan,
     LoadedModel,
-    LoadPlan,
     Measured,
     MtpCheck,
     Ranking,
@@ -91,7 +91,7 @@ class LlamaCppEngine:
         self._guard = UseGuard()
         self._looks = LookGuard()
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Load the plan's model in place of the current one. See `Engine.load`.
 
         A model that does not load on a graphics card is loaded on the processor, and `notes` says
@@ -119,7 +119,7 @@ class LlamaCppEngine:
             refused = self._loaded.model.adapters.notes if self._loaded is not None else ()
             return replace(loaded, notes=(*notes, *loaded.notes, *refused))
 
-    def _load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def _load(self, plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         began = perf_counter()
         header = read_header(plan.model)
         if header.kind == "embedding":
@@ -161,10 +161,10 @@ class LlamaCppEngine:
     def _safe(
         self,
         header: GgufHeader,
-        plan: LoadPlan,
+        plan: LlamaPlan,
         drafter: GgufHeader | None,
         cancel: CancelToken,
-    ) -> tuple[LoadPlan, tuple[str, ...]]:
+    ) -> tuple[LlamaPlan, tuple[str, ...]]:
         """Check the memory for the plan, and try its files in another process.
 
         Returns:
@@ -184,7 +184,7 @@ class LlamaCppEngine:
         return plan, ()
 
     def _load_embedder(
-        self, header: GgufHeader, plan: LoadPlan, progress: Progress, cancel: CancelToken
+        self, header: GgufHeader, plan: LlamaPlan, progress: Progress, cancel: CancelToken
     ) -> LoadedModel:
         plan = replace(plan, drafter=None, draft_max=0, parallel=1, kept_bytes=0)
         require_memory(header, plan)

@@ -12,12 +12,12 @@ from engines.memory.planner import by_formula
 from engines.models.gguf.header import GgufHeader
 from engines.models.gguf.projector import ProjectorFacts
 from engines.text import amount
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 
 def require_memory(
     header: GgufHeader,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     drafter: GgufHeader | None = None,
     projector: ProjectorFacts | None = None,
 ) -> None:
@@ -70,7 +70,7 @@ def _bytes_of(path: Path) -> int:
         return 0  # loading it fails later, with the reason
 
 
-def _mapped(header: GgufHeader, plan: LoadPlan) -> int:
+def _mapped(header: GgufHeader, plan: LlamaPlan) -> int:
     """Return the bytes of weights in the computer's own memory that are mapped from the file."""
     count = header.block_count
     first = count + 1 - (count + 1 if plan.gpu_layers < 0 else min(plan.gpu_layers, count + 1))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Final
 
@@ -34,7 +33,7 @@ from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_draf
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
-from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
+from engines.types import ChatRequest, LlamaPlan, LoadedModel, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
 
@@ -126,13 +125,16 @@ class Loaded:
         slots: One slot for each answer that can be written at the same time.
         costs: The measured costs of each drafter.
         costs_keys: The key under which each drafter's measured costs are kept.
+        advice: A sentence on what could draft for this model.
+        load_s: How long the load took, in seconds.
+        report: The facts about the loaded model.
         lost: Whether the context could not be created again; then only `close` is allowed.
     """
 
     native: Native
     model: Model
     header: GgufHeader
-    plan: LoadPlan
+    plan: LlamaPlan
     dialect: Dialect
     markers: dict[int, str]
     context: Context
@@ -140,14 +142,40 @@ class Loaded:
     slots: tuple[AnswerSlot, ...]
     prompter: Prompter
     projector: Projector | None
-    report: LoadedModel
     costs: tuple[Costs, ...]
     book: CostBook
     costs_keys: tuple[str, ...]
+    advice: str
+    load_s: float
 
     def __post_init__(self) -> None:
         self._used = 0
         self.lost = False
+        self.report = self._describe()
+
+    def _describe(self) -> LoadedModel:
+        switch = self.dialect.switch
+        drafts = self.slots[0].speculation
+        return LoadedModel(
+            name=self.header.name,
+            architecture=self.header.architecture,
+            parameters=self.model.parameters,
+            size_bytes=self.header.size_bytes,
+            context=self.context.size,
+            context_trained=self.model.context_trained,
+            device=_device(self.native, self.plan),
+            load_s=self.load_s,
+            mtp=drafts.kind if drafts else "none",
+            mtp_line=drafts.standing if drafts else self.advice,
+            thinking=switch.kind,
+            thinks=switch.thinks,
+            efforts=switch.efforts,
+            effort=switch.effort,
+            answers_at_once=self.context.sequences,
+            notes=(self.plan.projector_note,) if self.plan.projector_note else (),
+            sees=self.projector is not None and self.projector.sees,
+            hears=self.projector is not None and self.projector.hears,
+        )
 
     def known(self, chat: str | None) -> list[list[int]]:
         """Return the evaluated tokens of this chat's sequences."""
@@ -285,7 +313,7 @@ def prepare_loaded(
     native: Native,
     model: Model,
     header: GgufHeader,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     book: CostBook,
     states: StateFolder | None,
     progress: Progress,
@@ -318,16 +346,8 @@ def prepare_loaded(
         EngineError: Any other error of opening a drafter. After every error, the caller must close
             the model.
     """
-    vocabulary = model.vocabulary
     with ExitStack() as opened:
-        dialect = Dialect(
-            model.chat_template,
-            bos=vocabulary.text(vocabulary.bos),
-            eos=vocabulary.eos_text,
-            control=vocabulary.control_texts,
-            added=vocabulary.user_defined_texts,
-            trusted=trusted,
-        )
+        dialect = _open_dialect(model, trusted=trusted)
         opened.callback(dialect.close)
         model.load_adapters(plan.adapters)
         rows = projector.most_rows if projector is not None else 0
@@ -349,46 +369,16 @@ def prepare_loaded(
             keys=_adapted_keys(key, plan),
             drafting=draftings,
         )
-        device = _device(native, plan)
-        costs_keys = tuple(
-            f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
-            f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
-            + (f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else "")
-            for drafter in (plan.drafter, "head")[: len(draftings[0].each)]
+        drafters = draftings[0].each if context.drafts else ()
+        costs_keys = _costs_keys(native, header, plan)[: len(drafters)]
+        costs = tuple(
+            _known_or_measured(book.get(key), each, native, model, context, caches[0], cancel)
+            for key, each in zip(costs_keys, drafters, strict=True)
         )
         advice = plan.mtp_note or mtp_advice(header)
-
-        def measure(each: Drafting) -> Costs:
-            sampler = ChainSampler(native, vocabulary.size, Sampling(), seed=1, prior=())
-            with closing(sampler):
-                return measure_costs(context, caches[0], each, sampler, cancel)
-
-        costs = tuple(
-            _costs(book.costs(key), context.drafts, partial(measure, each), cancel)
-            for key, each in zip(costs_keys, draftings[0].each, strict=True)
-            if context.drafts
-        )
-        shared = [SharedCosts(alone) for alone in costs]
-
-        def slot(cache: KvCache, drafting: Draftings) -> AnswerSlot:
-            able = [
-                Speculation(
-                    each,
-                    its,
-                    context.drafts,
-                    vocabulary.ends_generation,
-                    advice,
-                    repeats=context.marks,
-                )
-                for its, each in zip(shared, drafting.each, strict=bool(shared))
-            ]
-            return AnswerSlot(cache, drafting, able, scheduler.flag)
-
-        slots = tuple(map(slot, caches, draftings))
-        first = slots[0].speculation
+        slots = _make_slots(model, context, scheduler.flag, caches, draftings, costs, advice)
         if cancel.cancelled:
             raise Cancelled
-        switch = dialect.switch
         loaded = Loaded(
             native=native,
             model=model,
@@ -398,54 +388,97 @@ def prepare_loaded(
             markers={
                 token: text
                 for text in dialect.markers
-                if (token := vocabulary.token_of(text)) is not None
+                if (token := model.vocabulary.token_of(text)) is not None
             },
             context=context,
             scheduler=scheduler,
             slots=slots,
-            prompter=Prompter(dialect, vocabulary, context.size, projector),
+            prompter=Prompter(dialect, model.vocabulary, context.size, projector),
             projector=projector,
-            report=LoadedModel(
-                name=header.name,
-                architecture=header.architecture,
-                parameters=model.parameters,
-                size_bytes=header.size_bytes,
-                context=context.size,
-                context_trained=model.context_trained,
-                device=device,
-                load_s=perf_counter() - began,
-                mtp=first.kind if first else "none",
-                mtp_line=first.standing if first else advice,
-                thinking=switch.kind,
-                thinks=switch.thinks,
-                efforts=switch.efforts,
-                effort=switch.effort,
-                answers_at_once=context.sequences,
-                notes=(plan.projector_note,) if plan.projector_note else (),
-                sees=projector is not None and projector.sees,
-                hears=projector is not None and projector.hears,
-            ),
             costs=costs,
             book=book,
-            costs_keys=costs_keys[: len(costs)],
+            costs_keys=costs_keys,
+            advice=advice,
+            load_s=perf_counter() - began,
         )
         opened.pop_all()
         return loaded
 
 
-def _costs(
-    known: Costs | None, drafts: int, measure: Callable[[], Costs], cancel: CancelToken
+def _open_dialect(model: Model, *, trusted: bool) -> Dialect:
+    """Open the model's chat template, with the texts of its tokens. Raises TemplateFailed."""
+    vocabulary = model.vocabulary
+    return Dialect(
+        model.chat_template,
+        bos=vocabulary.text(vocabulary.bos),
+        eos=vocabulary.eos_text,
+        control=vocabulary.control_texts,
+        added=vocabulary.user_defined_texts,
+        trusted=trusted,
+    )
+
+
+def _costs_keys(native: Native, header: GgufHeader, plan: LlamaPlan) -> tuple[str, ...]:
+    """Return the keys of the costs of the plan's drafter, or "None", and of the model's head."""
+    placed = f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else ""
+    return tuple(
+        f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
+        f" {plan.kv_type} {_device(native, plan)} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
+        f"{placed}"
+        for drafter in (plan.drafter, "head")
+    )
+
+
+def _known_or_measured(
+    known: Costs | None,
+    drafting: Drafting,
+    native: Native,
+    model: Model,
+    context: Context,
+    cache: KvCache,
+    cancel: CancelToken,
 ) -> Costs:
-    """Return the known costs of checking so many drafts, or measure them.
+    """Return the known costs of checking this drafter's guesses in this context, or measure them.
 
     Costs with which drafts cannot win are measured again, because nothing else would ever correct
     them.
     """
-    costs = known if known is not None and known.limit == drafts else measure()
+
+    def measure() -> Costs:
+        sampler = ChainSampler(native, model.vocabulary.size, Sampling(), seed=1, prior=())
+        with closing(sampler):
+            return measure_costs(context, cache, drafting, sampler, cancel)
+
+    costs = known if known is not None and known.limit == context.drafts else measure()
     return measure() if truth.cannot_win(costs) and not cancel.cancelled else costs
 
 
-def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey | None:
+def _make_slots(
+    model: Model,
+    context: Context,
+    flag: AbortFlag,
+    caches: Sequence[KvCache],
+    draftings: Sequence[Draftings],
+    costs: Sequence[Costs],
+    advice: str,
+) -> tuple[AnswerSlot, ...]:
+    """Make a slot for each sequence; without costs, the slots do not draft."""
+    shared = [SharedCosts(alone) for alone in costs]
+
+    def speculations(drafting: Draftings) -> list[Speculation]:
+        ends = model.vocabulary.ends_generation
+        return [
+            Speculation(each, its, context.drafts, ends, advice, repeats=context.marks)
+            for its, each in zip(shared, drafting.each, strict=bool(shared))
+        ]
+
+    return tuple(
+        AnswerSlot(cache, drafting, speculations(drafting), flag)
+        for cache, drafting in zip(caches, draftings, strict=True)
+    )
+
+
+def _state_key(native: Native, model: Model, context: Context, plan: LlamaPlan) -> StateKey | None:
     """Return the key of this load's saved states; None if it cannot be read."""
     try:
         return state_key(native, model, context, plan)
@@ -454,7 +487,7 @@ def _state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -
         return None
 
 
-def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
+def _adapted_keys(key: StateKey | None, plan: LlamaPlan) -> dict[str, StateKey]:
     """Return the key of this load's saved states for each adapter that can be read."""
     found = {}
     if key is not None:
@@ -464,7 +497,7 @@ def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
     return found
 
 
-def _device(native: Native, plan: LoadPlan) -> str:
+def _device(native: Native, plan: LlamaPlan) -> str:
     """Return the names of the devices that the model runs on."""
     if not plan.gpu_layers:
         return "CPU"

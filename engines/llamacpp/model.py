@@ -17,7 +17,7 @@ from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf import heads
-from engines.types import Adapter, LoadPlan
+from engines.types import Adapter, LlamaPlan
 
 _NO_VOCABULARY = 0
 """LLAMA_VOCAB_TYPE_NONE: any function that uses its tokens would end the process."""
@@ -72,7 +72,7 @@ class Model:
 
 
 def open_model(
-    native: Native, plan: LoadPlan, progress: Progress, cancel: CancelToken, *, mtp: bool = False
+    native: Native, plan: LlamaPlan, progress: Progress, cancel: CancelToken, *, mtp: bool = False
 ) -> Model:
     """Load the plan's weights, with `mtp` also its prediction layers.
 
@@ -103,7 +103,7 @@ def open_model(
 def load_weights(
     native: Native,
     path: Path,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     progress: Progress,
     cancel: CancelToken,
     *,

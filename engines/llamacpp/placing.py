@@ -9,7 +9,7 @@ from typing import Any
 from engines.errors import EngineFailed
 from engines.llamacpp.native import Native
 from engines.memory.formula.weights import EXPERTS
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 
 class _Override(ctypes.Structure):
@@ -33,7 +33,7 @@ class TensorPlacement:
     kept: list[Any] = field(repr=False)
 
 
-def placed(native: Native, plan: LoadPlan) -> TensorPlacement:
+def placed(native: Native, plan: LlamaPlan) -> TensorPlacement:
     """Return the placement for a plan; load the cards' back ends if the plan uses any.
 
     Raises:
@@ -59,7 +59,7 @@ def placed(native: Native, plan: LoadPlan) -> TensorPlacement:
     return TensorPlacement(devices, overrides, kept)
 
 
-def _device(native: Native, plan: LoadPlan, name: str) -> int:
+def _device(native: Native, plan: LlamaPlan, name: str) -> int:
     address = native.device(name)
     if address is None:
         raise EngineFailed(

@@ -8,27 +8,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineUnavailable, ModelRefused
+from engines.errors import EngineUnavailable, ModelRefused
 from engines.helper.command import module_command
-from engines.helper.parent import run_helper
+from engines.helper.parent import NoResult, ask_helper
 from engines.llamacpp.probing.causes import Cause, cause_of
 from engines.llamacpp.probing.protocol import (
-    ERROR,
-    STAGE,
     TEMPLATE_S,
-    error_of,
     shaders_limit,
     stage_limit,
+    stage_of,
     write_plan,
 )
-from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, identity, stamps
-from engines.types import LoadPlan
+from engines.llamacpp.probing.record import SAFE, ProbeRecord, Stamps, files_of, identity, stamps
+from engines.types import LlamaPlan
 
 COMMAND: Final = module_command("engines.llamacpp.probing.child")
 """The command that starts the process, which takes the plan as its last argument."""
@@ -55,7 +52,7 @@ class Probe:
         self._trusted = frozenset(path.resolve() for path in trusted)
         self._command = tuple(command)
 
-    def require_safe(self, plan: LoadPlan, cancel: CancelToken) -> None:
+    def require_safe(self, plan: LlamaPlan, cancel: CancelToken) -> None:
         """Refuse a plan that cannot be loaded or does not answer.
 
         A refusal because of the file itself is remembered; see `forget`.
@@ -68,45 +65,41 @@ class Probe:
         if not plan.anyway and self.trusts(plan):
             return
         known = _identity(plan)
-        if known not in self._record or plan.anyway:
+        why = self._record.get(known)
+        if why is None or plan.anyway:
             before = stamps(plan)
             cause = self._try(plan, sum(size for size, _ in before), cancel)
             if _changed(plan, before):
                 raise _refusal(plan, "It changed while it was tried.", _WAIT)
             if cause and not cause.lasting:
                 raise _refusal(plan, cause.why, _LATER)
-            self._record.add(known, cause.why if cause else None)
-        if why := self._record[known]:
+            why = cause.why if cause else SAFE
+            self._record.keep(known, why)
+        if why != SAFE:
             raise _refusal(plan, why, _ELSEWHERE)
 
-    def trusts(self, plan: LoadPlan) -> bool:
+    def trusts(self, plan: LlamaPlan) -> bool:
         """Return whether all files of the plan came with Hearth."""
         return all(path.resolve() in self._trusted for path in files_of(plan))
 
-    def forget(self, plan: LoadPlan) -> None:
+    def forget(self, plan: LlamaPlan) -> None:
         """Forget the verdict on the plan's files, so that they are tried again."""
         self._record.remove(_identity(plan))
 
-    def _try(self, plan: LoadPlan, size: int, cancel: CancelToken) -> Cause | None:
+    def _try(self, plan: LlamaPlan, size: int, cancel: CancelToken) -> Cause | None:
         """Try the plan in another process; return what ended the process, None if nothing did."""
         limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
         try:
-            ended = run_helper(self._command, write_plan(plan), limit, cancel)
+            ask_helper(self._command, write_plan(plan), limit, cancel)
         except OSError as error:
             raise EngineUnavailable(
                 "Models cannot be tried before they are loaded.",
                 f"The process for it does not start: {error.strerror or error}.",
                 "Close other programs and try again; if it fails again, reinstall Hearth.",
             ) from error
-        if cancel.cancelled:
-            raise Cancelled
-        lines = [json.loads(line) for line in ended.out.splitlines() if line.endswith(b"}")]
-        if lines and ERROR in lines[-1]:
-            if lines[-1][ERROR]:
-                raise error_of(lines[-1])
-            return None
-        stage = lines[-1][STAGE] if lines else ""
-        return cause_of(ended.code, stage, ended.err, in_time=ended.in_time, stopped=ended.stopped)
+        except NoResult as error:
+            return cause_of(error.ended, stage_of(error.ended))
+        return None
 
 
 _ELSEWHERE: Final = "Get the file from another place, or choose another model."
@@ -114,19 +107,19 @@ _LATER: Final = "Close other programs and try again, or choose a smaller model."
 _WAIT: Final = "Wait until nothing writes to the file any more, and try again."
 
 
-def _refusal(plan: LoadPlan, why: str, do: str) -> ModelRefused:
+def _refusal(plan: LlamaPlan, why: str, do: str) -> ModelRefused:
     together = f" with the drafter “{plan.drafter.name}”" if plan.drafter else ""
     return ModelRefused(f"“{plan.model.name}”{together} cannot be opened safely.", why, do)
 
 
-def _identity(plan: LoadPlan) -> str:
+def _identity(plan: LlamaPlan) -> str:
     try:
         return identity(plan)
     except OSError as error:
         raise _refusal(plan, f"The system says: {error.strerror or error}.", _WAIT) from error
 
 
-def _changed(plan: LoadPlan, before: Stamps) -> bool:
+def _changed(plan: LlamaPlan, before: Stamps) -> bool:
     try:
         return stamps(plan) != before
     except OSError:

@@ -37,7 +37,7 @@ from engines.media import (
     sound_seconds,
 )
 from engines.models.gguf.projector import ProjectorFacts, read_projector
-from engines.types import LoadPlan, MediaKind, Medium
+from engines.types import LlamaPlan, MediaKind, Medium
 
 _TEXT: Final = 0
 """MTMD_INPUT_CHUNK_TYPE_TEXT of mtmd.h."""
@@ -347,7 +347,7 @@ class Projector:
             )
 
 
-def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelToken) -> Projector:
+def open_projector(native: Native, model: Model, plan: LlamaPlan, cancel: CancelToken) -> Projector:
     """Load the plan's projector for a loaded model.
 
     Raises:

@@ -19,14 +19,13 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, EngineUnavailable, NotEnoughMemory
+from engines.errors import EngineError, EngineUnavailable, NotEnoughMemory
 from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
-from engines.helper.parent import ProcessResult, run_helper
-from engines.llamacpp.probing.protocol import ERROR
+from engines.helper.parent import NoResult, ProcessResult, ask_helper
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
 
 COMMAND: Final = module_command("engines.llamacpp.trial_child")
@@ -72,7 +71,7 @@ class Trials:
 
     def verdict(self, device: NativeDevice) -> Verdict | None:
         """Return the verdict on a device; None if it was never tried in its current state."""
-        return self._record.find(identity(device))
+        return self._record.get(identity(device))
 
     def judged(self, devices: Iterable[NativeDevice]) -> tuple[NativeDevice, ...]:
         """Return the devices; those that failed say why they must not be used."""
@@ -103,56 +102,43 @@ class Trials:
         with self._trying:
             began = time.monotonic()
             asked = json.dumps({"device": device.name, "model": str(self._model)})
-            try:
-                ended = run_helper(self._command, asked, self._limit_s, cancel)
-            except OSError as error:
-                return Verdict(f"The test could not start: {error.strerror or error}.")
-            if cancel.cancelled:
-                raise Cancelled
-            why, lasting = _judge(ended, self._limit_s)
-            verdict = Verdict(why, round(time.monotonic() - began, 1))
+            why, lasting = self._judge(asked, cancel)
+            verdict = Verdict(device.name, why, round(time.monotonic() - began, 1))
             if lasting:
-                self._record.keep(identity(device), device.name, verdict)
+                self._record.keep(identity(device), verdict)
             return verdict
 
     def switch_off(self, device: NativeDevice) -> None:
         """Keep a device out of use until it is tried again."""
-        self._record.keep(identity(device), device.name, Verdict(BY_USER))
+        self._record.keep(identity(device), Verdict(device.name, BY_USER))
+
+    def _judge(self, asked: str, cancel: CancelToken) -> tuple[str, bool]:
+        """Return why the device must not be used, or "", and whether to remember that."""
+        try:
+            found = ask_helper(self._command, asked, self._limit_s, cancel)
+        except OSError as error:
+            return f"The test could not start: {error.strerror or error}.", False
+        except EngineError as error:
+            innocent = isinstance(error, (NotEnoughMemory, EngineUnavailable))
+            return f"The test failed: {error.what} {error.why}", not innocent
+        except NoResult as error:
+            return _why_ended(error.ended, self._limit_s), True
+        expected, text, gap = found["expected"], found["text"], found["gap"]
+        if text == expected or (gap is not None and gap < TIE):
+            return "", True
+        words, right = _short(text), _short(expected)
+        return f"It gives wrong results: “{words}” where the processor says “{right}”.", True
 
 
-def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
-    """Return why the device must not be used, or "", and whether to remember that."""
+def _why_ended(ended: ProcessResult, limit_s: float) -> str:
     if not ended.in_time:
-        return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes.", True
-    said = _said(ended.last_line)
-    if said is None:
-        why = (
-            f"The test ended with code {ended.code} before it came to the card: llama.cpp does not "
-            "run as it was built."
-        )
-        return why, True
-    if said.keys() == {"expected"}:
-        return f"The test ended with code {ended.code}: the driver is faulty.", True
-    if ERROR in said:
-        innocent = said[ERROR] in {NotEnoughMemory.code, EngineUnavailable.code}
-        return f"The test failed: {said['what']} {said['why']}", not innocent
-    expected, text, gap = said["expected"], said["text"], said["gap"]
-    if text == expected or (gap is not None and gap < TIE):
-        return "", True
+        return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes."
+    if any("expected" in line for line in ended.lines):
+        return f"The test ended with code {ended.code}: the driver is faulty."
     return (
-        f"It gives wrong results: “{_short(text)}” where the processor says “{_short(expected)}”.",
-        True,
+        f"The test ended with code {ended.code} before it came to the card: llama.cpp does not "
+        "run as it was built."
     )
-
-
-def _said(line: bytes) -> dict[str, Any] | None:
-    """Parse a line; return None if it is neither a verdict nor the processor's text."""
-    try:
-        said = json.loads(line)
-    except ValueError:
-        return None
-    known = isinstance(said, dict) and (ERROR in said or "expected" in said)
-    return said if known else None
 
 
 def _short(text: str) -> str:

@@ -1,8 +1,8 @@
 """The process that tries a device: a small model writes on it and on the processor. See `trial`.
 
-It reports the processor's text before it uses the device. Its last line on standard output is the
-result: both texts and, if they differ, the distance between the two tokens on the processor, in
-standard deviations of all logits there; or the parts of an error.
+It reports the processor's text before it uses the device. Its result are both texts and, if they
+differ, the distance between the two tokens on the processor, in standard deviations of all logits
+there.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError
-from engines.helper.child import Say, begin
+from engines.helper.child import Say, report
 from engines.llamacpp.loaded import prepare_loaded
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
-from engines.llamacpp.probing.protocol import verdict_of
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,10 +35,10 @@ TOKENS: Final = 48
 _QUESTION: Final = "What is a token, and what is a context?"
 
 
-def try_out(device: str, path: Path, say: Say) -> None:
-    """Try a device, and report the result. Raises EngineError, or does not return."""
+def try_out(device: str, path: Path, say: Say) -> dict[str, object]:
+    """Try a device, and return the result. Raises EngineError, or does not return."""
     native = load_native()
-    plan = LoadPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
+    plan = LlamaPlan(path, context=512, threads=2, batch_threads=2, draft_max=0, kept_bytes=0)
     words, expected, rows = _write(native, plan)
     say({"expected": words})
     text, said, _ = _write(native, replace(plan, gpu_layers=-1, devices=(device,)))
@@ -50,10 +48,10 @@ def try_out(device: str, path: Path, say: Say) -> None:
     if at is not None and at < min(len(expected), len(said)):
         row = rows[at]
         gap = float((row[expected[at]] - row[said[at]]) / row.std())
-    say({"expected": words, "text": text, "gap": gap})
+    return {"expected": words, "text": text, "gap": gap}
 
 
-def _write(native: Native, plan: LoadPlan) -> tuple[str, list[int], Rows]:
+def _write(native: Native, plan: LlamaPlan) -> tuple[str, list[int], Rows]:
     """Write a greedy text; return it, its tokens, and the logits that each was chosen from."""
     model = open_model(native, plan, lambda _: None, CancelToken())
     try:
@@ -92,12 +90,8 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: JSON with the device's name and the model's path.
     """
-    say = begin()
     asked = json.loads(arguments[0])
-    try:
-        try_out(asked["device"], Path(asked["model"]), say)
-    except EngineError as error:
-        say(verdict_of(error))
+    report(lambda say: try_out(asked["device"], Path(asked["model"]), say))
 
 
 if __name__ == "__main__":

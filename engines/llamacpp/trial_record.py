@@ -6,14 +6,15 @@ import importlib.util
 import json
 import platform
 import sys
-import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from engines.hardware.values import NativeDevice
-from engines.kept_file import KeptFile
+from engines.kept_file import Book
+from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION, packs
 
 FILE_NAME: Final = "devices.json"
@@ -33,10 +34,12 @@ class Verdict:
     """The outcome of a trial.
 
     Attributes:
+        device: The device's name, for a person who reads the file.
         why: The reason not to use the device, as one sentence; empty for a device that works.
         seconds: Seconds that the trial took.
     """
 
+    device: str
     why: str = ""
     seconds: float = 0.0
 
@@ -81,51 +84,26 @@ def _build() -> list[object]:
 def _stamps(paths: Iterable[Path]) -> list[object]:
     facts: list[object] = []
     for path in paths:
-        try:
-            known = path.stat()
-        except OSError:
-            continue
-        facts.append((path.name, known.st_size, known.st_mtime_ns))
+        with suppress(OSError):
+            facts.append((path.name, *stamp(path)))
     return facts
 
 
-class TrialRecord:
-    """The file of verdicts; if it cannot be read or written, devices are only tried again."""
+class TrialRecord(Book[Verdict]):
+    """The verdicts by the identity of the device; a missing one is found by another trial.
+
+    Args:
+        folder: The folder of the file; None keeps the verdicts in memory only.
+    """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = KeptFile(folder / FILE_NAME if folder else None)
-        self._lock = threading.Lock()
-        self._known = self._read()
-
-    def find(self, identity: str) -> Verdict | None:
-        return self._known.get(identity)
-
-    def keep(self, identity: str, name: str, verdict: Verdict) -> None:
-        """Remember a verdict.
-
-        Args:
-            identity: The identity of the device.
-            name: The device's name, for a person who reads the file.
-            verdict: The verdict.
-        """
-        with self._lock:
-            self._known = self._known | {identity: verdict}
-            # The file is read again: another process may have tried another device.
-            self._file.write(self._pages() | {identity: {"device": name, **asdict(verdict)}})
-
-    def _read(self) -> dict[str, Verdict]:
-        return {
-            key: Verdict(str(page["why"]), float(page["seconds"]))
-            for key, page in self._pages().items()
-        }
-
-    def _pages(self) -> dict[str, dict[str, Any]]:
-        return {key: page for key, page in self._file.read().items() if _is_page(page)}
+        super().__init__(folder / FILE_NAME if folder else None, _verdict, asdict, most=100)
 
 
-def _is_page(page: object) -> bool:
-    return (
-        isinstance(page, dict)
-        and isinstance(page.get("why"), str)
-        and isinstance(page.get("seconds"), (int, float))
-    )
+def _verdict(page: object) -> Verdict | None:
+    if not isinstance(page, dict):
+        return None
+    why, seconds = page.get("why"), page.get("seconds")
+    if not isinstance(why, str) or not isinstance(seconds, (int, float)):
+        return None
+    return Verdict(str(page.get("device", "")), why, float(seconds))

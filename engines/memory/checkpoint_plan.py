@@ -20,7 +20,7 @@ from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import LEAST_CONTEXT
 from engines.models.checkpoint import IN_FLIGHT, Checkpoint
 from engines.text import amount
-from engines.types import MAX_DEPTH, LoadPlan
+from engines.types import MAX_DEPTH, VllmOptions, VllmPlan
 
 BESIDE_CARD: Final = 2_000_000_000
 """CUDA's context, activations and graphs, for which 1.5 to 2.5 GB are reported."""
@@ -167,7 +167,7 @@ def plan_checkpoint(
     load_options: LoadOptions,
     room: Room,
     advised: int | None = None,
-) -> LoadPlan:
+) -> VllmPlan:
     """Plan a load; the context is the requested one, or else one for which there is room.
 
     Args:
@@ -197,12 +197,9 @@ def plan_checkpoint(
     )
     if depth and drafter is not None and reads:
         most = min(most, reads)
-    plan = LoadPlan(
+    plan = VllmPlan(
         model=checkpoint.path,
         context=load_options.context or most,
-        threads=load_options.threads or 0,
-        batch_threads=load_options.threads or 0,
-        gpu_layers=-1 if room.cards else 0,
         kv_type="f16" if load_options.kv_type == "f16" else "q8_0",
         drafter=drafter.path if drafter is not None else None,
         draft_max=depth,
@@ -210,25 +207,34 @@ def plan_checkpoint(
         mtp_note=_mtp_note(drafts, load_options, reads),
         anyway=load_options.anyway,
         parallel=load_options.parallel or 1,
-        memory_share=load_options.memory_share,
-        tensor_parallel=load_options.cards,
-        nodes=load_options.nodes,
         adapters=load_options.adapters,
-        offload_bytes=load_options.offload_bytes if room.cards else 0,
-        prefix_cache=load_options.prefix_cache,
-        pictures=load_options.pictures and checkpoint.vision and bool(room.cards),
-        sounds=load_options.sounds and checkpoint.hearing and bool(room.cards),
+        options=_usable(load_options, checkpoint, room, depth),
     )
-    if load_options.batched is not None and room.cards:
-        # Each chat has one token in every step, and those that are drafted for it.
-        least = max(_LEAST_BATCH, plan.parallel * (1 + depth))
-        plan = replace(plan, batched=max(load_options.batched, least))
     if load_options.context is None:
         return replace(plan, context=_roomy(checkpoint, drafter, plan, room))
     return plan
 
 
-def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> int:
+def _usable(
+    load_options: LoadOptions, checkpoint: Checkpoint, room: Room, depth: int
+) -> VllmOptions:
+    """Return the user's options, without those that this model or computer cannot use."""
+    options = load_options.vllm
+    if not room.cards:
+        return replace(options, offload_bytes=0, batched=None, pictures=False, sounds=False)
+    batched = options.batched
+    if batched is not None:
+        # Each chat has one token in every step, and those that are drafted for it.
+        batched = max(batched, _LEAST_BATCH, (load_options.parallel or 1) * (1 + depth))
+    return replace(
+        options,
+        batched=batched,
+        pictures=options.pictures and checkpoint.vision,
+        sounds=options.sounds and checkpoint.hearing,
+    )
+
+
+def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room) -> int:
     """Return the longest context for which all simultaneous chats have room on the card.
 
     It is at least the default context, or the longest that fits if that is shorter; chats then
@@ -237,7 +243,7 @@ def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, r
     """
     usual = min(plan.context, DEFAULT_CONTEXT)
     usual = min(usual, longest_context(checkpoint, drafter, plan, room) or usual)
-    if not room.cards or plan.nodes > 1:
+    if not room.cards or plan.options.nodes > 1:
         return usual
     all_chats = longest_context(checkpoint, drafter, plan, room, plan.parallel, _EASE) or 0
     return max(usual, min(plan.context, all_chats))
@@ -246,7 +252,7 @@ def _roomy(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, r
 def need_of(
     checkpoint: Checkpoint,
     drafter: Checkpoint | None,
-    plan: LoadPlan,
+    plan: VllmPlan,
     room: Room,
     chats: int = 1,
 ) -> Need:
@@ -263,12 +269,12 @@ def need_of(
         return sum(it.kv_bytes(plan.context, plan.kv_type, in_flight, cards) for it in kept)
 
     # All chats together share the tokens in flight.
-    whole = kv(2 * plan.batched or room.in_flight) + (chats - 1) * kv(0)
-    in_ram = min(plan.offload_bytes * room.cards, checkpoint.weight_bytes)
+    whole = kv(2 * (plan.options.batched or 0) or room.in_flight) + (chats - 1) * kv(0)
+    in_ram = min(plan.options.offload_bytes * room.cards, checkpoint.weight_bytes)
     return Need(checkpoint.weight_bytes - in_ram, weights, whole, room.beside, in_ram)
 
 
-def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room) -> Need:
+def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room) -> Need:
     """Compute the memory that a load takes: enough for all chats at once, as far as there is room.
 
     Computing can take twice the planned memory of a card if there is room for that, too. vLLM uses
@@ -276,8 +282,8 @@ def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, 
     """
     least = need_of(checkpoint, drafter, plan, room)
     wanted = need_of(checkpoint, drafter, plan, room, max(1, plan.parallel))
-    spare = max(0, room.may_take(plan.memory_share) - least.total)
-    if room.cards and plan.memory_share is not None:
+    spare = max(0, room.may_take(plan.options.memory_share) - least.total)
+    if room.cards and plan.options.memory_share is not None:
         return replace(least, kv=least.kv + spare)
     kv = min(wanted.kv, least.kv + spare)
     more = min(room.beside, spare - (kv - least.kv)) if room.cards else 0
@@ -287,7 +293,7 @@ def take_of(checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, 
 def longest_context(
     checkpoint: Checkpoint,
     drafter: Checkpoint | None,
-    plan: LoadPlan,
+    plan: VllmPlan,
     room: Room,
     chats: int = 1,
     ease: float = 0.0,
@@ -299,7 +305,7 @@ def longest_context(
         ease: Share of the KV cache to leave free in addition.
     """
     most = checkpoint.context_max or DEFAULT_CONTEXT
-    have = room.may_take(plan.memory_share)
+    have = room.may_take(plan.options.memory_share)
 
     def fits(context: int) -> bool:
         need = need_of(checkpoint, drafter, replace(plan, context=context), room, chats)
@@ -315,7 +321,7 @@ def longest_context(
 
 
 def require_memory(
-    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room
 ) -> None:
     """Refuse a plan that does not fit, with the numbers and the context that would fit.
 
@@ -325,8 +331,8 @@ def require_memory(
     Raises:
         NotEnoughMemory: The plan does not fit.
     """
-    need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.memory_share)
-    if plan.anyway or plan.nodes > 1:
+    need, have = need_of(checkpoint, drafter, plan, room), room.may_take(plan.options.memory_share)
+    if plan.anyway or plan.options.nodes > 1:
         return
     if need.ram > room.ram:
         raise NotEnoughMemory(
@@ -347,7 +353,7 @@ def require_memory(
         f"Its weights take {amount(need.weights)}, the KV cache of {plan.context:,} tokens takes "
         f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}."
     )
-    if need.total <= room.free and plan.memory_share is None:
+    if need.total <= room.free and plan.options.memory_share is None:
         why = f"{why} {amount(room.free - have)} more are free, and stay so for other programs."
     elif need.total <= room.free:
         raise NotEnoughMemory(

@@ -133,10 +133,10 @@ def need_by_formula(
         batch: Tokens that are evaluated at once.
         gpu_layers: Layers on cards; -1 for all.
         mmap: Weights on the processor are the mapped file, so copied weights take memory twice.
-        repack: See `LoadPlan`.
+        repack: See `LlamaPlan`.
         cards: Number of cards that share the layers; each has its own compute buffer.
-        experts_in_ram: See `LoadPlan`.
-        sequences: Number of sequences with their own context; see `LoadPlan.parallel`.
+        experts_in_ram: See `LlamaPlan`.
+        sequences: Number of sequences with their own context; see `LlamaPlan.parallel`.
     """
     layers = header.layers
     count = header.block_count

@@ -9,7 +9,7 @@ from typing import Final
 from engines.hardware import Gpu, Hardware
 from engines.memory.formula.weights import experts_from
 from engines.models.gguf.header import GgufHeader
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 # Memory that a driver and its back end take on a card before any model (CUDA: 200 to 500 MB).
 _GPU_RESERVE: Final = 512 << 20
@@ -36,7 +36,7 @@ def room(gpu: Gpu) -> int:
     return max(0, (free or 0) - _GPU_RESERVE)
 
 
-def share_on_cards(plan: LoadPlan, header: GgufHeader) -> float:
+def share_on_cards(plan: LlamaPlan, header: GgufHeader) -> float:
     """Return the share of a plan's layers on graphics cards, 0 to 1, counting the output as one."""
     if plan.gpu_layers < 0:
         return 1.0

@@ -25,7 +25,7 @@ from engines.memory.placement import chosen, place, room
 from engines.models.gguf.header import GgufHeader, require_loadable
 from engines.models.pairing import mtp_advice
 from engines.text import amount
-from engines.types import MAX_DEPTH, LoadPlan
+from engines.types import MAX_DEPTH, LlamaPlan
 
 LEAST_CONTEXT: Final = 512
 _TO_LOOK: Final = 2048
@@ -69,11 +69,11 @@ class ProjectorFile:
     rows: int = 0
 
 
-Sizes = Callable[[GgufHeader, LoadPlan, GgufHeader | None], Split]
+Sizes = Callable[[GgufHeader, LlamaPlan, GgufHeader | None], Split]
 """Computes the need of a plan from the headers of its model and its drafter."""
 
 
-def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+def by_formula(header: GgufHeader, plan: LlamaPlan, drafter: GgufHeader | None) -> Split:
     """Compute the need of a plan by the formula alone."""
     return need_by_formula(
         header,
@@ -93,7 +93,7 @@ def by_formula(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -
 def corrected(ram: int, card: int) -> Sizes:
     """Return the formula, corrected by bytes in the main memory and on cards."""
 
-    def sizes(header: GgufHeader, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+    def sizes(header: GgufHeader, plan: LlamaPlan, drafter: GgufHeader | None) -> Split:
         return with_more(by_formula(header, plan, drafter), ram, card if plan.gpu_layers else 0)
 
     return sizes
@@ -116,7 +116,7 @@ def make_plan(
     drafter: DrafterFile | None = None,
     sizes: Sizes = by_formula,
     projector: ProjectorFile | None = None,
-) -> LoadPlan:
+) -> LlamaPlan:
     """Plan how to load a model; use `check` and `require_fit` to learn whether the plan fits.
 
     The plan includes the projector, unless memory is short; then `projector_note` says so.
@@ -151,7 +151,7 @@ def make_plan(
     )
 
 
-def _header_of(plan: LoadPlan, drafter: DrafterFile | None) -> GgufHeader | None:
+def _header_of(plan: LlamaPlan, drafter: DrafterFile | None) -> GgufHeader | None:
     """Return the header of a plan's drafter, if it has one."""
     return drafter.header if drafter is not None and plan.drafter is not None else None
 
@@ -164,7 +164,7 @@ def _plan(
     drafter: DrafterFile | None,
     sizes: Sizes,
     projector: ProjectorFile | None,
-) -> LoadPlan:
+) -> LlamaPlan:
     judged = _Judged(header, hardware, sizes, projector)
     bare = _bare(path, header, hardware, load_options)
     if projector is not None:
@@ -204,10 +204,10 @@ def _plan(
 
 def _bare(
     path: Path, header: GgufHeader, hardware: Hardware, load_options: LoadOptions
-) -> LoadPlan:
+) -> LlamaPlan:
     """Make the plan without drafting, before its context and placement are chosen."""
     threads = thread_rule(hardware.cpu, header.size_bytes)
-    return LoadPlan(
+    return LlamaPlan(
         model=path,
         context=min(header.context_max, DEFAULT_CONTEXT),
         threads=load_options.threads or threads.decode,
@@ -222,8 +222,8 @@ def _bare(
 
 
 def _side_by_side(
-    judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
-) -> LoadPlan:
+    judged: _Judged, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
+) -> LlamaPlan:
     """Return the plan with the set number of simultaneous answers, or as many as are cheap."""
     alone = judged.fit(plan, drafter)
     if load_options.parallel is not None or alone.verdict != "fits":
@@ -246,24 +246,24 @@ class _Judged:
     sizes: Sizes
     projector: ProjectorFile | None
 
-    def needed(self, plan: LoadPlan, drafter: GgufHeader | None) -> Split:
+    def needed(self, plan: LlamaPlan, drafter: GgufHeader | None) -> Split:
         return needed_by(self.header, plan, drafter, self.sizes, self.projector)
 
-    def fits(self, plan: LoadPlan, drafter: GgufHeader | None) -> bool:
+    def fits(self, plan: LlamaPlan, drafter: GgufHeader | None) -> bool:
         return self.fit(plan, drafter).verdict != "no"
 
-    def fit(self, plan: LoadPlan, drafter: GgufHeader | None) -> Fit:
+    def fit(self, plan: LlamaPlan, drafter: GgufHeader | None) -> Fit:
         return check(self.header, self.hardware, plan, drafter, self.sizes, self.projector)
 
 
 def _sized(
-    judged: _Judged, load_options: LoadOptions, plan: LoadPlan, drafter: GgufHeader | None
-) -> LoadPlan:
+    judged: _Judged, load_options: LoadOptions, plan: LlamaPlan, drafter: GgufHeader | None
+) -> LlamaPlan:
     """Return the plan with its layers placed, and the longest context that fits, up to its own."""
     copied = copied_bytes(judged.header)
     mostly_copied = copied > judged.header.weight_bytes // 2
 
-    def mapped(plan: LoadPlan) -> bool:
+    def mapped(plan: LlamaPlan) -> bool:
         """Return whether to map the file; copied weights would otherwise take memory twice."""
         if plan.gpu_layers != 0 or not copied or not plan.repack:
             return True
@@ -273,7 +273,7 @@ def _sized(
         unmapped = judged.fit(replace(plan, mmap=False), drafter)
         return fit.verdict == "fits" or fit.need_bytes <= unmapped.need_bytes
 
-    def with_context(context: int) -> LoadPlan:
+    def with_context(context: int) -> LlamaPlan:
         sized = _placed(judged, replace(plan, context=context, mmap=True), load_options, drafter)
         return replace(sized, mmap=mapped(sized))
 
@@ -287,7 +287,9 @@ def _sized(
     return with_context(contexts[max(0, too_long - 1)])
 
 
-def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHeader | None) -> bool:
+def _as_good(
+    judged: _Judged, plan: LlamaPlan, plain: LlamaPlan, drafter: GgufHeader | None
+) -> bool:
     """Return whether a plan with drafting fits, and keeps nearly all that the plain plan has."""
     if plan.context < _KEPT * plain.context or (plain.gpu_layers < 0 <= plan.gpu_layers):
         return False
@@ -309,8 +311,8 @@ def _check_context(path: Path, header: GgufHeader, context: int) -> None:
 
 
 def _placed(
-    judged: _Judged, plan: LoadPlan, load_options: LoadOptions, drafter: GgufHeader | None
-) -> LoadPlan:
+    judged: _Judged, plan: LlamaPlan, load_options: LoadOptions, drafter: GgufHeader | None
+) -> LlamaPlan:
     """Return the plan with its devices, the layers on them, and the experts that stay in RAM."""
     cards = chosen(judged.hardware, load_options.devices)
     names = tuple(gpu.device for gpu in cards if gpu.device)
@@ -330,7 +332,7 @@ def _placed(
 def check(
     header: GgufHeader,
     hardware: Hardware,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     drafter: GgufHeader | None = None,
     sizes: Sizes = by_formula,
     projector: ProjectorFile | None = None,
@@ -368,7 +370,7 @@ def check(
     )
 
 
-def _all_on_cards(plan: LoadPlan, header: GgufHeader) -> bool:
+def _all_on_cards(plan: LlamaPlan, header: GgufHeader) -> bool:
     return plan.gpu_layers < 0 or plan.gpu_layers > header.block_count
 
 
@@ -386,7 +388,7 @@ def judge_roughly(need: int, hardware: Hardware) -> Verdict:
 
 def needed_by(
     header: GgufHeader,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     drafter: GgufHeader | None,
     sizes: Sizes,
     projector: ProjectorFile | None,
@@ -404,7 +406,7 @@ def needed_by(
     return replace(split, ram=more(split.ram))
 
 
-def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
+def _reason(verdict: Verdict, need: int, have: int, plan: LlamaPlan, header: GgufHeader) -> str:
     numbers = f"{amount(need)} are needed and {amount(have)} are free"
     match verdict:
         case "fits":
@@ -439,7 +441,7 @@ def _left_out(hardware: Hardware) -> str:
 def require_fit(
     header: GgufHeader,
     hardware: Hardware,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     drafter: GgufHeader | None = None,
     sizes: Sizes = by_formula,
     projector: ProjectorFile | None = None,

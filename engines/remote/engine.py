@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -19,10 +19,10 @@ from engines.errors import (
     ServerRefused,
 )
 from engines.guard import UseGuard
-from engines.openai import vectors
-from engines.openai.answering import Via, answer, measure
+from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
 from engines.openai.reasoning import reasoning_of
+from engines.openai.served import ServedEngine
 from engines.openai.values import Drafted, ServedModel, ServerInfo
 from engines.remote.identify import identify
 from engines.types import (
@@ -30,12 +30,9 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadedModel,
-    LoadPlan,
-    Measured,
     MtpCheck,
     MtpReport,
-    Ranking,
-    Vectors,
+    ServedPlan,
 )
 
 if TYPE_CHECKING:
@@ -87,8 +84,8 @@ class Served:
         )
 
 
-class RemoteEngine:
-    """An `engines.base.Engine` for `LoadPlan.server` and `LoadPlan.served`.
+class RemoteEngine(ServedEngine):
+    """An `engines.base.Engine` for a model on another server.
 
     Args:
         lend: Returns the connection for the id of a server's profile; raises UserError.
@@ -100,12 +97,12 @@ class RemoteEngine:
         self._lend = lend
         self._served: Served | None = None
         self._via: Via | None = None
-        self._plan: LoadPlan | None = None
+        self._plan: ServedPlan | None = None
         self._refused = False
         self._looking = False
         self._guard = UseGuard()
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: ServedPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Check that the server offers the model. See `Engine.load`."""
         with self._guard.alone():
             self._unload()
@@ -148,26 +145,6 @@ class RemoteEngine:
                 self._refused = True
                 raise
 
-    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count exactly on a server on this computer, otherwise estimate. See `Engine.measure`."""
-        return measure(request, self._loaded(), cancel)
-
-    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Return the tokens of a text. See `Engine.tokenize`."""
-        return vectors.tokenize(self._loaded(), text, cancel, special=special)
-
-    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Return the text of tokens. See `Engine.detokenize`."""
-        return vectors.detokenize(self._loaded(), tokens, cancel)
-
-    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Return the embeddings of texts. See `Engine.embed`."""
-        return vectors.embed(self._loaded(), texts, cancel)
-
-    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Rank documents for a query. See `Engine.rerank`."""
-        return vectors.rerank(self._loaded(), query, documents, cancel)
-
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
         """Raise MtpUnavailable, because a request to a server cannot choose whether it drafts."""
         raise MtpUnavailable(
@@ -192,9 +169,9 @@ class RemoteEngine:
             self._unload()
 
     def _look(
-        self, served: Served, plan: LoadPlan, began: float, cancel: CancelToken
+        self, served: Served, plan: ServedPlan, began: float, cancel: CancelToken
     ) -> LoadedModel:
-        name = plan.served or str(plan.model)
+        name = plan.model
         try:
             with Connection.ended_by(cancel) as connection:
                 looking = served.asked(connection)

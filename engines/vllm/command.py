@@ -15,7 +15,7 @@ from typing import Final
 from engines.media import MOST_SECONDS
 from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
-from engines.types import Adapter, KvType, LoadPlan
+from engines.types import Adapter, KvType, VllmPlan
 from engines.vllm.memory import GIB, cpu_cache_gib
 from engines.vllm.parsing import Parsing, parsing_of
 from engines.vllm.provision.home import TOOLKIT, Installed
@@ -123,7 +123,7 @@ class WorkerCommand:
 
 
 def command(
-    plan: LoadPlan,
+    plan: VllmPlan,
     installed: Installed,
     place: WorkerPlace,
     checkpoint: Checkpoint,
@@ -167,12 +167,12 @@ def command(
         *parsing.words,
         *kv_words,
     ]  # fmt: skip
-    words += _on_processor(checkpoint) if cpu else _on_cards(plan, share, notes)
+    words += _on_processor(checkpoint) if cpu else _on_cards(plan, share)
     words += _adapters(plan, reach)
-    if not plan.prefix_cache:
+    if not plan.options.prefix_cache:
         words.append("--no-enable-prefix-caching")
-    if plan.nodes > 1:
-        words += ["--pipeline-parallel-size", str(plan.nodes)]
+    if plan.options.nodes > 1:
+        words += ["--pipeline-parallel-size", str(plan.options.nodes)]
         words += ["--distributed-executor-backend", "ray"]
     if drafts is not None:
         words += ["--speculative-config", json.dumps(drafts.config(reach))]
@@ -186,18 +186,18 @@ def command(
     return WorkerCommand(tuple(words), environment, tuple(notes), parsing)
 
 
-def _media(plan: LoadPlan) -> list[str]:
+def _media(plan: VllmPlan) -> list[str]:
     """Allow only the media in the plan, because their processors cost memory and minutes."""
-    if not plan.pictures and not plan.sounds:
+    if not plan.options.pictures and not plan.options.sounds:
         return ["--language-model-only"]
     # vLLM reserves memory for the largest request that is allowed.
     most = {
-        "image": MOST_PICTURES if plan.pictures else 0,
+        "image": MOST_PICTURES if plan.options.pictures else 0,
         "video": 0,
-        "audio": MOST_SOUNDS if plan.sounds else 0,
+        "audio": MOST_SOUNDS if plan.options.sounds else 0,
     }
     words = ["--limit-mm-per-prompt", json.dumps(most)]
-    if plan.sounds:
+    if plan.options.sounds:
         # Otherwise it first tries the system's FFmpeg, which can be missing or of any version.
         words += ["--media-io-kwargs", json.dumps({"audio": {"audio_backend": "soundfile"}})]
     return words
@@ -233,22 +233,20 @@ def _on_processor(checkpoint: Checkpoint) -> list[str]:
     ]
 
 
-def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str]:
+def _on_cards(plan: VllmPlan, share: float | None) -> list[str]:
     words = []
     if share is not None:
         words += ["--gpu-memory-utilization", f"{math.floor(share * 1000) / 1000:g}"]
-    if plan.tensor_parallel > 1:
-        words += ["--tensor-parallel-size", str(plan.tensor_parallel)]
-    if plan.offload_bytes:
-        words += ["--cpu-offload-gb", f"{plan.offload_bytes / GIB:.2f}"]
-    if plan.batched:
-        words += ["--max-num-batched-tokens", str(plan.batched)]
-    if plan.experts_in_ram:
-        notes.append("vLLM keeps all experts on the cards.")
+    if plan.options.cards > 1:
+        words += ["--tensor-parallel-size", str(plan.options.cards)]
+    if plan.options.offload_bytes:
+        words += ["--cpu-offload-gb", f"{plan.options.offload_bytes / GIB:.2f}"]
+    if plan.options.batched:
+        words += ["--max-num-batched-tokens", str(plan.options.batched)]
     return words
 
 
-def _adapters(plan: LoadPlan, reach: Callable[[Path], str]) -> list[str]:
+def _adapters(plan: VllmPlan, reach: Callable[[Path], str]) -> list[str]:
     if not plan.adapters:
         return []
     words = ["--enable-lora", "--max-loras", str(len(plan.adapters)), "--lora-modules"]
@@ -296,7 +294,7 @@ def _tools(installed: Installed, path: str, scratch: Path) -> dict[str, str]:
 
 
 def _environment(
-    plan: LoadPlan,
+    plan: VllmPlan,
     place: WorkerPlace,
     checkpoint: Checkpoint,
     cpu: bool,
@@ -319,20 +317,18 @@ def _environment(
         # This cache is off by default, and Hopper then compiles for 18 s at each start.
         "FLASH_ATTENTION_CUTE_DSL_CACHE_ENABLED": "1",
     } | {name: (caches / folder).as_posix() for name, folder in _CACHES.items()}
-    if plan.nodes == 1:
+    if plan.options.nodes == 1:
         environment["VLLM_HOST_IP"] = "127.0.0.1"
     if place.key:
         environment[KEY] = place.key
     if plan.adapters and place.socket is not None:
         # This opens endpoints that load adapters, one of them without a key, so not on a port.
         environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "1"
-    if plan.sounds:
+    if plan.options.sounds:
         environment |= _SOUNDS
     if cpu:
         space = cpu_cache_gib(checkpoint, plan.context, max(1, plan.parallel), spare)
         environment["VLLM_CPU_KVCACHE_SPACE"] = str(space)
-        if plan.threads:
-            environment.setdefault("OMP_NUM_THREADS", str(plan.threads))
     elif card_numbers:
         environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, card_numbers))

@@ -10,15 +10,15 @@ from typing import Final
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.openai.answering import answer
-from engines.types import ChatRequest, Done, LoadPlan, MtpCheck, ReasoningDelta, TextDelta
+from engines.types import ChatRequest, Done, MtpCheck, ReasoningDelta, TextDelta, VllmPlan
 from engines.vllm.running import Running
 
 _TOKENS: Final = 128
 
 
 def check_mtp(
-    start: Callable[[LoadPlan], Running],
-    plan: LoadPlan,
+    start: Callable[[VllmPlan], Running],
+    plan: VllmPlan,
     request: ChatRequest,
     depth: int,
     cancel: CancelToken,

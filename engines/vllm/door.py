@@ -16,6 +16,7 @@ Uses the standard library only, because the guardian imports it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import socket  # noqa: TID251  between processes of this computer
@@ -144,7 +145,7 @@ class Door:
                     user.joined, self._until = True, None
                     user.send(self._began + b"".join(self._tail))
                 case "leave":
-                    self._leave(user, stays_s=float(told))
+                    self._leave(user, stays_s=_seconds(told))
                 case "look":
                     user.send(_line({"users": self._count, "left_s": self._left_s}))
                 case "end":
@@ -227,6 +228,15 @@ class _User:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _seconds(text: str) -> float:
+    """Return the number of seconds in a command; 0 if the text is not one."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return 0.0
+    return seconds if 0.0 <= seconds < math.inf else 0.0
 
 
 def _line(what: Mapping[str, Any]) -> bytes:

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,12 @@ from engines.base import Progress, nothing_loaded
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError
 from engines.guard import UseGuard
-from engines.hardware.nvidia import load_nvml
+from engines.hardware.nvidia import load_nvml, nvml_session
 from engines.hardware.values import Hardware
 from engines.media import sound_seconds
-from engines.openai import vectors
-from engines.openai.answering import answer, measure
+from engines.openai.answering import answer
+from engines.openai.served import ServedEngine
+from engines.openai.via import Via
 from engines.types import (
     Adapter,
     ChatRequest,
@@ -31,11 +32,8 @@ from engines.types import (
     EngineStatus,
     Event,
     LoadedModel,
-    LoadPlan,
-    Measured,
     MtpCheck,
-    Ranking,
-    Vectors,
+    VllmPlan,
 )
 from engines.vllm.command import OF_CARDS, WorkerCommand, command, max_rank
 from engines.vllm.compare import check_mtp
@@ -51,7 +49,7 @@ from engines.vllm.memory import (
     spare_ram,
     used_cards,
 )
-from engines.vllm.metrics import Metrics
+from engines.vllm.metrics import CACHE_USED
 from engines.vllm.offers import WorkerOffer, offered_workers, withdraw_offer, write_offer
 from engines.vllm.parsing import parsing_of
 from engines.vllm.places import unwritable
@@ -79,23 +77,16 @@ def card_users(nvml: Any, not_these: frozenset[int] = frozenset()) -> tuple[str,
         return ()
     found: dict[int, int] = {}
     try:
-        nvml.nvmlInit()
-    except nvml.NVMLError:
-        return ()
-    try:
-        for index in range(nvml.nvmlDeviceGetCount()):
-            handle = nvml.nvmlDeviceGetHandleByIndex(index)
-            for ask in (
+        with nvml_session(nvml) as cards:
+            lists = (
                 nvml.nvmlDeviceGetComputeRunningProcesses,
                 nvml.nvmlDeviceGetGraphicsRunningProcesses,
-            ):
-                for it in ask(handle):
-                    # A program can be in both lists with the same memory.
-                    found[it.pid] = max(found.get(it.pid, 0), it.usedGpuMemory or 0)
+            )
+            for it in (it for card in cards for ask in lists for it in ask(card)):
+                # A program can be in both lists with the same memory.
+                found[it.pid] = max(found.get(it.pid, 0), it.usedGpuMemory or 0)
     except nvml.NVMLError:
         return ()
-    finally:
-        nvml.nvmlShutdown()
     users = sorted(found.items(), key=lambda it: -it[1])
     return tuple(
         f"{_name(pid)} {size / 1e9:.1f} GB" if size else _name(pid)
@@ -138,7 +129,7 @@ def _with_note(event: Event, request: ChatRequest) -> Event:
     return event
 
 
-class VllmEngine:
+class VllmEngine(ServedEngine):
     """An `engines.base.Engine` that runs models in a vLLM worker.
 
     It gives as many answers at once as the plan says.
@@ -198,12 +189,12 @@ class VllmEngine:
         running = self._running
         return running is not None and running.worker.well()
 
-    def metrics(self) -> Metrics | None:
-        """Read the worker's metrics; return None without a worker. Raises EngineError."""
+    def metrics(self) -> dict[str, float] | None:
+        """Read the worker's metrics by name; return None without a worker. Raises EngineError."""
         running = self._running
         return running.worker.metrics() if running else None
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: VllmPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Start a worker for the plan's model in place of the present one. See `Engine.load`."""
         return self.share("", "", lambda: plan, progress, cancel)
 
@@ -211,7 +202,7 @@ class VllmEngine:
         self,
         wanted: str,
         name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -356,40 +347,11 @@ class VllmEngine:
                     raise Hung(self._hang_s)
                 yield event
 
-    def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
-        """Count the tokens of a request. See `Engine.measure`."""
+    def _loaded(self) -> Via:
         running = self._running
         if running is None:
             raise nothing_loaded()
-        return measure(request, running.via, cancel)
-
-    def tokenize(self, text: str, cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
-        """Return the tokens of a text. See `Engine.tokenize`."""
-        running = self._running
-        if running is None:
-            raise nothing_loaded()
-        return vectors.tokenize(running.via, text, cancel, special=special)
-
-    def detokenize(self, tokens: Sequence[int], cancel: CancelToken) -> str:
-        """Return the text of tokens. See `Engine.detokenize`."""
-        running = self._running
-        if running is None:
-            raise nothing_loaded()
-        return vectors.detokenize(running.via, tokens, cancel)
-
-    def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
-        """Return the embeddings of texts. See `Engine.embed`."""
-        running = self._running
-        if running is None:
-            raise nothing_loaded()
-        return vectors.embed(running.via, texts, cancel)
-
-    def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
-        """Rank documents for a query. See `Engine.rerank`."""
-        running = self._running
-        if running is None:
-            raise nothing_loaded()
-        return vectors.rerank(running.via, query, documents, cancel)
+        return running.via
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts, in two starts. See `Engine.check_mtp`.
@@ -405,7 +367,7 @@ class VllmEngine:
             # The workers of the comparison must not be shared.
             wanted, self._wanted = self._wanted, ""
 
-            def start(plan: LoadPlan) -> Running:
+            def start(plan: VllmPlan) -> Running:
                 if self._running is None or self._running.setup.plan != plan:
                     self._unload()
                     self.settle()
@@ -443,7 +405,7 @@ class VllmEngine:
             figures = self.metrics()
         except EngineError:
             return None  # the worker is busy, or has just ended
-        return figures.cache_used if figures is not None else None
+        return figures.get(CACHE_USED, 0.0) if figures is not None else None
 
     def close(self) -> None:
         """Stop the worker. See `Engine.close`; call `settle` to wait for the cards' memory."""
@@ -577,9 +539,9 @@ class VllmEngine:
         launch = host.prepare(self._folder)
         place = launch.place
         hardware = self._look()
-        cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
+        cards = used_cards(hardware, plan.options.cards)
         on_cards = installed.profile == "cuda"
-        share = memory_share(cards, plan.memory_share, setup.takes) if on_cards else None
+        share = memory_share(cards, plan.options.memory_share, setup.takes) if on_cards else None
         told = command(
             plan,
             installed,
@@ -654,11 +616,11 @@ class VllmEngine:
         if running is not None and running.worker.leave(stays_s):
             self._left = running.setup
 
-    def _wait_for_memory(self, plan: LoadPlan, free_bytes: int) -> None:
+    def _wait_for_memory(self, plan: VllmPlan, free_bytes: int) -> None:
         """Wait until a plan's cards have as much free memory as before its worker started."""
         deadline = monotonic() + _FREED_S
         while free_bytes and monotonic() < deadline:
-            cards = used_cards(self._look(), plan.tensor_parallel, plan.devices)
+            cards = used_cards(self._look(), plan.options.cards)
             if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:
                 return
             sleep(0.25)

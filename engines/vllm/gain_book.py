@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engines.kept_file import KeptFile, with_newest
+from engines.kept_file import Book
 
-_MOST: Final = 64
 _LEAST_TOKENS: Final = 32
 """Shorter answers say little about the speed."""
 
@@ -39,27 +38,25 @@ class GainBook:
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = KeptFile(file)
-        self._pages = {key: _speeds(page) for key, page in self._file.read().items()}
+        self._speeds = Book(file, _speeds, dict, most=64)
 
     def pace(self, key: str, depth: int) -> DraftSpeeds:
         """Return the speeds without drafts and with `depth` tokens drafted ahead."""
-        page = self._pages.get(key, {})
+        page = self._speeds.get(key) or {}
         return DraftSpeeds(page.get("0"), page.get(str(depth)) if depth else None)
 
     def learn(self, key: str, depth: int, tokens: int, tok_s: float) -> None:
         """Record the speed of an answer in tokens per second; depth 0 means without drafts."""
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
-        page = self._pages.get(key, {})
+        page = self._speeds.get(key) or {}
         known = page.get(str(depth))
         mean = tok_s if known is None else known + _FRESH * (tok_s - known)
-        self._pages = with_newest(self._pages, key, {**page, str(depth): mean}, _MOST)
-        self._file.write(self._pages)
+        self._speeds.keep(key, {**page, str(depth): mean})
 
 
-def _speeds(page: object) -> dict[str, float]:
+def _speeds(page: object) -> dict[str, float] | None:
     """Return the speeds by depth, leaving out values that are not numbers."""
     if not isinstance(page, dict):
-        return {}
+        return None
     return {depth: speed for depth, speed in page.items() if isinstance(speed, (int, float))}

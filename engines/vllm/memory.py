@@ -48,12 +48,9 @@ def memory_share(
     return max(_LEAST_SHARE, int(min(shares) * 1000) / 1000)
 
 
-def used_cards(hardware: Hardware, count: int, devices: Sequence[str] = ()) -> tuple[Gpu, ...]:
-    """Return a worker's NVIDIA cards: those chosen by number, or those with most free memory."""
-    cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
-    numbers = [int(name) for name in devices if name.isdigit()]
-    chosen = [cards[number] for number in numbers if number < len(cards)]
-    return tuple((chosen or vllm_cards(hardware))[:count])
+def used_cards(hardware: Hardware, count: int) -> tuple[Gpu, ...]:
+    """Return a worker's NVIDIA cards, those with the most free memory."""
+    return vllm_cards(hardware)[:count]
 
 
 def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:

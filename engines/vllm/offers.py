@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.private import exposed, replace_text
-from engines.types import Adapter, LoadPlan
+from engines.types import Adapter, VllmOptions, VllmPlan
 from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import guarded, outlive, settle
 from engines.vllm.places import at_socket, record_of
@@ -47,7 +47,7 @@ class WorkerOffer:
 
     wanted: str
     name: str
-    plan: LoadPlan
+    plan: VllmPlan
     context: int
     load_s: float
     notes: tuple[str, ...]
@@ -127,13 +127,13 @@ def _read(file: Path) -> WorkerOffer | None:
         return None
 
 
-def _plan(told: dict[str, Any]) -> LoadPlan:
+def _plan(told: dict[str, Any]) -> VllmPlan:
     adapters = tuple(Adapter(it["name"], Path(it["path"])) for it in told["adapters"])
     drafter = told["drafter"]
     read = {
         "model": Path(told["model"]),
         "drafter": None if drafter is None else Path(drafter),
-        "devices": tuple(told["devices"]),
         "adapters": adapters,
+        "options": VllmOptions(**told["options"]),
     }
-    return LoadPlan(**(told | read))
+    return VllmPlan(**(told | read))

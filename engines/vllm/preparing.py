@@ -20,7 +20,7 @@ from engines.errors import (
 from engines.hardware.values import Hardware
 from engines.memory.checkpoint_plan import require_memory, room_for, take_of
 from engines.models.checkpoint import Checkpoint, read_checkpoint, tensors_in
-from engines.types import Adapter, LoadPlan
+from engines.types import Adapter, VllmPlan
 from engines.vllm.memory import used_cards
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Setup
@@ -49,7 +49,7 @@ def require_installed(installed: Installed | None) -> Installed:
 
 
 def prepare(
-    plan: LoadPlan, installed: Installed, hardware: Hardware, *, drafting_needed: bool = False
+    plan: VllmPlan, installed: Installed, hardware: Hardware, *, drafting_needed: bool = False
 ) -> Setup:
     """Turn a plan into a setup.
 
@@ -75,9 +75,9 @@ def prepare(
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)
-    deaf = plan.sounds and not installed.hears
+    deaf = plan.options.sounds and not installed.hears
     if deaf:
-        plan = replace(plan, sounds=False)
+        plan = replace(plan, options=replace(plan.options, sounds=False))
     drafter = read_checkpoint(plan.drafter) if plan.drafter is not None else None
     advice = plan.mtp_note if plan.lookup else ""
     try:
@@ -88,11 +88,11 @@ def prepare(
             raise
         able, advice = None, plan.mtp_note or error.why
     cpu = installed.profile == "cpu"
-    cards = used_cards(hardware, plan.tensor_parallel, plan.devices)
+    cards = used_cards(hardware, plan.options.cards)
     room = room_for(hardware, card=not cpu, cards=len(cards))
     require_memory(checkpoint, drafter, plan, room)
     # A plan that seems not to fit, or that vLLM spreads itself, gets all memory that is allowed.
-    judged = not plan.anyway and plan.nodes == 1
+    judged = not plan.anyway and plan.options.nodes == 1
     return Setup(
         plan,
         checkpoint,

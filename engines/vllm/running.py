@@ -17,7 +17,7 @@ from engines.models.checkpoint import Checkpoint, read_chat_template
 from engines.openai.kinds import BUDGET, TOOLS
 from engines.openai.values import Drafted
 from engines.openai.via import Via
-from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpReport
+from engines.types import ChatRequest, LoadedModel, MtpReport, VllmPlan
 from engines.vllm import mtp_status as truth
 from engines.vllm.command import MODEL, max_rank
 from engines.vllm.gain_book import DraftSpeeds, GainBook
@@ -89,7 +89,7 @@ class Setup:
         notes: Parts of the plan that the environment does not support, one sentence each.
     """
 
-    plan: LoadPlan
+    plan: VllmPlan
     checkpoint: Checkpoint
     drafts: SpeculativeConfig | None
     advice: str
@@ -114,7 +114,7 @@ class Setup:
         plan = self.plan
         return (
             f"{plan.model} {self.checkpoint.weight_bytes} {plan.drafter} {plan.kv_type}"
-            f" {plan.tensor_parallel} {self.device} {self.version}"
+            f" {plan.options.cards} {self.device} {self.version}"
         )
 
 
@@ -170,8 +170,8 @@ class Running:
             restart_s=load_s if start_s is None else start_s,
             notes=notes,
             answers_at_once=max(1, setup.plan.parallel),
-            sees=setup.plan.pictures,
-            hears=setup.plan.sounds,
+            sees=setup.plan.options.pictures,
+            hears=setup.plan.options.sounds,
         )
         self.via = Via(
             client=worker.api,

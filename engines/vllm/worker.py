@@ -20,7 +20,7 @@ from engines.vllm.failures import Circumstances, crash_failure, stalled, start_f
 from engines.vllm.hanging import StartWatch
 from engines.vllm.host import Host, unreached
 from engines.vllm.log import BEFORE, COMPILING, Stage, stage
-from engines.vllm.metrics import Metrics, read_metrics
+from engines.vllm.metrics import read_metrics
 from engines.vllm.shared import SharedWorker
 from engines.vllm.supervised import GRACE_S, Supervised
 
@@ -172,8 +172,8 @@ class Worker:
         with Connection.ended_by(cancel) as connection:
             return _healthy(self._through(connection))
 
-    def metrics(self) -> Metrics:
-        """Read the worker's metrics. Raises EngineError."""
+    def metrics(self) -> dict[str, float]:
+        """Read the worker's metrics by name. Raises EngineError."""
         return read_metrics(self._api.text("/metrics", _FIGURES_S) or "")
 
     def add_adapter(self, name: str, path: str) -> bool:

@@ -9155,19 +9155,19 @@
       <translation>Lade das Modell wieder herunter oder lass ein anderes antworten.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The model “{0}” is not on this computer.</source>
       <translation>Das Modell „{0}“ ist nicht auf diesem Computer.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <location filename="../../engines/models/checkpoint.py" />
       <location filename="../../engines/models/gguf/header.py" />
       <source>“{0}” was not found.</source>
       <translation>„{0}“ wurde nicht gefunden.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <location filename="../../app/net/listening.py" />
       <location filename="../../app/settings/services.py" />
       <location filename="../../engines/models/gguf/header.py" />
@@ -9175,37 +9175,37 @@
       <translation>Es gibt keine Datei {0}.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Put the file back, or choose another model.</source>
       <translation>Lege die Datei zurück oder wähle ein anderes Modell.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The setting “Model” names it, and it has been removed or renamed since.</source>
       <translation>Die Einstellung „Modell“ nennt es, und es wurde seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model in the settings.</source>
       <translation>Wähle ein anderes Modell in den Einstellungen.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>It was chosen for this chat, and has been removed or renamed since.</source>
       <translation>Es wurde für diesen Chat gewählt und seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model for this chat.</source>
       <translation>Wähle ein anderes Modell für diesen Chat.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>The assistant names it, and it has been removed or renamed since.</source>
       <translation>Der Assistent nennt es, und es wurde seither entfernt oder umbenannt.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/services/gone.py" />
+      <location filename="../../app/chats/answers/services/missing_model.py" />
       <source>Choose another model for the assistant, or for this chat.</source>
       <translation>Wähle ein anderes Modell für den Assistenten oder für diesen Chat.</translation>
     </message>
@@ -9327,17 +9327,17 @@
       <translation>Wähle ein Modell, das hört, oder lege den Projektor dieses Modells in seinen Ordner.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>the conversation before it</source>
       <translation>das Gespräch davor</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>the size of the context</source>
       <translation>die Größe des Kontexts</translation>
     </message>
     <message>
-      <location filename="../../app/chats/answers/values/asked.py" />
+      <location filename="../../app/chats/answers/values/answer_record.py" />
       <source>Hearth’s version</source>
       <translation>Hearths Version</translation>
     </message>
@@ -11351,6 +11351,51 @@
       <translation>Verschiebe die Datei oder lösche das Modell.</translation>
     </message>
     <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
+      <translation>llama.cpp nimmt den Speicher, den das Modell braucht, und keinen Anteil der Karte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
+      <translation>llama.cpp gibt jeder Karte ganze Schichten; die Karten arbeiten nacheinander.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp uses this computer only.</source>
+      <translation>llama.cpp nutzt nur diesen Computer.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>llama.cpp leaves whole layers in RAM by itself, and computes them there.</source>
+      <translation>llama.cpp lässt von selbst ganze Schichten im RAM und rechnet sie dort.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
+      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
+      <translation>Eine Zahl von Threads hat in vLLM keine Bedeutung; es wählt selbst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
+      <translation>vLLM legt alle Schichten auf die Karte; es kann keine auf dem Prozessor lassen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
+      <translation>vLLM hält die Experten eines Modells bei ihren Schichten, auf der Karte.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/services/load_options.py" />
+      <source>Several cards share each layer in vLLM (tensor parallel).</source>
+      <translation>In vLLM teilen sich mehrere Karten jede Schicht (tensorparallel).</translation>
+    </message>
+    <message>
       <location filename="../../app/models/library/services/manager.py" />
       <source>It is on another server, and has no files on this computer.</source>
       <translation>Es ist auf einem anderen Server und hat keine Dateien auf diesem Computer.</translation>
@@ -12561,6 +12606,21 @@
       <translation>Erlaube das Schreiben in diesen Ordner, oder setze HEARTH_DATA_DIR auf einen anderen.</translation>
     </message>
     <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>“{0}” needs no memory of this computer.</source>
+      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>It runs on another server.</source>
+      <translation>Es läuft auf einem anderen Server.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/services/loaders.py" />
+      <source>Ask whoever runs that server what fits there.</source>
+      <translation>Frag beim Betreiber des Servers nach, was dort passt.</translation>
+    </message>
+    <message>
       <location filename="../../app/runtime/services/manager.py" />
       <source>{0} has no checkpoint.</source>
       <translation>{0} hat keinen Checkpoint.</translation>
@@ -12614,21 +12674,6 @@
       <location filename="../../app/runtime/services/prepared_vllm_load.py" />
       <source>It does not fit: it needs {0} of the {1} that may be taken on {2}.</source>
       <translation>Es passt nicht: Es braucht {0} von den {1}, die es auf {2} nehmen darf.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>“{0}” needs no memory of this computer.</source>
-      <translation>„{0}“ braucht keinen Speicher dieses Computers.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>It runs on another server.</source>
-      <translation>Es läuft auf einem anderen Server.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/services/remote_loader.py" />
-      <source>Ask whoever runs that server what fits there.</source>
-      <translation>Frag beim Betreiber des Servers nach, was dort passt.</translation>
     </message>
     <message>
       <location filename="../../app/runtime/services/runtime.py" />
@@ -13460,6 +13505,11 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
+      <source>The process that runs it has ended.</source>
+      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
       <source>It needs more than {0} MB of memory to write a prompt.</source>
       <translation>Sie braucht mehr als {0} MB Speicher, um einen Prompt zu schreiben.</translation>
     </message>
@@ -13470,18 +13520,8 @@
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
-      <source>The process that runs it has ended.</source>
-      <translation>Der Prozess, der sie ausführt, ist zu Ende.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
       <source>The model's chat template was stopped.</source>
       <translation>Die Chat-Vorlage des Modells wurde angehalten.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/dialect/template_process.py" />
-      <source>Its model is being closed.</source>
-      <translation>Ihr Modell wird gerade geschlossen.</translation>
     </message>
     <message>
       <location filename="../../engines/dialect/template_process.py" />
@@ -13501,6 +13541,11 @@
       <location filename="../../engines/llamacpp/probe.py" />
       <source>Close other programs and try again; if it fails again, reinstall Hearth.</source>
       <translation>Schließe andere Programme und versuche es noch einmal; schlägt es wieder fehl, installiere Hearth neu.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/dialect/template_process.py" />
+      <source>Its model is being closed.</source>
+      <translation>Ihr Modell wird gerade geschlossen.</translation>
     </message>
     <message>
       <location filename="../../engines/errors.py" />
@@ -13586,6 +13631,16 @@
       <location filename="../../engines/hardware/windows.py" />
       <source>Graphics card</source>
       <translation>Grafikkarte</translation>
+    </message>
+    <message>
+      <location filename="../../engines/helper/parent.py" />
+      <source>The process ended with code {0}.</source>
+      <translation>Der Prozess endete mit Code {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/helper/parent.py" />
+      <source>It did not finish.</source>
+      <translation>Er wurde nicht fertig.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/adapters.py" />
@@ -13719,23 +13774,18 @@
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
       <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>It did not finish.</source>
-      <translation>Er wurde nicht fertig.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
-      <source>It ended with code {0}.</source>
-      <translation>Er endete mit Code {0}.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/devices.py" />
-      <source>The process that checks the devices failed. {0}</source>
-      <translation>Der Prozess, der die Geräte prüft, schlug fehl. {0}</translation>
+      <source>The process answered something else.</source>
+      <translation>Der Prozess antwortete etwas anderes.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/devices.py" />
       <source>The system could not start a process: {0}.</source>
       <translation>Das System konnte keinen Prozess starten: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/devices.py" />
+      <source>The process that checks the devices failed. {0}</source>
+      <translation>Der Prozess, der die Geräte prüft, schlug fehl. {0}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/embedder.py" />
@@ -14585,16 +14635,6 @@
       <translation>Hearth nimmt stattdessen die eigene Schätzung; versuche es nach einem Neustart noch einmal.</translation>
     </message>
     <message>
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>The process answered something else.</source>
-      <translation>Der Prozess antwortete etwas anderes.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/sizing/sizer.py" />
-      <source>The process ended with code {0}.</source>
-      <translation>Der Prozess endete mit Code {0}.</translation>
-    </message>
-    <message>
       <location filename="../../engines/llamacpp/speculative/calibration.py" />
       <source>The model was loaded, but does not work.</source>
       <translation>Das Modell wurde geladen, funktioniert aber nicht.</translation>
@@ -14709,11 +14749,6 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
-      <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/llamacpp/trial.py" />
       <source>A first answer on it did not finish within {0} minutes.</source>
       <translation>Eine erste Antwort darauf wurde in {0} Minuten nicht fertig.</translation>
     </message>
@@ -14724,13 +14759,18 @@
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
-      <source>The test failed: {0} {1}</source>
-      <translation>Der Test schlug fehl: {0} {1}</translation>
+      <source>It gives wrong results: “{0}” where the processor says “{1}”.</source>
+      <translation>Es rechnet falsch: „{0}“, wo der Prozessor „{1}“ sagt.</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/trial.py" />
       <source>The test could not start: {0}.</source>
       <translation>Der Test ließ sich nicht starten: {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../engines/llamacpp/trial.py" />
+      <source>The test failed: {0} {1}</source>
+      <translation>Der Test schlug fehl: {0} {1}</translation>
     </message>
     <message>
       <location filename="../../engines/llamacpp/vocabulary.py" />
@@ -14828,101 +14868,6 @@
       <location filename="../../engines/memory/checkpoint_plan.py" />
       <source>Allow vLLM more of the memory, or set 0, with which it takes what it needs.</source>
       <translation>Erlaube vLLM mehr vom Speicher, oder stelle 0 ein, womit es nimmt, was es braucht.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Context, KV cache and memory are set at the server, not here.</source>
-      <translation>Kontext, KV-Cache und Speicher werden am Server eingestellt, nicht hier.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Whether the server guesses ahead (MTP) is its own setting.</source>
-      <translation>Ob der Server vorausrät (MTP), wird am Server eingestellt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The context is {0} tokens instead of {1}: the model there was trained for no more.</source>
-      <translation>Der Kontext ist {0} Token statt {1}: Das Modell dort wurde nicht für mehr trainiert.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.</source>
-      <translation>Der KV-Cache ist FP8, 8 Bit statt 4: vLLM hat keinen mit 4 Bit.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM always guesses {0} tokens ahead, and restarts to change that; llama.cpp chooses a number for each answer.</source>
-      <translation>vLLM rät immer {0} Token voraus und startet neu, um das zu ändern; llama.cpp wählt die Zahl für jede Antwort.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>With llama.cpp each of {0} answers at once takes memory for a context of its own.</source>
-      <translation>Mit llama.cpp braucht jede von {0} gleichzeitigen Antworten Speicher für einen eigenen Kontext.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp takes the memory that the model needs, and no share of the card.</source>
-      <translation>llama.cpp nimmt den Speicher, den das Modell braucht, und keinen Anteil der Karte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp gives whole layers to each card, one card after the other works.</source>
-      <translation>llama.cpp gibt jeder Karte ganze Schichten; die Karten arbeiten nacheinander.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp uses this computer only.</source>
-      <translation>llama.cpp nutzt nur diesen Computer.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>llama.cpp leaves whole layers in RAM by itself, and computes them there.</source>
-      <translation>llama.cpp lässt von selbst ganze Schichten im RAM und rechnet sie dort.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.</source>
-      <translation>LoRA-Adapter für vLLM sind Ordner; llama.cpp benutzt solche in GGUF-Dateien.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>How many tokens are guessed ahead is chosen for each answer.</source>
-      <translation>Wie viele Token vorausgeraten werden, wird für jede Antwort gewählt.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>The KV cache is FP8: 8 bits as here, rounded in another way.</source>
-      <translation>Der KV-Cache ist FP8: 8 Bit wie hier, aber anders gerundet.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>A number of threads has no meaning in vLLM, which chooses its own.</source>
-      <translation>Eine Zahl von Threads hat in vLLM keine Bedeutung; es wählt selbst.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM puts all layers on the card; it cannot leave some on the processor.</source>
-      <translation>vLLM legt alle Schichten auf die Karte; es kann keine auf dem Prozessor lassen.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>vLLM keeps the experts of a mixture with their layers, on the card.</source>
-      <translation>vLLM hält die Experten eines Modells bei ihren Schichten, auf der Karte.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Several cards share each layer in vLLM (tensor parallel).</source>
-      <translation>In vLLM teilen sich mehrere Karten jede Schicht (tensorparallel).</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>Nothing guesses ahead there: this checkpoint has no head and no drafter.</source>
-      <translation>Dort rät nichts voraus: Dieser Checkpoint hat keinen Kopf und keinen Drafter.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/memory/equivalent.py" />
-      <source>No drafter's file for this model is here, so only copied text is guessed.</source>
-      <translation>Für dieses Modell ist keine Drafter-Datei hier, also wird nur abgeschriebener Text geraten.</translation>
     </message>
     <message>
       <location filename="../../engines/memory/planner.py" />
@@ -16798,11 +16743,6 @@
       <location filename="../../engines/vllm/command.py" />
       <source>The KV cache of vLLM has 8 bits (fp8), even if fewer are set.</source>
       <translation>Der KV-Cache von vLLM hat 8 Bit (fp8), auch wenn weniger eingestellt sind.</translation>
-    </message>
-    <message>
-      <location filename="../../engines/vllm/command.py" />
-      <source>vLLM keeps all experts on the cards.</source>
-      <translation>vLLM hält alle Experten auf den Karten.</translation>
     </message>
     <message>
       <location filename="../../engines/vllm/command.py" />

@@ -6,13 +6,13 @@ import ctypes
 from time import perf_counter
 from typing import Any
 
-from engines.types import LoadPlan, Sampling
+from engines.types import LlamaPlan, Sampling
 
 
 class BareLoop:
     """A model and a context opened like the engine's, and nothing else of Hearth."""
 
-    def __init__(self, api: Any, plan: LoadPlan) -> None:
+    def __init__(self, api: Any, plan: LlamaPlan) -> None:
         self.api = api
         params = api.llama_model_default_params()
         params.n_gpu_layers = plan.gpu_layers

@@ -49,7 +49,7 @@ from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.native import load_native  # noqa: E402
 from engines.types import (  # noqa: E402
     ChatRequest,
-    LoadPlan,
+    LlamaPlan,
     Message,
     PromptReady,
     Sampling,
@@ -151,7 +151,7 @@ def longest_gap(ask: Ask, running: Sequence[ChatRequest], newcomer: ChatRequest)
 
 
 def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
-    plan = LoadPlan(
+    plan = LlamaPlan(
         model,
         CONTEXT,
         options.threads,
@@ -194,7 +194,7 @@ def measure(options: argparse.Namespace, model: Path, clients: int) -> bool:
 
 
 def measure_gap(options: argparse.Namespace, model: Path) -> None:
-    plan = LoadPlan(
+    plan = LlamaPlan(
         model, options.newcomer + CONTEXT, options.threads, options.threads,
         gpu_layers=options.gpu_layers, draft_max=0, parallel=RUNNING + 1, kept_bytes=0,
     )  # fmt: skip
@@ -218,7 +218,7 @@ def measure_gap(options: argparse.Namespace, model: Path) -> None:
 
 
 def _both(
-    stack: ExitStack, options: argparse.Namespace, plan: LoadPlan
+    stack: ExitStack, options: argparse.Namespace, plan: LlamaPlan
 ) -> tuple[Ask, Ask, LlamaCppEngine, LlamaServer]:
     engine = stack.enter_context(closing(LlamaCppEngine()))
     engine.load(plan, lambda _: None, CancelToken())

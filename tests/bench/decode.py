@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.native import load_native  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling  # noqa: E402
 from tests.bench.bare import BareLoop  # noqa: E402
 from tests.engines.llamacpp.random_models import (  # noqa: E402
     STARTER,
@@ -42,7 +42,7 @@ PROMPT = Message("user", "Tell me all about Hearth and where it keeps its chats.
 class Pair:
     """The engine and the bare loop, with the same model."""
 
-    def __init__(self, plan: LoadPlan) -> None:
+    def __init__(self, plan: LlamaPlan) -> None:
         self.engine = LlamaCppEngine()
         self.report = self.engine.load(plan, lambda _: None, CancelToken())
         self.bare = BareLoop(load_native().api, plan)
@@ -84,7 +84,7 @@ class Pair:
         self.engine.close()
 
 
-def measure(plan: LoadPlan, rounds: int, count: int) -> bool:
+def measure(plan: LlamaPlan, rounds: int, count: int) -> bool:
     """Print the figures of one model; False if it misses the bar that holds for its size."""
     pair = Pair(plan)
     prefills = [pair.prefill() for _ in range(max(3, rounds // 3))]
@@ -128,7 +128,7 @@ def main() -> int:
             unfinished.rename(big)
         print(f"{big.name} has random weights: it writes nonsense, at the speed of any other.")
         models = [big, STARTER]
-    plan = LoadPlan(STARTER, 1024, options.threads, options.threads)
+    plan = LlamaPlan(STARTER, 1024, options.threads, options.threads)
     passed = [measure(replace(plan, model=m), options.rounds, options.tokens) for m in models]
     if not all(passed):
         print(f"The engine decodes below {BAR} of the bare loop.")

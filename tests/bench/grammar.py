@@ -29,7 +29,7 @@ from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.lark import Lark  # noqa: E402
 from engines.llamacpp.model import open_model  # noqa: E402
 from engines.llamacpp.native import load_native  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling  # noqa: E402
 from tests.engines.llamacpp.random_models import Size, write_random_llama  # noqa: E402
 from tests.support.made_gguf import starter_tokens  # noqa: E402
 
@@ -59,7 +59,7 @@ def schema(number: int) -> str:
 
 def measure_steps(path: Path) -> tuple[float, float]:
     """Return the milliseconds until a grammar is ready, and those of a mask."""
-    plan = LoadPlan(path, 64, 1, 1)
+    plan = LlamaPlan(path, 64, 1, 1)
     model = open_model(load_native(), plan, lambda _: None, CancelToken())
     try:
         guides = model.guides
@@ -98,7 +98,7 @@ def ms(began: float) -> float:
 def measure_decode(path: Path, rounds: int, count: int, threads: int) -> float:
     """Return the speed of decoding with a schema, as a part of that without."""
     engine = LlamaCppEngine()
-    engine.load(LoadPlan(path, 1024, threads, threads), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(path, 1024, threads, threads), lambda _: None, CancelToken())
     try:
         rate(engine, None, 0, count)
         rate(engine, schema(1), 0, count)

@@ -15,7 +15,7 @@ from time import monotonic, perf_counter, sleep
 import psutil
 
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan, Sampling
+from engines.types import LlamaPlan, Sampling
 
 LOOPBACK = "127.0.0.1"
 PATIENCE_S = 120
@@ -51,7 +51,7 @@ class LlamaServer:
     Raises RuntimeError with what it said when it does not start.
     """
 
-    def __init__(self, program: Path, plan: LoadPlan, depth: int, libraries: Path | None) -> None:
+    def __init__(self, program: Path, plan: LlamaPlan, depth: int, libraries: Path | None) -> None:
         with socket.socket() as free:
             free.bind((LOOPBACK, 0))
             self._port = free.getsockname()[1]
@@ -164,7 +164,7 @@ class LlamaServer:
             connection.close()
 
 
-def _words(plan: LoadPlan, depth: int) -> list[str]:
+def _words(plan: LlamaPlan, depth: int) -> list[str]:
     """Arguments that open the model as `Context` does, and leave out what a chat needs not."""
     words = f"""
         --ctx-size {plan.context * plan.parallel} --parallel {plan.parallel}
@@ -186,7 +186,7 @@ def _words(plan: LoadPlan, depth: int) -> list[str]:
     return ["--model", str(plan.model), *words]
 
 
-def _spec_type(plan: LoadPlan) -> str:
+def _spec_type(plan: LlamaPlan) -> str:
     """Return how the server calls a kind of drafter."""
     header = read_header(plan.drafter) if plan.drafter else None
     if header is None or header.features is None:

@@ -49,7 +49,7 @@ from engines.llamacpp.loaded import Loaded  # noqa: E402
 from engines.llamacpp.mtp import More  # noqa: E402
 from engines.llamacpp.sampling import Greedy  # noqa: E402
 from engines.llamacpp.speculative.costs import Costs  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, MtpMode, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, MtpMode, Sampling  # noqa: E402
 from tests.support.mtp_models import Kind, Quantisation, Size, made  # noqa: E402
 from tests.support.oracle import Dictated, Oracle  # noqa: E402
 from tests.support.smollm2 import QUESTIONS, fetched  # noqa: E402
@@ -276,7 +276,7 @@ def run_model(
 ) -> list[bool]:
     model, drafter = made(options.dir, kind, size, quantisation)
     engine = LlamaCppEngine()
-    plan = LoadPlan(model, 1024, options.threads, options.threads, drafter=drafter, kept_bytes=0)
+    plan = LlamaPlan(model, 1024, options.threads, options.threads, drafter=drafter, kept_bytes=0)
     report = engine.load(plan, lambda _: None, CancelToken())
     bench = Bench(engine, options.tokens)
     # A recurrent model has a context of its own for answers without drafts. The oracle sits in the
@@ -299,7 +299,7 @@ def run_model(
 
 def run_real(options: argparse.Namespace) -> None:
     engine = LlamaCppEngine()
-    plan = LoadPlan(fetched(), 1024, options.threads, options.threads, kept_bytes=0)
+    plan = LlamaPlan(fetched(), 1024, options.threads, options.threads, kept_bytes=0)
     report = engine.load(plan, lambda _: None, CancelToken())
     bench = Bench(engine, options.tokens)
     print(f"{report.name}, {report.parameters / 1e6:.0f} M parameters, {options.threads} threads")

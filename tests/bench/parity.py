@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.native import load_native  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling  # noqa: E402
 from tests.bench.llama_server import LlamaServer  # noqa: E402
 from tests.support.made_apart import cut_off, without_layers  # noqa: E402
 from tests.support.made_fed import write_dflash, write_eagle  # noqa: E402
@@ -79,7 +79,7 @@ def real_pairs(folder: Path) -> dict[str, tuple[Path, Path | None]]:
 
 
 def compare(
-    name: str, server: Path, plan: LoadPlan, tokens: int, questions: Collection[str]
+    name: str, server: Path, plan: LlamaPlan, tokens: int, questions: Collection[str]
 ) -> bool:
     """Have both answer all questions; returns whether they agree."""
     same, ours, theirs = 0, [0, 0], [0, 0]
@@ -125,7 +125,7 @@ def main() -> int:
             compare(
                 name,
                 options.server,
-                LoadPlan(model, 1024, 1, 1, drafter=drafter, draft_max=options.depth),
+                LlamaPlan(model, 1024, 1, 1, drafter=drafter, draft_max=options.depth),
                 options.tokens,
                 questions,
             )

@@ -41,7 +41,7 @@ from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.llamacpp.native import load_native  # noqa: E402
 from engines.types import (  # noqa: E402
     ChatRequest,
-    LoadPlan,
+    LlamaPlan,
     MediaKind,
     Medium,
     Message,
@@ -172,7 +172,7 @@ def listen(pipe: IO[bytes], heard: Heard) -> None:
 
 def compare(name: str, program: Path, case: Case, threads: int, rounds: int) -> bool:
     engine = LlamaCppEngine(probe=TrustingProbe())
-    plan = LoadPlan(case.model, CONTEXT, threads, threads, projector=case.projector, batch=BATCH)
+    plan = LlamaPlan(case.model, CONTEXT, threads, threads, projector=case.projector, batch=BATCH)
     engine.load(plan, lambda _: None, CancelToken())
     ours, theirs, texts, their_texts = [], [], set(), set()
     with closing(engine):

@@ -22,14 +22,14 @@ sys.path.insert(0, str(ROOT))
 
 from engines.cancel import CancelToken  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling  # noqa: E402
 from tests.bench.concurrency import made  # noqa: E402
 
 BAR = 0.9
 CONTEXT = 512
 
 
-def opened(plan: LoadPlan) -> LlamaCppEngine:
+def opened(plan: LlamaPlan) -> LlamaCppEngine:
     engine = LlamaCppEngine()
     engine.load(plan, lambda _: None, CancelToken())
     return engine
@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     model = options.model or made(options.dir)[-1]
-    plan = LoadPlan(model, CONTEXT, options.threads, options.threads, draft_max=0, kept_bytes=0)
+    plan = LlamaPlan(model, CONTEXT, options.threads, options.threads, draft_max=0, kept_bytes=0)
     found: list[tuple[float, float]] = []
     with closing(opened(plan)) as first:
         speed(first, options.tokens)  # reads the weights

@@ -55,7 +55,7 @@ from engines.types import (  # noqa: E402
     MAX_DEPTH,
     ChatRequest,
     Done,
-    LoadPlan,
+    LlamaPlan,
     Message,
     MtpMode,
     Sampling,
@@ -195,7 +195,7 @@ class Case:
         return f"{hearth} / {server}, temperature {self.temperature:g}"
 
 
-def measure(options: argparse.Namespace, plan: LoadPlan) -> bool:
+def measure(options: argparse.Namespace, plan: LlamaPlan) -> bool:
     """Print the figures of one model; False if it misses the bar."""
     with ExitStack() as stack:
         engine = stack.enter_context(closing(LlamaCppEngine()))
@@ -323,7 +323,7 @@ def main() -> int:
     # So that the servers end with this process when it is told to.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     pairs = options.pairs or [(STARTER / "starter.gguf", STARTER / "starter-mtp.gguf")]
-    plan = LoadPlan(STARTER, options.context, options.threads, options.threads)
+    plan = LlamaPlan(STARTER, options.context, options.threads, options.threads)
     passed = [
         measure(options, replace(plan, model=model, drafter=drafter)) for model, drafter in pairs
     ]

@@ -20,7 +20,7 @@ from engines.cancel import CancelToken  # noqa: E402
 from engines.hardware.bandwidth import measure  # noqa: E402
 from engines.llamacpp.engine import LlamaCppEngine  # noqa: E402
 from engines.memory.speed import Reading, decoding_speed  # noqa: E402
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling  # noqa: E402
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling  # noqa: E402
 
 PROMPT = ChatRequest(
     (Message("user", "Tell me all about Hearth. " * 16),), Sampling(temperature=0.0), 48, mtp="off"
@@ -46,7 +46,7 @@ def both(path: Path, threads: int, rounds: int) -> tuple[float, float]:
     engine = LlamaCppEngine()
     rate = speed = 0.0
     try:
-        plan = LoadPlan(path, 1024, threads, threads, draft_max=0)
+        plan = LlamaPlan(path, 1024, threads, threads, draft_max=0)
         engine.load(plan, lambda _: None, CancelToken())
         for _ in range(rounds):
             rate = max(rate, measure(threads))

@@ -17,7 +17,7 @@ import pytest
 from app.base.shipped import STARTER
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling, TextDelta
 
 MAKE = STARTER.with_name("make")
 
@@ -57,7 +57,7 @@ def plain(text: str) -> str:
 def ask() -> Iterator[Ask]:
     """Asks the shipped model, each question once."""
     engine = LlamaCppEngine()
-    plan = LoadPlan(STARTER, context=1024, threads=1, batch_threads=1)
+    plan = LlamaPlan(STARTER, context=1024, threads=1, batch_threads=1)
     engine.load(plan, lambda _: None, CancelToken())
 
     @cache

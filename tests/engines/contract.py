@@ -2,10 +2,10 @@
 
 class TestMyEngine(EngineContract):
     @pytest.fixture
-    def engine(self) -> Iterator[Engine]: ...     # nothing loaded; closed afterwards
+    def engine(self) -> Iterator[LoadingEngine[Plan]]: ...     # nothing loaded; closed afterwards
 
     @pytest.fixture
-    def plan(self) -> LoadPlan: ...               # a small model that ends its answers
+    def plan(self) -> Plan: ...               # a small model that ends its answers
 
 What an engine cannot know or do by its nature is an attribute of the class, false or None; fixtures
 without a value here (`foreign`, `reasoned`, `tooled`, `broken`) leave their test out.
@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engines.base import Engine
+from engines.base import LoadingEngine
 from engines.cancel import CancelToken
 from engines.errors import (
     AdapterUnknown,
@@ -35,7 +36,6 @@ from engines.errors import (
 from engines.types import (
     EngineStatus,
     Event,
-    LoadPlan,
     MediaKind,
     Medium,
     MtpReport,
@@ -48,6 +48,10 @@ from tests.engines.asking import GREEDY, answer, ask, done_of, run, text_of
 from tests.engines.contract_events import EventContract
 
 __all__ = ["GREEDY", "EngineContract", "answer", "ask", "done_of", "run", "text_of"]
+
+
+Plan = Any
+"""The kind of plan that the engine takes."""
 
 
 class EngineContract(EventContract):
@@ -86,18 +90,24 @@ class EngineContract(EventContract):
     cached_again = True
     """Measuring between two prompts leaves what was cached for them."""
 
+    def several(self, plan: Plan) -> Plan:
+        """The plan for as many answers at once as the engine gives."""
+        return replace(plan, parallel=self.answers_at_once)
+
     @pytest.fixture
-    def missing(self, plan: LoadPlan, tmp_path: Path) -> LoadPlan:
+    def missing(self, plan: Plan, tmp_path: Path) -> Plan:
         """A plan for a model that is not there."""
         return replace(plan, model=tmp_path / "no-such.gguf")
 
     @pytest.fixture
-    def loaded(self, engine: Engine, plan: LoadPlan) -> Iterator[Engine]:
+    def loaded(self, engine: LoadingEngine[Plan], plan: Plan) -> Iterator[LoadingEngine[Plan]]:
         engine.load(plan, lambda _: None, CancelToken())
         yield engine
         engine.close()
 
-    def test_load_reports_the_model_and_its_progress(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_load_reports_the_model_and_its_progress(
+        self, engine: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         progress: list[float] = []
         report = engine.load(plan, progress.append, CancelToken())
         assert report.context >= plan.context
@@ -108,7 +118,7 @@ class EngineContract(EventContract):
         assert progress == sorted(progress)
         assert progress[-1] == 1.0
 
-    def test_it_says_what_it_is_doing(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_it_says_what_it_is_doing(self, engine: LoadingEngine[Plan], plan: Plan) -> None:
         assert engine.status().state == "stopped"
         seen: list[tuple[float, EngineStatus]] = []
         engine.load(plan, lambda share: seen.append((share, engine.status())), CancelToken())
@@ -130,7 +140,7 @@ class EngineContract(EventContract):
         assert (ended.state, ended.process) == ("stopped", 0)
         assert ended.log or not self.has_worker, "what its worker wrote stays"
 
-    def test_an_answer_is_prompt_then_deltas_then_done(self, loaded: Engine) -> None:
+    def test_an_answer_is_prompt_then_deltas_then_done(self, loaded: LoadingEngine[Plan]) -> None:
         events = run(loaded, ask("What is Hearth?"))
         assert isinstance(events[0], PromptReady)
         between = [event for event in events[1:-1] if not isinstance(event, MtpReport)]
@@ -143,13 +153,13 @@ class EngineContract(EventContract):
         assert done.timing.ttft_s > 0
         assert done.timing.decode_tok_s > 0
 
-    def test_greedy_answers_are_the_same_every_time(self, loaded: Engine) -> None:
+    def test_greedy_answers_are_the_same_every_time(self, loaded: LoadingEngine[Plan]) -> None:
         request = ask("What is Hearth?")
         first = answer(loaded, request)
         assert first
         assert answer(loaded, request) == first
 
-    def test_a_seed_can_be_repeated(self, loaded: Engine) -> None:
+    def test_a_seed_can_be_repeated(self, loaded: LoadingEngine[Plan]) -> None:
         if not self.repeats_seeds:
             pytest.skip("this engine takes a seed as a wish")
         hot = Sampling(temperature=3.0, top_k=0, top_p=1.0, min_p=0.0)
@@ -165,18 +175,18 @@ class EngineContract(EventContract):
         }
         assert len(others) > 1
 
-    def test_it_stops_at_the_number_of_tokens(self, loaded: Engine) -> None:
+    def test_it_stops_at_the_number_of_tokens(self, loaded: LoadingEngine[Plan]) -> None:
         done = done_of(run(loaded, ask("What is Hearth?", max_tokens=3)))
         assert (done.finish_reason, done.usage.completion_tokens) == ("length", 3)
 
-    def test_it_ends_before_a_stop_string(self, loaded: Engine) -> None:
+    def test_it_ends_before_a_stop_string(self, loaded: LoadingEngine[Plan]) -> None:
         whole = answer(loaded, ask("What is Hearth?"))
         stop = whole[len(whole) // 3 : len(whole) // 3 + 5]
         events = run(loaded, ask("What is Hearth?", stop=(stop,)))
         assert text_of(events) == whole[: whole.index(stop)]
         assert done_of(events).finish_reason == "stop"
 
-    def test_a_second_turn_evaluates_only_what_is_new(self, loaded: Engine) -> None:
+    def test_a_second_turn_evaluates_only_what_is_new(self, loaded: LoadingEngine[Plan]) -> None:
         events = run(loaded, ask("What is Hearth?", max_tokens=None))
         first = done_of(events)
         second = done_of(run(loaded, ask("What is Hearth?", text_of(events), "Thank you!")))
@@ -186,12 +196,12 @@ class EngineContract(EventContract):
         assert held - 1 <= second.usage.cached_tokens <= held
         assert second.usage.cached_tokens < second.usage.prompt_tokens
 
-    def test_the_system_prompt_is_part_of_the_prompt(self, loaded: Engine) -> None:
+    def test_the_system_prompt_is_part_of_the_prompt(self, loaded: LoadingEngine[Plan]) -> None:
         without = done_of(run(loaded, ask("Hello"))).usage.prompt_tokens
         with_it = done_of(run(loaded, ask("Hello", system="Answer in rhymes."))).usage
         assert with_it.prompt_tokens > without
 
-    def test_a_begun_answer_goes_on(self, loaded: Engine) -> None:
+    def test_a_begun_answer_goes_on(self, loaded: LoadingEngine[Plan]) -> None:
         if not self.continues:
             pytest.skip("this engine begins its answers anew")
         whole = answer(loaded, ask("What is Hearth?"))
@@ -199,7 +209,9 @@ class EngineContract(EventContract):
         rest = answer(loaded, ask("What is Hearth?", begun, max_tokens=18))
         assert begun + rest == whole
 
-    def test_the_oldest_turns_leave_a_full_context(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_the_oldest_turns_leave_a_full_context(
+        self, loaded: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         events = run(loaded, ask(*turns, "And now?", system="Be brief."))
         usage = done_of(events).usage
@@ -210,7 +222,7 @@ class EngineContract(EventContract):
         assert events[0].left_out == usage.left_out
         assert events[0].left == tuple(range(1, 1 + usage.left_out)), "the first is the system's"
 
-    def test_what_is_pinned_stays(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_what_is_pinned_stays(self, loaded: LoadingEngine[Plan], plan: Plan) -> None:
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         request = ask(*turns, "And now?")
         pinned = replace(request.messages[2], pinned=True)
@@ -220,7 +232,7 @@ class EngineContract(EventContract):
         assert {0, 1, 4, 5} <= set(events[0].left)
         assert not {2, 3} & set(events[0].left), "a turn stays whole"
 
-    def test_too_many_pins_are_said(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_too_many_pins_are_said(self, loaded: LoadingEngine[Plan], plan: Plan) -> None:
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         request = ask(*turns, "And now?")
         messages = tuple(replace(message, pinned=True) for message in request.messages)
@@ -229,7 +241,9 @@ class EngineContract(EventContract):
         assert "pinned" in caught.value.what
         assert answer(loaded, ask("What is Hearth?"))
 
-    def test_what_may_not_be_left_out_is_an_error(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_what_may_not_be_left_out_is_an_error(
+        self, loaded: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         with pytest.raises(ContextFull) as caught:
             run(loaded, ask(*turns, "And now?", overflow="stop"))
@@ -238,7 +252,9 @@ class EngineContract(EventContract):
         assert caught.value.do
         assert answer(loaded, ask("What is Hearth?", overflow="stop"))
 
-    def test_what_is_measured_is_what_is_asked(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_what_is_measured_is_what_is_asked(
+        self, loaded: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         short = ask("What is Hearth?", "An app.", "Really?", system="Be brief.")
         turns = ["What is this? " * 8, "It is Hearth. " * 8] * (plan.context // 20)
         for request in (short, ask(*turns, "And now?")):
@@ -252,7 +268,9 @@ class EngineContract(EventContract):
             assert measured.context == plan.context
         assert measured.total > measured.context
 
-    def test_measuring_waits_for_no_answer_and_changes_none(self, loaded: Engine) -> None:
+    def test_measuring_waits_for_no_answer_and_changes_none(
+        self, loaded: LoadingEngine[Plan]
+    ) -> None:
         request = ask("What is Hearth?", max_tokens=None)
         expected = run(loaded, request)
         other = loaded.measure(ask("Something else entirely?"), CancelToken())
@@ -264,25 +282,25 @@ class EngineContract(EventContract):
         if self.cached_again and self.counts_cached:
             assert done_of(seen).usage.cached_tokens >= done_of(expected).usage.prompt_tokens - 1
 
-    def test_without_a_model_nothing_is_measured(self, engine: Engine) -> None:
+    def test_without_a_model_nothing_is_measured(self, engine: LoadingEngine[Plan]) -> None:
         with pytest.raises(EngineError):
             engine.measure(ask("Hello"), CancelToken())
 
     def test_a_message_longer_than_the_context_is_refused(
-        self, loaded: Engine, plan: LoadPlan
+        self, loaded: LoadingEngine[Plan], plan: Plan
     ) -> None:
         with pytest.raises(MessageTooLong):
             run(loaded, ask("many words " * plan.context))
         assert answer(loaded, ask("What is Hearth?"))
 
-    def test_a_cancel_before_the_start_answers_nothing(self, loaded: Engine) -> None:
+    def test_a_cancel_before_the_start_answers_nothing(self, loaded: LoadingEngine[Plan]) -> None:
         cancel = CancelToken()
         cancel.cancel()
         events = run(loaded, ask("What is Hearth?"), cancel)
         assert text_of(events) == ""
         assert done_of(events).finish_reason == "cancelled"
 
-    def test_after_a_cancel_the_next_answer_is_as_ever(self, loaded: Engine) -> None:
+    def test_after_a_cancel_the_next_answer_is_as_ever(self, loaded: LoadingEngine[Plan]) -> None:
         question, follow_up = ask("What is Hearth?"), ask("What is Hearth?", "An app.", "Really?")
         expected = answer(loaded, question), answer(loaded, follow_up)
         cancel = CancelToken()
@@ -299,14 +317,14 @@ class EngineContract(EventContract):
         assert expected[0].startswith(text_of(seen))
         assert (answer(loaded, question), answer(loaded, follow_up)) == expected
 
-    def test_an_answer_can_be_abandoned(self, loaded: Engine) -> None:
+    def test_an_answer_can_be_abandoned(self, loaded: LoadingEngine[Plan]) -> None:
         expected = answer(loaded, ask("What is Hearth?"))
         events = loaded.chat(ask("What is Hearth?"), CancelToken())
         next(event for event in events if isinstance(event, TextDelta))
         events.close()
         assert answer(loaded, ask("What is Hearth?")) == expected
 
-    def test_it_gives_one_answer_at_a_time(self, loaded: Engine) -> None:
+    def test_it_gives_one_answer_at_a_time(self, loaded: LoadingEngine[Plan]) -> None:
         if self.answers_at_once > 1:
             pytest.skip("this engine gives several answers at once")
         events = loaded.chat(ask("What is Hearth?"), CancelToken())
@@ -315,11 +333,13 @@ class EngineContract(EventContract):
             next(loaded.chat(ask("Hello"), CancelToken()))
         assert text_of(list(events))
 
-    def test_it_gives_several_answers_at_once(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_it_gives_several_answers_at_once(
+        self, engine: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         if self.answers_at_once == 1:
             pytest.skip("this engine gives one answer at a time")
         most = self.answers_at_once
-        report = engine.load(replace(plan, parallel=most), lambda _: None, CancelToken())
+        report = engine.load(self.several(plan), lambda _: None, CancelToken())
         assert report.answers_at_once >= most
         request = ask("What is Hearth?")
         expected = answer(engine, request)
@@ -335,14 +355,14 @@ class EngineContract(EventContract):
             assert done_of(others).usage.completion_tokens > 0
         engine.close()
 
-    def test_it_says_how_full_its_cache_is_or_nothing(self, loaded: Engine) -> None:
+    def test_it_says_how_full_its_cache_is_or_nothing(self, loaded: LoadingEngine[Plan]) -> None:
         assert answer(loaded, ask("What is Hearth?"))
         used = loaded.cache_used()
         assert used is None or 0 <= used <= 1
         loaded.close()
         assert loaded.cache_used() is None
 
-    def test_an_adapter_that_is_not_there_is_refused(self, loaded: Engine) -> None:
+    def test_an_adapter_that_is_not_there_is_refused(self, loaded: LoadingEngine[Plan]) -> None:
         with pytest.raises(AdapterUnknown) as caught:
             run(loaded, ask("What is Hearth?", adapter="law"))
         assert "“law”" in caught.value.what
@@ -351,7 +371,7 @@ class EngineContract(EventContract):
         assert answer(loaded, ask("What is Hearth?"))
 
     def test_pictures_and_sounds_that_its_model_does_not_take_are_refused(
-        self, engine: Engine, plan: LoadPlan
+        self, engine: LoadingEngine[Plan], plan: Plan
     ) -> None:
         if not self.refuses_media:
             pytest.skip("this engine passes them on")
@@ -368,7 +388,9 @@ class EngineContract(EventContract):
             assert all((raised.value.what, raised.value.why, raised.value.do))
         assert answer(engine, ask("What is Hearth?"))
 
-    def test_a_cancelled_load_leaves_nothing_loaded(self, engine: Engine, plan: LoadPlan) -> None:
+    def test_a_cancelled_load_leaves_nothing_loaded(
+        self, engine: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         cancel = CancelToken()
         cancel.cancel()
         with pytest.raises(Cancelled):
@@ -378,7 +400,7 @@ class EngineContract(EventContract):
             run(engine, ask("Hello"))
 
     def test_a_model_that_is_not_there_is_a_plain_error(
-        self, engine: Engine, missing: LoadPlan
+        self, engine: LoadingEngine[Plan], missing: Plan
     ) -> None:
         with pytest.raises(ModelNotFound) as caught:
             engine.load(missing, lambda _: None, CancelToken())
@@ -386,7 +408,9 @@ class EngineContract(EventContract):
         assert caught.value.why
         assert caught.value.do
 
-    def test_it_can_be_closed_and_loaded_again(self, loaded: Engine, plan: LoadPlan) -> None:
+    def test_it_can_be_closed_and_loaded_again(
+        self, loaded: LoadingEngine[Plan], plan: Plan
+    ) -> None:
         expected = answer(loaded, ask("What is Hearth?"))
         loaded.close()
         loaded.close()

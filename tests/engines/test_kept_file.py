@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engines.kept_file import KeptFile, with_newest
+from engines.kept_file import Book, KeptFile
 
 PAGES = {"one": {"a": 1.5}, "two": None}
 
@@ -90,11 +90,35 @@ def test_on_a_full_disk_the_old_file_stays_whole(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_newest_page_is_the_last_and_the_oldest_leave() -> None:
-    pages = {"a": 1, "b": 2, "c": 3}
-    assert list(with_newest(pages, "a", 4, 3).items()) == [("b", 2), ("c", 3), ("a", 4)]
-    assert list(with_newest(pages, "d", 4, 3)) == ["b", "c", "d"]
-    assert pages == {"a": 1, "b": 2, "c": 3}
+def number(page: object) -> int | None:
+    return page if isinstance(page, int) else None
+
+
+def test_the_newest_value_is_the_last_and_the_oldest_leave(tmp_path: Path) -> None:
+    file = tmp_path / "book.json"
+    book = Book(file, number, int, most=3)
+    for key, value in (("a", 1), ("b", 2), ("c", 3), ("a", 4)):
+        book.keep(key, value)
+    assert list(KeptFile(file).read().items()) == [("b", 2), ("c", 3), ("a", 4)]
+    book.keep("d", 5)
+    assert list(KeptFile(file).read()) == ["c", "a", "d"]
+    assert (book.get("b"), book.get("a")) == (None, 4)
+    book.remove("a")
+    assert Book(file, number, int, most=3).get("a") is None
+
+
+def test_two_books_on_one_file_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    first, second = (Book(tmp_path / "book.json", number, int, most=9) for _ in range(2))
+    first.keep("a", 1)
+    second.keep("b", 2)
+    later = Book(tmp_path / "book.json", number, int, most=9)
+    assert (later.get("a"), later.get("b")) == (1, 2)
+
+
+def test_a_page_that_is_no_value_counts_as_none(tmp_path: Path) -> None:
+    KeptFile(tmp_path / "book.json").write({"a": "one", "b": 2})
+    book = Book(tmp_path / "book.json", number, int, most=9)
+    assert (book.get("a"), book.get("b")) == (None, 2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other pipes")

@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import Any
 
 from engines.errors import EngineError
+from engines.helper.parent import ProcessResult
+from engines.helper.result import RESULT
 from engines.llamacpp.probing.causes import Cause, cause_of
-from engines.llamacpp.probing.protocol import ERROR, STAGE, write_plan
+from engines.llamacpp.probing.protocol import STAGE, write_plan
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.support.paths import ROOT
 
 
@@ -82,7 +84,7 @@ class Worker:
     ) -> None:
         self._end()
 
-    def attempt(self, plan: LoadPlan) -> Cause | str | None:
+    def attempt(self, plan: LlamaPlan) -> Cause | str | None:
         """Why it ended the worker, the code of an error, or None for a plan that works."""
         child = self._child = self._child or self._start()
         assert child.stdin
@@ -92,12 +94,13 @@ class Worker:
         stage = ""
         while line := child.stdout.readline():
             verdict: dict[str, Any] = json.loads(line)
-            if ERROR in verdict:
-                code: str | None = verdict[ERROR]
+            if RESULT in verdict:
+                code: str | None = verdict[RESULT]
                 return code
             stage = verdict[STAGE]
         code_of_end = self._end()
-        return cause_of(code_of_end, stage, self._errors.read_text(errors="replace"))
+        words = self._errors.read_text(errors="replace")
+        return cause_of(ProcessResult(code_of_end, b"", words, in_time=True), stage)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._errors.open("wb") as errors:
@@ -119,7 +122,7 @@ class Worker:
         return child.returncode
 
 
-def attempt(worker: Worker, plan: LoadPlan, damaged: Path, outcomes: Outcomes) -> bool:
+def attempt(worker: Worker, plan: LlamaPlan, damaged: Path, outcomes: Outcomes) -> bool:
     """Do as the app does: read the header of the damaged file here, and try the rest elsewhere.
 
     Whether it ended the worker.

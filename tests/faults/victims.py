@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.llamacpp.random_models import (
     STARTER,
     Size,
@@ -29,12 +29,12 @@ class Victim:
 
     name: str
     data: bytes
-    plan: Callable[[Path], LoadPlan]
+    plan: Callable[[Path], LlamaPlan]
     weight: int = 2
 
 
-def plan_for(model: Path, drafter: Path | None = None, draft_max: int = 2) -> LoadPlan:
-    return LoadPlan(
+def plan_for(model: Path, drafter: Path | None = None, draft_max: int = 2) -> LlamaPlan:
+    return LlamaPlan(
         model, context=256, threads=1, batch_threads=1, drafter=drafter, draft_max=draft_max
     )
 

@@ -1,6 +1,7 @@
 """Tries file after file as the probe's process does, until one of them ends it.
 
-Reads plans, one a line, and answers each with lines of `engines.llamacpp.probing.protocol`.
+Reads plans, one a line, and answers each with lines of `engines.llamacpp.probing.protocol`; the
+result is the code of an error, or null.
 
 A template has a process of its own, as in the app, until a whole file with it has come through: to
 start one twice for each file would take longer than all the rest.
@@ -19,8 +20,9 @@ from engines.dialect.template import Renderer, Template
 from engines.dialect.template_process import TemplateProcess
 from engines.errors import EngineError
 from engines.helper.child import be_modest
+from engines.helper.result import RESULT
 from engines.llamacpp.probing.child import examine
-from engines.llamacpp.probing.protocol import STAGE, read_plan, verdict_of
+from engines.llamacpp.probing.protocol import STAGE, read_plan
 
 LIMIT_S = 20.0
 
@@ -42,16 +44,16 @@ def main() -> None:
         return harmless.get(source) or TemplateProcess(source)
 
     for line in sys.stdin:
-        error = None
+        code = None
         tried.clear()
         try:
             with mock.patch.object(dialect, "TemplateProcess", renderer):
                 examine(read_plan(line), begin)
             harmless |= {it: Template(it) for it in tried - harmless.keys()}
         except EngineError as found:
-            error = found
+            code = found.code
         faulthandler.cancel_dump_traceback_later()
-        os.write(out, json.dumps(verdict_of(error)).encode() + b"\n")
+        os.write(out, json.dumps({RESULT: code}).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from engines.types import (
     ChatRequest,
     Done,
     KvType,
-    LoadPlan,
+    LlamaPlan,
     Medium,
     Message,
     Sampling,
@@ -49,7 +49,7 @@ Check = Callable[[NativeDevice], str]
 """What it has found, for the line; an AssertionError says what is wrong."""
 
 
-def answer(plan: LoadPlan, *, mtp: bool = False) -> tuple[str, Done, str]:
+def answer(plan: LlamaPlan, *, mtp: bool = False) -> tuple[str, Done, str]:
     """A greedy answer, how it ended, and what it ran on."""
     engine = LlamaCppEngine()
     try:
@@ -70,8 +70,8 @@ def answer(plan: LoadPlan, *, mtp: bool = False) -> tuple[str, Done, str]:
 
 def plan_for(
     device: NativeDevice | None, layers: int, kv: KvType = "f16", *, mtp: bool = False
-) -> LoadPlan:
-    return LoadPlan(
+) -> LlamaPlan:
+    return LlamaPlan(
         STARTER, 1024, 4, 4, gpu_layers=layers, devices=(device.name,) if device else (),
         kv_type=kv, drafter=DRAFTER if mtp else None, draft_max=2 if mtp else 0,
     )  # fmt: skip
@@ -87,7 +87,7 @@ def same_text(device: NativeDevice, layers: int, kv: KvType = "f16", *, mtp: boo
     return f"the processor's text, {done.timing.decode_tok_s:.0f} tokens a second{drafts}"
 
 
-def answers(plan: LoadPlan, requests: Sequence[ChatRequest]) -> list[str]:
+def answers(plan: LlamaPlan, requests: Sequence[ChatRequest]) -> list[str]:
     """The texts of answers that are written at once, as many as the plan lets."""
     engine = LlamaCppEngine()
 

@@ -77,13 +77,14 @@ from engines.types import (
     Done,
     Event,
     LoadedModel,
-    LoadPlan,
     Message,
     ReasoningDelta,
     Sampling,
     TextDelta,
     Tool,
     ToolCall,
+    VllmOptions,
+    VllmPlan,
 )
 from engines.vllm.command import OF_CARDS
 from engines.vllm.engine import VllmEngine
@@ -114,7 +115,7 @@ class Machine:
     """
 
     home: EngineHome
-    plan: LoadPlan
+    plan: VllmPlan
     drafter: Path | None
     wrong: Path | None
     folder: Path
@@ -122,7 +123,7 @@ class Machine:
     first_s: float = 0.0
     _engine: VllmEngine | None = None
     _loaded: LoadedModel | None = None
-    _runs: LoadPlan | None = None
+    _runs: VllmPlan | None = None
 
     def saw(self, what: str) -> None:
         """Print what a part has seen, and keep it for the table."""
@@ -138,14 +139,14 @@ class Machine:
             )
         return self._engine
 
-    def load(self, plan: LoadPlan) -> LoadedModel:
+    def load(self, plan: VllmPlan) -> LoadedModel:
         """Load a plan, unless just that one runs."""
         if self._loaded is None or self._runs != plan or not self.engine.well:
             self.start(plan)
         assert self._loaded is not None
         return self._loaded
 
-    def start(self, plan: LoadPlan, progress: Progress = lambda _: None) -> LoadedModel:
+    def start(self, plan: VllmPlan, progress: Progress = lambda _: None) -> LoadedModel:
         """Start a worker for a plan anew, and say how it went."""
         self.close()
         report = self._loaded = self.engine.load(plan, progress, CancelToken())
@@ -170,7 +171,7 @@ class Machine:
     def free(self, cards: int = 1) -> int:
         return sum(card.free_bytes or 0 for card in used_cards(detect(), cards))
 
-    def drafting(self) -> LoadPlan:
+    def drafting(self) -> VllmPlan:
         plan = replace(self.plan, drafter=self.drafter, draft_max=2)
         if self.drafter is None and read_checkpoint(plan.model).mtp != "embedded":
             raise LeftOut("the checkpoint has no head of its own, and no --drafter was given")
@@ -218,7 +219,7 @@ def said(engine: VllmEngine, pattern: str) -> str:
     return str(found[-1]) if found else ""
 
 
-def refused(machine: Machine, plan: LoadPlan) -> EngineError | None:
+def refused(machine: Machine, plan: VllmPlan) -> EngineError | None:
     """Why it does not load; None if it does."""
     try:
         machine.start(plan)
@@ -501,7 +502,9 @@ def part_occupied(machine: Machine) -> None:
         try:
             assert other.stdout is not None
             assert other.stdout.readline().strip() == "held"
-            error = refused(machine, replace(machine.plan, memory_share=0.9, anyway=True))
+            error = refused(
+                machine, replace(machine.plan, options=VllmOptions(memory_share=0.9), anyway=True)
+            )
             assert isinstance(error, NotEnoughMemory), "it loaded on a card that is taken"
             assert "python" in error.why, "it names who takes it"
         finally:
@@ -539,7 +542,7 @@ def part_cards(machine: Machine) -> None:
         raise LeftOut("there is one card")
     texts = []
     for cards in (1, 2):
-        machine.load(replace(machine.plan, tensor_parallel=cards))
+        machine.load(replace(machine.plan, options=VllmOptions(cards=cards)))
         texts.append(ask(machine.engine)[0])
         speed = ask(machine.engine)[1].timing.decode_tok_s
         machine.saw(f"{cards} cards: {speed:.1f} tokens/s")
@@ -623,7 +626,7 @@ def main() -> int:
     words.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     given = words.parse_args()
     context = min(given.context, read_checkpoint(given.checkpoint).context_max or given.context)
-    plan = LoadPlan(given.checkpoint, context, 4, 4, gpu_layers=-1, draft_max=0, parallel=AT_ONCE)
+    plan = VllmPlan(given.checkpoint, context, draft_max=0, parallel=AT_ONCE)
     with tempfile.TemporaryDirectory() as made:
         kept = given.folder or Path(made)
         kept.mkdir(parents=True, exist_ok=True)

@@ -27,10 +27,10 @@ from engines.cancel import CancelToken
 from engines.llamacpp.devices_modules import modules_in
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import load_native
-from engines.types import ChatRequest, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling, TextDelta
 
 engine = LlamaCppEngine()
-plan = LoadPlan(Path(sys.argv[1]), context=512, threads=1, batch_threads=1, draft_max=0)
+plan = LlamaPlan(Path(sys.argv[1]), context=512, threads=1, batch_threads=1, draft_max=0)
 engine.load(plan, lambda _: None, CancelToken())
 greedy = Sampling(temperature=0.0)
 request = ChatRequest((Message("user", "What is a token?"),), greedy, max_tokens=24)

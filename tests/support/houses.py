@@ -17,6 +17,7 @@ from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
 from app.chats.answers.services.local_fallback import LocalFallback
+from app.chats.answers.services.preparing import Preparing
 from app.chats.answers.values.answers import AnswerOptions, Ended
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
@@ -29,8 +30,7 @@ from app.models.library.services.library import Library
 from app.models.library.store.load_records import LoadStore
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import STARTER_CHECKPOINT, ModelEntry
-from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader, WorkerEngine
 from app.settings.values.fields import Settings
@@ -42,7 +42,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LoadedModel, VllmPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.openai_server import OpenAiServer
 from tests.support.scripted import ScriptedEngine
@@ -81,7 +81,7 @@ class ScriptedWorker(ScriptedEngine):
         self,
         wanted: str,
         _name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -166,7 +166,7 @@ def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
                     lambda: llama, lambda: Fitting(detect, LoadStore(database), Sizer())
                 ),
                 "vllm": VllmLoader(lambda: vllm or worker, lambda: "cpu", detect),
-                "remote": RemoteLoads(lambda: RemoteEngine(lend)),
+                "remote": RemoteLoader(lambda: RemoteEngine(lend)),
             },
             lambda: seconds[0],
         )
@@ -174,15 +174,8 @@ def a_house(folder: Path, vllm: WorkerEngine | None = None) -> Iterator[House]:
         layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
         compacting = Compacting(SummaryStore(database))
         fallback = LocalFallback(library.shelf, lambda _: house.leaves)
-        answers = Answers(
-            chats,
-            library,
-            runtime,
-            layers,
-            compacting,
-            Grounding(DocumentStore(database)),
-            local_fallback=fallback.model,
-        )
+        preparing = Preparing(library, layers, fallback=fallback)
+        answers = Answers(chats, preparing, runtime, compacting, Grounding(DocumentStore(database)))
         house = House(database, chats, answers, runtime, library, llama, worker, server, seconds)
         try:
             yield house

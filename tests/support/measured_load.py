@@ -17,11 +17,11 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.memory.fit import DraftNeed, need_by_library
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling
 
 
 def main(path: Path, context: int, depth: int, drafter: Path | None, *, mmap: bool) -> None:
-    plan = LoadPlan(path, context, 2, 2, mmap=mmap, drafter=drafter, draft_max=depth, kept_bytes=0)
+    plan = LlamaPlan(path, context, 2, 2, mmap=mmap, drafter=drafter, draft_max=depth, kept_bytes=0)
     header = read_header(path)
     drafting = DraftNeed(depth, read_header(drafter) if drafter else None)
     buffers = Sizer().buffers(plan, CancelToken())

@@ -24,7 +24,7 @@ from engines.memory.fit import Fit, Parts, Split, Verdict, judge
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import ProjectorFile
 from engines.models.gguf.header import GgufHeader
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.support.paths import ROOT
 
 RESOURCES = ROOT / "resources"
@@ -197,4 +197,4 @@ class ScriptedFitting(Fitting):
         verdict = judge(parts.total, self._free)
         reason = f"{path.name} needs {parts.total / GB:.1f} GB."
         fit = Fit(verdict, parts.total, self._free, Split(ram=parts), 8192, "processor", reason)
-        return FitReport(fit, 0.0, LoadPlan(path, 8192, 4, 4), True, None, (reason,))
+        return FitReport(fit, 0.0, LlamaPlan(path, 8192, 4, 4), True, None, (reason,))

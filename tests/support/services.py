@@ -15,6 +15,7 @@ from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.preparing import Preparing
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
 from app.chats.history.store.chat_settings import ChatSettingsStore
@@ -65,9 +66,8 @@ def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))
-    answers = Answers(
-        chats, library, runtime, layers, compacting, Grounding(DocumentStore(database))
-    )
+    preparing, grounding = Preparing(library, layers), Grounding(DocumentStore(database))
+    answers = Answers(chats, preparing, runtime, compacting, grounding)
     with closing(database):
         yield Services(database, engine, chats, library, runtime, answers, loads, models)
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling, TextDelta
 
 
 def main(model: Path, states: Path, said: list[dict[str, str]], questions: list[str]) -> None:
     engine = LlamaCppEngine(states=StateFolder(states, 1 << 30))
-    engine.load(LoadPlan(model, 1024, 1, 1), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(model, 1024, 1, 1), lambda _: None, CancelToken())
     messages = tuple(Message(**message) for message in said)  # type: ignore[arg-type]
     kept = []
     for question in questions:

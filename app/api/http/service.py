@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 
 from app.api.http.request import ApiRequest
 from app.base.errors import ModelBusy, ModelUnknown
-from app.chats.answers.services.answers import Answers, Prepared
+from app.chats.answers.services.answers import Answers
+from app.chats.answers.services.preparing import Prepared
 from app.chats.answers.services.senses import expected_of, require_senses, taken_by
 from app.chats.answers.values.answers import AnswerOptions, Grounded, Ready
 from app.documents.values.documents import Attachment, DocumentKind
@@ -241,7 +242,7 @@ class ApiService:
         chosen = options(found.entry.id)
         if found.adapter:
             chosen = replace(chosen, settings={**chosen.settings, "adapter": found.adapter})
-        prepared = self._answers.prepare(self._settings(), chosen)
+        prepared = self._answers.preparing.prepare(self._settings(), chosen)
         # A loaded model is used with the options it has: a client never causes a second load.
         held = self._runtime.held_options(prepared.entry)
         if held is not None:
@@ -268,7 +269,8 @@ class ApiService:
             (it.loaded for it in self._runtime.models() if it.entry == prepared.entry), None
         )
         taken = expected_of(prepared.entry) if loaded is None else taken_by(loaded)
-        require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry, _no_offer)
+        # No projector is offered: the user gets missing parts of a model in Hearth, not a client.
+        require_senses((_SENT[kind] for kind in sorted(kinds)), taken, prepared.entry)
 
     def _require_room(self, prepared: Prepared, asked: ChatRequest, cancel: CancelToken) -> None:
         """Refuse a conversation that is far too long before it holds up anyone else.
@@ -324,10 +326,6 @@ def session_of(request: ChatRequest, access: Access) -> str:
 
 def _may(access: Access, called: str, entry: ModelEntry) -> bool:
     return not access.models or not access.models.isdisjoint({called, entry.id, entry.name})
-
-
-def _no_offer(_entry: ModelEntry) -> None:
-    """Offer nothing: the user gets missing parts of a model in Hearth, not through a client."""
 
 
 def _plain(model: str) -> AnswerOptions:

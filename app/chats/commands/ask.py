@@ -81,7 +81,7 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def work(cancel: CancelToken) -> Iterator[AnswerEvent]:
         if args.chat is None:
-            system = app.answers.prepare(settings, options).settings.system_prompt
+            system = app.preparing.prepare(settings, options).settings.system_prompt
             question = Message("user", text)
             messages = (Message("system", system.strip()), question) if system else (question,)
             return app.answers.once(messages, settings, options, loading(app, out), cancel, files)
@@ -91,16 +91,18 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
             tell_stay(app, answer.chat_id, settings, out, "--model")
         return app.answers.write(answer, settings, options, loading(app, out), cancel)
 
-    def told(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
+    def files_of(sources: Sequence[PromptSource]) -> Sequence[AttachedFile]:
         if args.chat is None:
-            return app.answers.files_of(sources, files)
-        return app.answers.files(app.chats.path(app.chats.chat(args.chat).id))
+            return app.grounding.files_of(sources, files)
+        return app.grounding.files(app.chats.path(app.chats.chat(args.chat).id))
 
     grounds = _collections(app, args, options)
     for state in grounds:
         if said := not_read(state):
             out.note(f"{state.collection.name}: {', '.join(said)}.")
-    return print_answer(app, interruptible(work), out, args.think, files=told, collections=grounds)
+    return print_answer(
+        app, interruptible(work), out, args.think, files=files_of, collections=grounds
+    )
 
 
 def _collections(
@@ -110,7 +112,7 @@ def _collections(
     if args.chat is None:
         chosen = options.collections or ()
     else:
-        chosen = app.answers.collections_of(options, app.chats.chat(args.chat).id)
+        chosen = app.preparing.collections_of(options, app.chats.chat(args.chat).id)
     there = {it.id for it in app.knowledge.collections()}
     return [app.knowledge.state(it) for it in chosen if it in there]
 
@@ -180,7 +182,7 @@ def _of_chat(app: App, args: argparse.Namespace) -> str | None:
     if args.chat is None or args.engine is None:
         return None
     chat = app.chats.chat(args.chat)
-    return app.answers.model_of(chat.id, app.settings.read())
+    return app.preparing.model_of(chat.id, app.settings.read())
 
 
 def _depth(text: str) -> int:

@@ -100,7 +100,7 @@ class Conversation:
         """Return the settings of a new chat, with the model that it will keep."""
         usual = self.app.settings.read()
         model = self.app.library.find(self.model).id if self.model else usual.model
-        return self.app.answers.with_model(NewChat(model, usual=self.model is None), usual)
+        return self.app.preparing.with_model(NewChat(model, usual=self.model is None), usual)
 
     def _write(self, answer: StoredMessage) -> None:
         settings = self.app.settings.read()
@@ -175,7 +175,7 @@ class Conversation:
         """Return the model of the open chat."""
         if self.chat_id is None:
             return None
-        return self.app.answers.model_of(self.chat_id, self.app.settings.read())
+        return self.app.preparing.model_of(self.chat_id, self.app.settings.read())
 
     def _mtp(self, mode: str) -> None:
         if mode in MODES:

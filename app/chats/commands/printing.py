@@ -186,7 +186,7 @@ def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str
     Args:
         word: The command that chooses a model.
     """
-    server = app.answers.withheld_model(chat_id, settings)
+    server = app.preparing.withheld_model(chat_id, settings)
     if server is not None:
         out.note(
             f"This chat stays on this computer: nobody has chosen {server} for it. "

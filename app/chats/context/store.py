@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 from app.base.db import Database
 from app.chats.context.values.summary import Summary
+from app.chats.history.store.rows import insert_rows
 from app.chats.history.values.conversation import OverflowPolicy
 
 
@@ -28,11 +27,7 @@ class SummaryStore:
     def keep(self, summary: Summary) -> None:
         """Save a summary, replacing one that is attached to the same message."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO summaries"
-                " (message_id, text, model, tokens, created, covers) VALUES (?, ?, ?, ?, ?, ?)",
-                astuple(summary),
-            )
+            insert_rows(db, "summaries", [vars(summary)], "REPLACE")
 
     def forget(self, message_id: str) -> None:
         """Remove the summary attached to a message."""

@@ -10,7 +10,7 @@ from app.chats.history.store.chats import ChatStore
 
 def see_today(chats: ChatStore) -> None:
     """Count today for everything in the trash, unless it is counted already."""
-    chats.see_day(time.strftime("%Y-%m-%d", time.localtime(time.time())))
+    chats.count_day(time.strftime("%Y-%m-%d", time.localtime(time.time())))
 
 
 def empty_trash(chats: ChatStore, forget_states: Callable[[str], None], days: int) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from app.base.errors import DiskFull, ExportFailed
+from app.base.folder import FORBIDDEN, NO_ROOM
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.store.folders import FolderStore
 from app.chats.history.values.conversation import StoredMessage, path_to
@@ -29,9 +30,6 @@ from app.exchange.values.export import (
 from app.markdown.parser import Parser
 from app.markdown.reading import Sign, read_text, signed
 from engines.private import replacing
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Files:
@@ -110,13 +108,13 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in (*NO_ROOM, errno.EFBIG):
             raise DiskFull(
                 "The disk is full.",
                 f"There is no room left in {path.parent}; no half-written file was left there.",
                 "Free some space, or export to another disk.",
             ) from error
-        if error.errno in _FORBIDDEN:
+        if error.errno in FORBIDDEN:
             raise ExportFailed(
                 f"Hearth cannot write {path.name}.",
                 f"The system does not allow writing in {path.parent}; nothing was left there.",

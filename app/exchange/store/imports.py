@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from app.base.db import Database
 from app.base.ids import new_id
-from app.chats.history.store.message_rows import listed
+from app.chats.history.store.folders import add_folder
+from app.chats.history.store.rows import insert_row, insert_rows, row_of_chat, row_of_message
 from app.chats.history.values.chat import Chat
 from app.chats.history.values.conversation import StoredMessage
+from app.chats.history.values.places import Folder
 from app.documents.store.documents import insert_document
 from app.exchange.values.found import Imported, ReadyChat
 from app.exchange.values.thread import made_id
@@ -76,13 +77,9 @@ def _known(db: sqlite3.Connection, chat_ids: Sequence[str]) -> dict[str, bool]:
 
 
 def _add_folder(db: sqlite3.Connection, name: str) -> str:
-    folder_id = new_id()
-    db.execute(
-        "INSERT INTO folders (id, name, position, created) VALUES"
-        " (?, ?, (SELECT coalesce(max(position) + 1, 0) FROM folders), ?)",
-        (folder_id, name, time.time()),
-    )
-    return folder_id
+    folder = Folder(new_id(), name, 0, time.time())
+    add_folder(db, folder)
+    return folder.id
 
 
 def _bring_back(db: sqlite3.Connection, chat_id: str, folder_id: str) -> None:
@@ -99,11 +96,8 @@ def _insert(db: sqlite3.Connection, chat: Chat, messages: Sequence[StoredMessage
         messages = [
             replace(it, id=names[it.id], parent_id=names.get(it.parent_id or "")) for it in messages
         ]
-    row = {**asdict(chat), "settings": json.dumps(dict(chat.settings)), "deleted": None}
-    row["pinned"] = int(chat.pinned)
-    db.execute(_statement("chats", row), row)
-    rows = [_row(it) for it in messages]
-    db.executemany(_statement("messages", rows[0]), rows)
+    insert_row(db, "chats", {**row_of_chat(chat), "deleted": None})
+    insert_rows(db, "messages", [row_of_message(it) for it in messages])
 
 
 def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> bool:
@@ -116,18 +110,3 @@ def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> boo
         ).fetchone():
             return True
     return False
-
-
-def _row(message: StoredMessage) -> dict[str, object]:
-    row = asdict(message)
-    row["facts"] = json.dumps(row["facts"]) if message.facts else None
-    row["failure"] = json.dumps(row["failure"]) if message.failure else None
-    row["pinned"] = int(message.pinned)
-    row["attachments"], row["sources"] = listed(message.attachments), listed(message.sources)
-    return row
-
-
-def _statement(table: str, row: dict[str, object]) -> str:
-    names = ", ".join(row)
-    values = ", ".join(f":{name}" for name in row)
-    return f"INSERT INTO {table} ({names}) VALUES ({values})"  # noqa: S608  our own words

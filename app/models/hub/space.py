@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull
+from app.base.folder import FORBIDDEN, NO_ROOM
+from engines.disk import free_bytes
 from engines.text import amount
 
 SPARE = 200_000_000
@@ -25,10 +25,7 @@ def require_disk_space(folder: Path, needed: int, promised: int) -> None:
     Raises:
         DiskFull: There is too little space.
     """
-    place = folder
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
+    free = free_bytes(folder)
     if needed + promised + SPARE > free:
         raise no_room(folder, needed, promised, free)
 
@@ -55,13 +52,13 @@ def explained(folder: Path, left: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in NO_ROOM:
             raise DiskFull(
                 "The disk filled up during the download.",
                 f"{amount(left)} are still missing in {folder}; what was downloaded is kept.",
                 "Free that much space, then resume the download.",
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in FORBIDDEN:
             raise DataFolderReadOnly(
                 "Hearth cannot write to the folder of downloads.",
                 f"The system does not allow writing to {error.filename or folder}.",

@@ -31,7 +31,7 @@ def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
         for repo, why in done.missing:
             out.note(f"{repo} could not be refreshed: {why}")
     found = app.recommending.recommend()
-    advice = app.choice.advise()
+    advice = app.advisor.advise()
     out.value(
         {**_as_value(found), "engine": asdict(advice)},
         lambda: f"{_in_words(found)}\n\n{_engine_in_words(app, found, advice)}",

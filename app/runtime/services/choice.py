@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Protocol
 
 from app.base.engine_names import PROPER_NAMES
-from app.base.errors import CatalogueInvalid
 from app.models.discover.values.counterparts import (
     Card,
     Counterpart,
-    advised_depth,
     best,
     checkpoints_of,
     counterparts,
@@ -20,17 +18,16 @@ from app.models.discover.values.counterparts import (
 )
 from app.models.library.services.library import Library
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
-from app.runtime.values.advice import Advice, MeasuredSpeed, Situation, System, advise
+from app.runtime.services.advising import EngineAdvisor, VllmHere
+from app.runtime.values.advice import Advice
 from app.settings.store import SettingsFile
 from app.settings.values.fields import Settings
 from engines.errors import EngineUnavailable, UserError
 from engines.types import EngineName
 
 if TYPE_CHECKING:
-    from app.models.discover.values.catalogue import Catalogue, Size
-
-Installable = Literal["installed", "possible", "impossible"]
-"""Whether vLLM is installed, can be, or cannot be."""
+    from app.models.discover.services.recommending import Recommending
+    from app.models.discover.values.catalogue import Size
 
 _SEVERAL: Final = 3
 """The number of answers wanted at once from which vLLM is worth it.
@@ -42,6 +39,12 @@ NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
 """The engines' names for people."""
 
 
+class HoldsModels(Protocol):
+    """Knows which models are loaded; see `Runtime`."""
+
+    def held(self, engine: EngineName) -> ModelEntry | None: ...
+
+
 class EngineChoice:
     """Chooses engines. Qt-free; safe from any thread.
 
@@ -51,78 +54,27 @@ class EngineChoice:
     def __init__(
         self,
         library: Library,
-        catalogue: Callable[[], Catalogue],
+        recommending: Recommending,
         settings: SettingsFile,
-        system: System,
-        cards: Callable[[], tuple[Card, ...]],
-        vllm: Callable[[], tuple[Installable, str]],
-        profiles: Callable[[], int],
-        measured: Callable[[], tuple[MeasuredSpeed, ...]],
-        loaded: Callable[[], ModelEntry | None] = lambda: None,
-        fits: Callable[[ModelEntry, Settings], bool] = lambda _entry, _settings: True,
+        vllm: VllmHere,
+        advisor: EngineAdvisor,
+        loaded: HoldsModels,
     ) -> None:
-        """Create the choice.
-
-        Args:
-            catalogue: Reads the catalogue.
-            cards: Returns the NVIDIA cards, the largest first.
-            vllm: Returns whether vLLM is installed; if it cannot be, why, in a sentence.
-            profiles: Returns the number of known servers.
-            measured: Returns the speeds measured on this computer.
-            loaded: Returns the model that vLLM has loaded now.
-            fits: Returns whether vLLM's card can hold a model with these settings.
-        """
         self._library = library
-        self._catalogue = cache(catalogue)
+        self._catalogue = cache(recommending.catalogue)
         self._settings = settings
-        self._system = system
-        self._cards = cards
         self._vllm = vllm
-        self._profiles = profiles
-        self._measured = measured
+        self._advisor = advisor
         self._loaded = loaded
-        self._fits = fits
-
-    def advise(
-        self,
-        chats_at_once: int = 1,
-        *,
-        model: str = "",
-        context: int = 0,
-        loaded: bool = False,
-    ) -> Advice:
-        """Advise on the engine that suits this computer.
-
-        Args:
-            chats_at_once: Chats that are answered side by side.
-            model: See `Situation`.
-            context: See `Situation`.
-            loaded: See `Situation`.
-        """
-        here, why_not = self._vllm()
-        return advise(
-            Situation(
-                self._system,
-                self._cards(),
-                here,
-                why_not,
-                chats_at_once,
-                self._profiles(),
-                self._measured(),
-                model,
-                context,
-                loaded,
-            )
-        )
 
     def counterparts(self, entry: ModelEntry, engine: EngineName) -> tuple[Counterpart, ...]:
         """List the same model's files for another engine, local first. Raises CatalogueInvalid."""
-        card = next(iter(self._cards()), None) if engine == "vllm" else None
+        card = self._card() if engine == "vllm" else None
         return counterparts(entry, engine, self._library.entries(), self._catalogue(), card)
 
     def checkpoint_of(self, size: Size) -> Counterpart | None:
         """Return the checkpoint of a model in the catalogue that suits this computer's card."""
-        return best(checkpoints_of(size, next(iter(self._cards()), None)))
+        return best(checkpoints_of(size, self._card()))
 
     def on(self, entry: ModelEntry, engine: EngineName) -> ModelEntry:
         """Return the model's entry for this engine, with its drafter.
@@ -158,7 +110,7 @@ class EngineChoice:
             called: The id or the name of the model.
             answers: The number of answers wanted now, including this one.
         """
-        if self._vllm()[0] != "installed":
+        if self._vllm.here()[0] != "installed":
             return called
         try:
             entry = self._library.find(called)
@@ -181,7 +133,7 @@ class EngineChoice:
         Args:
             answers: See `preferred`.
         """
-        if settings.engine != "auto" or entry.on_server or self._vllm()[0] != "installed":
+        if settings.engine != "auto" or entry.on_server or self._vllm.here()[0] != "installed":
             return ""
         try:
             both = self._on_both(entry)
@@ -206,14 +158,14 @@ class EngineChoice:
 
         Raises SettingsInvalid.
         """
-        loaded = self._loaded()
-        advice = self.advise(
+        loaded = self._loaded.held("vllm")
+        advice = self._advisor.advise(
             answers if answers >= _SEVERAL else 1,
             model=self.model_name(both["llamacpp"]),
             context=settings.context,
             loaded=loaded is not None and loaded.id == both["vllm"].id,
         )
-        if advice.engine == "llamacpp" or self._fits(both["vllm"], settings):
+        if advice.engine == "llamacpp" or self._vllm.fits(both["vllm"], settings):
             return advice
         words = "This model needs more graphics memory in vLLM than there is."
         return Advice("llamacpp", words, (words,), advice.rows)
@@ -233,18 +185,15 @@ class EngineChoice:
         self._settings.write(changed)
         return changed
 
+    def _card(self) -> Card | None:
+        """Return the NVIDIA card with the most memory."""
+        return next(iter(self._vllm.cards()), None)
+
     def _require_here(self, engine: str, what: str, do: str, *, terminal: str) -> None:
         """Raise EngineUnavailable with these words if vLLM is wanted but not installed."""
-        state, why_not = self._vllm()
+        state, why_not = self._vllm.here()
         if engine == "vllm" and state != "installed":
             raise EngineUnavailable(what, why_not or "It is not installed.", do, terminal=terminal)
-
-    def depth_for(self, entry: ModelEntry) -> int | None:
-        """Return the number of draft tokens that the model's makers advise for vLLM."""
-        try:
-            return advised_depth(entry, self._catalogue())
-        except CatalogueInvalid:
-            return None  # Discover shows this error, with what to do
 
     def model_name(self, entry: ModelEntry) -> str:
         """Return one name for a model in all engines, to compare their speeds."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull, EngineNotMade, Offline
+from app.base.folder import FORBIDDEN, NO_ROOM
 from app.runtime.packages.config import Indexes
 from app.runtime.packages.fetch import PackageFetcher, Progress
 from app.runtime.packages.lookup import Lookup, local
@@ -24,7 +24,7 @@ from engines.vllm.provision.users import in_use
 Tell = Callable[[Step], None]
 """Called with each step of an installation."""
 
-_NO_ROOM = "No space left on device"
+_NO_ROOM_WORDS = "No space left on device"
 
 
 @contextmanager
@@ -168,9 +168,9 @@ def explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in NO_ROOM:
             raise _full(folder) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in FORBIDDEN:
             raise DataFolderReadOnly(
                 "Hearth cannot write to the folder of engines.",
                 f"The system does not allow writing to {error.filename or folder}.",
@@ -189,7 +189,7 @@ def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
     try:
         yield
     except CommandFailed as error:
-        if any(_NO_ROOM in line for line in error.lines):
+        if any(_NO_ROOM_WORDS in line for line in error.lines):
             raise _full(folder) from error
         raise EngineNotMade(
             f"vLLM {lock.version} could not be installed.",

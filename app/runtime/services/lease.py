@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engines.errors import EngineError
 from engines.repetition import without_circles
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from app.runtime.services.loaders import EngineLoader
     from app.runtime.services.queue import Ticket
     from app.runtime.services.request_log import Admission, RequestLog
+    from engines.base import LoadingEngine
     from engines.cancel import CancelToken
     from engines.types import ChatRequest, Event, LoadedModel, Measured, MtpCheck, Ranking, Vectors
 
@@ -34,7 +35,7 @@ class Lease:
         self,
         entry: ModelEntry,
         loaded: LoadedModel,
-        loads: EngineLoader,
+        loads: EngineLoader[LoadingEngine[Any]],
         turn: Ticket,
         closed: Callable[[], None],
         requests: RequestLog,

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from app.models.hub.values.hub import Repository
     from app.models.library.services.fitting import Fitting
     from app.models.library.values.entry import ModelEntry
+    from app.runtime.services.advising import EngineAdvisor
     from app.runtime.services.choice import EngineChoice
     from app.runtime.services.device_trials import DeviceState, DeviceTrials
     from app.runtime.services.runtime import Runtime
-    from app.runtime.values.advice import Advice, System
+    from app.runtime.values.advice import Advice
     from app.settings.store import SettingsFile
     from engines.hardware import Hardware
 
@@ -47,7 +48,7 @@ class EngineManager:
 
     def __init__(
         self,
-        system: System,
+        advisor: EngineAdvisor,
         look: Callable[[], Hardware],
         devices: DeviceTrials,
         choice: EngineChoice,
@@ -58,7 +59,8 @@ class EngineManager:
         fitting: Fitting,
         workers: StayingWorkers,
     ) -> None:
-        self.system = system
+        self.system = advisor.system
+        self._advisor = advisor
         self._look = look
         self._devices = devices
         self._choice = choice
@@ -86,7 +88,7 @@ class EngineManager:
 
     def advise(self) -> Advice:
         """Return which engine suits this computer."""
-        return self._choice.advise()
+        return self._advisor.advise()
 
     def counterparts(self, entry: ModelEntry) -> tuple[Counterpart, ...]:
         """Find the model for each other engine: local files, a download, or why there is none."""

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 from app.models.library.services.fitting import Fitting, Judgement, paired, projector_file
 from app.models.library.values.entry import ModelEntry
+from app.runtime.services.prepared_load import PreparedLoad
 from engines.cancel import CancelToken
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import require_fit
 from engines.models.format import Advise
 from engines.models.gguf.header import read_header
 from engines.models.pairing import mtp_advice
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 
 
-class PreparedLlamaLoad:
+class PreparedLlamaLoad(PreparedLoad[LlamaPlan]):
     """A model to load into llama.cpp, with room for MTP so that any message can use it."""
 
     def __init__(
@@ -35,7 +36,7 @@ class PreparedLlamaLoad:
         self._projector = projector_file(entry.projector)
         self._judged: Judgement | None = None
 
-    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LoadPlan:
+    def plan(self, load_options: LoadOptions, cancel: CancelToken) -> LlamaPlan:
         header = self._header
         if load_options.gpu_layers != 0:
             self._ready(load_options.devices, cancel)

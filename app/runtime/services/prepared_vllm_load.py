@@ -11,6 +11,7 @@ from pathlib import Path
 from app import __version__
 from app.models.library.services.fitting import FitReport
 from app.models.library.values.entry import ModelEntry
+from app.runtime.services.prepared_load import PreparedLoad
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.hardware import Hardware
@@ -27,15 +28,19 @@ from engines.memory.fit import Fit, Parts, Split, judge
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
 from engines.text import amount
-from engines.types import LoadedModel, LoadPlan
+from engines.types import VllmPlan
 from engines.vllm.provision.lock import Profile
 from engines.vllm.speculation import require_pair
 
 _PLANNED = "This is an estimate; the real figure is known once vLLM runs."
 
 
-class PreparedVllmLoad:
-    """A checkpoint that was read and is to be planned for the free memory."""
+class PreparedVllmLoad(PreparedLoad[VllmPlan]):
+    """A checkpoint that was read and is to be planned for the free memory.
+
+    There is nothing to learn from a load: vLLM takes a fixed share of the card, which says nothing
+    about the model.
+    """
 
     def __init__(
         self,
@@ -50,17 +55,14 @@ class PreparedVllmLoad:
         self._look = look
         self._advised = advised
 
-    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.cards)
+    def plan(self, load_options: LoadOptions, _cancel: CancelToken) -> VllmPlan:
+        room = room_for(self._look(), card=self._profile == "cuda", cards=load_options.vllm.cards)
         plan = plan_checkpoint(self._checkpoint, self._drafter, load_options, room, self._advised)
         require_memory(self._checkpoint, self._drafter, plan, room)
         return replace(plan, mtp_note=self._trouble) if self._trouble else plan
 
-    def learn(self, loaded: LoadedModel) -> None:
-        """Do nothing: vLLM takes a fixed share of the card, which says nothing about the model."""
 
-
-def judged(
+def fit_report(
     entry: ModelEntry,
     load_options: LoadOptions,
     profile: Profile | None,
@@ -80,10 +82,10 @@ def judged(
     """
     checkpoint = read_checkpoint(entry.path)
     drafter, _ = drafter_of(checkpoint, entry)
-    room = room_for(hardware, card=profile != "cpu", cards=load_options.cards)
+    room = room_for(hardware, card=profile != "cpu", cards=load_options.vllm.cards)
     plan = plan_checkpoint(checkpoint, drafter, load_options, room, advised)
     takes = take_of(checkpoint, drafter, plan, room)
-    have = room.may_take(plan.memory_share)
+    have = room.may_take(plan.options.memory_share)
     chosen = load_options.context is None
     least = replace(plan, context=min(plan.context, DEFAULT_CONTEXT)) if chosen else plan
     verdict = judge(need_of(checkpoint, drafter, least, room).total, have)
@@ -119,14 +121,14 @@ def fits_alone(
     """Return whether a checkpoint would fit on empty cards: another model would be unloaded."""
     cards = tuple(replace(card, free_bytes=card.total_bytes) for card in hardware.gpus)
     try:
-        report = judged(entry, load_options, profile, replace(hardware, gpus=cards), None)
+        report = fit_report(entry, load_options, profile, replace(hardware, gpus=cards), None)
     except EngineError:
         return False
     return report.fit.verdict != "no"
 
 
 def _of_chats(
-    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: LoadPlan, room: Room
+    checkpoint: Checkpoint, drafter: Checkpoint | None, plan: VllmPlan, room: Room
 ) -> list[str]:
     """Return a sentence on how many chats fit at once; none if only one is answered at a time."""
     if plan.parallel < 2:
@@ -137,7 +139,7 @@ def _of_chats(
     return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
 
 
-def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
+def worker_key(entry: ModelEntry, load_options: LoadOptions) -> str:
     """Return a key that identifies a worker by its model, options, files and Hearth's version.
 
     Files count with their size and time: a model that was downloaded again is another model.

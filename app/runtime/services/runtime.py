@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.runtime.services.lease import Lease
 from app.runtime.services.queue import EngineQueue, QueueRequest, Ticket
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport
     from app.models.library.values.entry import ModelEntry
     from app.runtime.services.loaders import EngineLoader
-    from engines.base import Engine, Progress
+    from engines.base import Engine, LoadingEngine, Progress
     from engines.memory.load_options import LoadOptions
     from engines.types import ChatRequest, EngineName, LoadedModel, Measured
 
@@ -49,10 +49,11 @@ class Runtime:
     alone and can load the model; once the model is ready, it shares it with as many others as
     `LoadedModel.answers_at_once` and `EngineLoader.at_once` allow.
 
-    So `Engine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are called
-    by one thread while nobody else is working in that room, and `Engine.chat` by each lease on its
-    own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue. `measure_for`,
-    `look_up`, `held`, `status` and `idle_s` take no turn: they look at the state of the moment.
+    So `LoadingEngine.load`, `close`, `check_mtp` and `EngineLoader.open`, `plan` and `revive` are
+    called by one thread while nobody else is working in that room, and `Engine.chat` by each lease
+    on its own thread. Unloading (`stop`, `stop_idle`, `unload`) waits in the same queue.
+    `measure_for`, `look_up`, `held`, `status` and `idle_s` take no turn: they look at the state of
+    the moment.
 
     Engines whose models are in this computer's memory hold one model between them; a model on
     another server needs none of it, and answers at the same time.
@@ -64,7 +65,7 @@ class Runtime:
 
     def __init__(
         self,
-        engines: Mapping[EngineName, EngineLoader],
+        engines: Mapping[EngineName, EngineLoader[LoadingEngine[Any]]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Create the runtime; nothing is loaded.
@@ -271,7 +272,7 @@ class Runtime:
                     self._forget(name)
                     loads.leave()
 
-    def _loads(self, entry: ModelEntry) -> EngineLoader:
+    def _loads(self, entry: ModelEntry) -> EngineLoader[LoadingEngine[Any]]:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
                 f"“{entry.name}” cannot be loaded.",
@@ -285,7 +286,11 @@ class Runtime:
         return held is not None and (held.entry, held.load_options) == (entry, load_options)
 
     def _lent(
-        self, entry: ModelEntry, loads: EngineLoader, turn: Ticket, admission: Admission
+        self,
+        entry: ModelEntry,
+        loads: EngineLoader[LoadingEngine[Any]],
+        turn: Ticket,
+        admission: Admission,
     ) -> Lease:
         """Create the lease for a turn whose model is ready."""
         name, loaded = entry.engine, self._held[entry.engine].loaded
@@ -319,13 +324,13 @@ class Runtime:
             self._held[name] = replace(held, load_options=load_options)
             self._used[name] = self._clock()
             return
-        load = loads.open(entry)
+        prepared = loads.open(entry)
         self._make_room(name)
         self._opened[name] = loads.engine
-        loaded = loads.load(entry, load, load_options, progress, cancel)
+        loaded = loads.load(entry, prepared, load_options, progress, cancel)
         self._used[name] = self._clock()  # before others can see that it is held
         self._held[name] = HeldModel(entry, load_options, loaded)
-        load.learn(loaded)
+        prepared.learn(loaded)
 
     @contextmanager
     def _alone(self, engine: EngineName) -> Iterator[None]:

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from app.models.library.values.entry import ModelEntry
-from engines.base import Engine, Progress
+from app.runtime.services.loaders import EngineLoader, OutsideEngine
+from app.runtime.services.prepared_load import PreparedLoad
+from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LoadedModel, VllmPlan
 
 if TYPE_CHECKING:
     from app.models.library.services.fitting import FitReport
-    from app.runtime.services.loaders import PreparedLoad
     from engines.hardware import Hardware
     from engines.memory.load_options import LoadOptions
     from engines.vllm.provision.lock import Profile
 
 
-class WorkerEngine(Engine, Protocol):
-    """An engine in its own process, which can end by itself."""
-
-    def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
-        """Start the process again if it has ended. Raises EngineError and Cancelled."""
-        ...
+class WorkerEngine(OutsideEngine[VllmPlan], Protocol):
+    """An engine in its own process, which several Hearths can share."""
 
     def adapt(self, wanted: str, adapters: tuple[Adapter, ...], cancel: CancelToken) -> bool:
         """Change the LoRA adapters of the loaded model; return whether that was possible.
@@ -41,7 +37,7 @@ class WorkerEngine(Engine, Protocol):
         self,
         wanted: str,
         name: str,
-        plan: Callable[[], LoadPlan],
+        plan: Callable[[], VllmPlan],
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
@@ -64,11 +60,6 @@ class WorkerEngine(Engine, Protocol):
         """Wait until the memory of the last worker is free."""
         ...
 
-    @property
-    def well(self) -> bool:
-        """Whether its process is running and reports no fault."""
-        ...
-
 
 @dataclass(frozen=True)
 class Sharing:
@@ -85,11 +76,8 @@ class Sharing:
     end_unused: Callable[[], None] = lambda: None
 
 
-class VllmLoader:
+class VllmLoader(EngineLoader[WorkerEngine]):
     """Loads checkpoints into vLLM."""
-
-    local = True
-    at_once: int | None = None
 
     def __init__(
         self,
@@ -102,24 +90,20 @@ class VllmLoader:
         """Create the loader.
 
         Args:
-            make: Creates the engine; called once, when it is first needed.
+            make: Creates the engine.
             installed: Returns the installed build of vLLM; None for none.
             look: Detects the hardware.
             advised: Returns the number of draft tokens that the catalogue advises for a model.
             sharing: How the worker is shared.
         """
-        self._make = make
+        super().__init__(make)
         self._installed = installed
         self._look = look
         self._advised = advised
         self._sharing = sharing or Sharing()
         self._checkpoints = CheckpointFormat()
 
-    @cached_property
-    def engine(self) -> WorkerEngine:
-        return self._make()
-
-    def open(self, entry: ModelEntry) -> PreparedLoad:
+    def open(self, entry: ModelEntry) -> PreparedLoad[VllmPlan]:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
@@ -137,27 +121,29 @@ class VllmLoader:
     def load(
         self,
         entry: ModelEntry,
-        load: PreparedLoad,
+        prepared: PreparedLoad[VllmPlan],
         load_options: LoadOptions,
         progress: Progress,
         cancel: CancelToken,
     ) -> LoadedModel:
-        def plan() -> LoadPlan:
-            return load.plan(load_options, cancel)
+        def plan() -> VllmPlan:
+            return prepared.plan(load_options, cancel)
 
         if not self._sharing.wanted():
             self._sharing.end_unused()
             return self.engine.load(plan(), progress, cancel)
-        wanted = self._wanted(entry, load_options)
+        wanted = self._worker_key(entry, load_options)
         return self.engine.share(wanted, entry.name, plan, progress, cancel)
 
     def judge(
         self, entry: ModelEntry, load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
         """Judge the fit for the installed build; if there is none, for the build for cards."""
-        from app.runtime.services.prepared_vllm_load import judged
+        from app.runtime.services.prepared_vllm_load import fit_report
 
-        return judged(entry, load_options, self._installed(), self._look(), self._advised(entry))
+        return fit_report(
+            entry, load_options, self._installed(), self._look(), self._advised(entry)
+        )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:
         if load_options.context is not None:
@@ -196,13 +182,13 @@ class VllmLoader:
         """Give a running worker other LoRA adapters, if nothing else differs."""
         if replace(before, adapters=after.adapters) != after:
             return False
-        return self.engine.adapt(self._wanted(entry, after), after.adapters, cancel)
+        return self.engine.adapt(self._worker_key(entry, after), after.adapters, cancel)
 
-    def _wanted(self, entry: ModelEntry, load_options: LoadOptions) -> str:
+    def _worker_key(self, entry: ModelEntry, load_options: LoadOptions) -> str:
         """Return the key of a shared worker; "" if it is not shared."""
-        from app.runtime.services.prepared_vllm_load import wanted_of
+        from app.runtime.services.prepared_vllm_load import worker_key
 
-        return wanted_of(entry, load_options) if self._sharing.wanted() else ""
+        return worker_key(entry, load_options) if self._sharing.wanted() else ""
 
     def revive(self, progress: Progress, cancel: CancelToken) -> None:
         self.engine.revive(progress, cancel)

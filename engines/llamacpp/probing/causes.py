@@ -7,6 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import Final
 
+from engines.helper.parent import ProcessResult
 from engines.llamacpp.probing.protocol import ANSWER, LOAD, TEMPLATE
 
 _STAGES: Final = {
@@ -42,26 +43,20 @@ class Cause:
     lasting: bool
 
 
-def cause_of(
-    code: int, stage: str, stderr: str, *, in_time: bool = True, stopped: bool = False
-) -> Cause:
+def cause_of(ended: ProcessResult, stage: str) -> Cause:
     """Return the cause of an end without a verdict.
 
     Args:
-        code: The exit code as in `subprocess`, negative for a signal.
         stage: The last stage that began, or "".
-        stderr: The process's standard error output.
-        in_time: False if the process was ended because it took too long.
-        stopped: Whether it took too long because something outside had stopped it and did not let
-            it continue.
     """
+    code, stderr = ended.code, ended.err
     during = _STAGES.get(stage, "it was opened")
-    if not in_time:
-        if stopped:
+    if not ended.in_time:
+        if ended.stopped:
             why = f"It was stopped from outside while {during}."
         else:
             why = f"It did not finish while {during}."
-        return Cause(why, lasting=stage == TEMPLATE and not stopped)
+        return Cause(why, lasting=stage == TEMPLATE and not ended.stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
         return Cause(f"Memory ran out while {during}.", lasting=False)
     if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:

@@ -16,8 +16,8 @@ from typing import Final
 
 from engines.cancel import CancelToken
 from engines.dialect import Dialect
-from engines.errors import EngineError, MessageTooLong, TemplateRefused
-from engines.helper.child import begin as begin_helping
+from engines.errors import MessageTooLong, TemplateRefused
+from engines.helper.child import Say, report
 from engines.helper.clock import limit_work
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.load_params import loading_with
@@ -31,12 +31,11 @@ from engines.llamacpp.probing.protocol import (
     read_plan,
     shaders_limit,
     stage_limit,
-    verdict_of,
 )
 from engines.llamacpp.speculative.cost_book import CostBook
 from engines.llamacpp.speculative.costs import Costs
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, LoadPlan, MediaKind, Medium, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, MediaKind, Medium, Message, Sampling
 
 CHECKED_BYTES: Final = 2 << 30
 """In files up to this size, every tensor value is checked, not only the structure.
@@ -51,7 +50,7 @@ Begin = Callable[[str, float], None]
 """Called when a stage begins, with its name and its limit of processor time in seconds."""
 
 
-def examine(plan: LoadPlan, begin: Begin) -> None:
+def examine(plan: LlamaPlan, begin: Begin) -> None:
     """Use the plan's files as the app does. Raises EngineError, or does not return."""
     begin(TEMPLATE, TEMPLATE_S)
     header = read_header(plan.model)
@@ -130,7 +129,7 @@ class _NothingMeasured(CostBook):
         super().__init__(None)
         self._depth = depth
 
-    def costs(self, _key: str) -> Costs:
+    def get(self, _key: str) -> Costs:
         return Costs({0: 1.0}, limit=self._depth)
 
 
@@ -154,19 +153,16 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: The plan, as `write_plan` writes it.
     """
-    say = begin_helping()
 
-    def begin(stage: str, limit: float) -> None:
-        # The limit comes first, so that the previous limit cannot end a stage already reported.
-        limit_work(limit)
-        say({STAGE: stage})
+    def work(say: Say) -> None:
+        def begin(stage: str, limit: float) -> None:
+            # The limit comes first, so that the previous limit cannot end a stage already reported.
+            limit_work(limit)
+            say({STAGE: stage})
 
-    error: EngineError | None = None
-    try:
         examine(read_plan(arguments[0]), begin)
-    except EngineError as found:
-        error = found
-    say(verdict_of(error))
+
+    report(work)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """The messages between the app and the probe's process, and their common time limits.
 
 The process receives the plan as its last argument. On standard output, it writes a line of JSON
-when each stage of its work begins, and one with the verdict at the end::
+when each stage of its work begins, and its result at the end::
 
     {"stage": "template"}
     {"stage": "load"}
     {"stage": "answer"}
-    {"error": null}
-
-An error that the engine reports is a verdict, too: its code and its parts.
+    {"result": null}
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from engines.errors import EngineError
-from engines.types import Adapter, LoadPlan
+from engines.helper.parent import ProcessResult
+from engines.types import Adapter, LlamaPlan
 
 STAGE: Final = "stage"
-ERROR: Final = "error"
 TEMPLATE, LOAD, ANSWER = "template", "load", "answer"
 
 TEMPLATE_S: Final = 10.0
@@ -42,7 +39,7 @@ def stage_limit(size_bytes: int) -> float:
     return _START_S + size_bytes / _SLOWEST_DISK
 
 
-def shaders_limit(plan: LoadPlan) -> float:
+def shaders_limit(plan: LlamaPlan) -> float:
     """Return extra seconds for a graphics card whose driver may compile shaders for the model.
 
     The driver compiles in several threads, and the time of each counts.
@@ -50,12 +47,12 @@ def shaders_limit(plan: LoadPlan) -> float:
     return _SHADERS_S if plan.gpu_layers else 0.0
 
 
-def write_plan(plan: LoadPlan) -> str:
+def write_plan(plan: LlamaPlan) -> str:
     """Return a plan as JSON."""
     return json.dumps(asdict(plan), default=str)
 
 
-def read_plan(text: str) -> LoadPlan:
+def read_plan(text: str) -> LlamaPlan:
     """Return the plan that `write_plan` wrote."""
     fields = json.loads(text)
     fields["model"] = Path(fields["model"])
@@ -63,21 +60,9 @@ def read_plan(text: str) -> LoadPlan:
         fields[beside] = Path(fields[beside]) if fields[beside] else None
     fields["devices"] = tuple(fields["devices"])
     fields["adapters"] = tuple(Adapter(it["name"], Path(it["path"])) for it in fields["adapters"])
-    return LoadPlan(**fields)
+    return LlamaPlan(**fields)
 
 
-def verdict_of(error: EngineError | None) -> dict[str, str | None]:
-    """Return the verdict for an error, or for success if None."""
-    if error is None:
-        return {ERROR: None}
-    words = {"what": error.what, "why": error.why, "do": error.do, "terminal": error.terminal}
-    return {ERROR: error.code, **words}
-
-
-def error_of(verdict: dict[str, str]) -> EngineError:
-    """Return the error that the process reported."""
-    kinds: list[type[EngineError]] = [EngineError]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    met = next(kind for kind in kinds if kind.code == verdict[ERROR])
-    return met(verdict["what"], verdict["why"], verdict["do"], terminal=verdict["terminal"])
+def stage_of(ended: ProcessResult) -> str:
+    """Return the last stage that began; "" if none did."""
+    return next((line[STAGE] for line in reversed(ended.lines) if STAGE in line), "")

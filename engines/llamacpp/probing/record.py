@@ -8,24 +8,27 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from engines.kept_file import KeptFile, with_newest
+from engines.kept_file import Book
+from engines.llamacpp.file_identity import stamp
 from engines.llamacpp.native import BINDINGS_VERSION, LIBRARY_VERSION
 from engines.regular import open_regular
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 FILE_NAME: Final = "probed.json"
 _TRIED_BYTES: Final = 16 << 20
 """The beginning of each file that is hashed; it contains the header with tokenizer and template."""
 
 _PART: Final = re.compile(r"-00001-of-(\d{5})(?=\.gguf$)")
-_KEPT: Final = 500
+SAFE: Final = ""
+"""The verdict on a plan that loads and answers."""
+
 _WAY_OF_TRYING: Final = 1
 """Raise this number when the probe finds problems that it did not find before."""
 
 Stamps = tuple[tuple[int, int], ...]
 
 
-def files_of(plan: LoadPlan) -> Iterator[Path]:
+def files_of(plan: LlamaPlan) -> Iterator[Path]:
     """Yield the files that a plan loads: model, its further parts, drafter, projector, adapters."""
     yield plan.model
     if found := _PART.search(plan.model.name):
@@ -40,12 +43,12 @@ def files_of(plan: LoadPlan) -> Iterator[Path]:
     yield from (adapter.path for adapter in plan.adapters if adapter.path.is_file())
 
 
-def stamps(plan: LoadPlan) -> Stamps:
+def stamps(plan: LlamaPlan) -> Stamps:
     """Return each file's size in bytes and change time in nanoseconds. Raises OSError."""
-    return tuple((facts.st_size, facts.st_mtime_ns) for facts in map(Path.stat, files_of(plan)))
+    return tuple(map(stamp, files_of(plan)))
 
 
-def identity(plan: LoadPlan) -> str:
+def identity(plan: LlamaPlan) -> str:
     """Return a hash of what was tried and how, whatever the folder. Raises OSError."""
     import hashlib
 
@@ -61,35 +64,18 @@ def identity(plan: LoadPlan) -> str:
     return digest.hexdigest()
 
 
-class ProbeRecord:
-    """Verdicts by identity: None for a safe plan, otherwise the sentence why it is refused.
+class ProbeRecord(Book[str]):
+    """Verdicts by identity: SAFE, or the sentence why a plan is refused.
 
-    If the file cannot be read or written, plans are only tried again.
+    A plan without a verdict is only tried again.
 
     Args:
         folder: The folder of the file; None keeps the verdicts in memory only.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = KeptFile(folder / FILE_NAME if folder else None)
-        self._verdicts: dict[str, str | None] = {
-            key: refused
-            for key, refused in self._file.read().items()
-            if refused is None or isinstance(refused, str)
-        }
+        super().__init__(folder / FILE_NAME if folder else None, _verdict, str, most=500)
 
-    def __contains__(self, identity: str) -> bool:
-        return identity in self._verdicts
 
-    def __getitem__(self, identity: str) -> str | None:
-        return self._verdicts[identity]
-
-    def add(self, identity: str, refused: str | None) -> None:
-        """Keep a verdict as the newest; the oldest are dropped."""
-        self._verdicts = with_newest(self._verdicts, identity, refused, _KEPT)
-        self._file.write(self._verdicts)
-
-    def remove(self, identity: str) -> None:
-        if identity in self._verdicts:
-            del self._verdicts[identity]
-            self._file.write(self._verdicts)
+def _verdict(page: object) -> str | None:
+    return page if isinstance(page, str) else None

@@ -12,10 +12,10 @@ from engines.llamacpp.file_identity import file_identity
 from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.records import StateKey
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 
-def state_key(native: Native, model: Model, context: Context, plan: LoadPlan) -> StateKey:
+def state_key(native: Native, model: Model, context: Context, plan: LlamaPlan) -> StateKey:
     """Return the key for states of this model file with these settings. Raises OSError.
 
     The size of the context is not part of the key, since a state holds only the cells in use. It

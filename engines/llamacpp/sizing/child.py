@@ -1,37 +1,36 @@
 """The process that sizes a plan: llama.cpp does a whole load without allocating anything.
 
 It opens the same objects as the engine, with the engine's own code, so that both use the same
-flags. Its last line on standard output is the result (see `protocol`).
+flags. Its result are the buffers (see `protocol`).
 """
 
 from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 
 from engines.cancel import CancelToken
-from engines.errors import EngineError
-from engines.helper.child import begin
+from engines.helper.child import Say, report
 from engines.helper.clock import limit_work
 from engines.llamacpp.context import Context
 from engines.llamacpp.load_params import loading_with
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import Native, load_native
-from engines.llamacpp.probing.protocol import read_plan, verdict_of
+from engines.llamacpp.probing.protocol import read_plan
 from engines.llamacpp.sizing.account import Account, device_of, on, read_account
-from engines.llamacpp.sizing.protocol import LIMIT_S, write_buffers
+from engines.llamacpp.sizing.protocol import LIMIT_S
 from engines.llamacpp.sizing.repacking import copies_of
 from engines.llamacpp.speculative.drafting import open_draftings
 from engines.memory.buffers import CPU, Buffers, DeviceBuffers
 from engines.memory.formula.caches import cache_share
 from engines.memory.formula.weights import Copies, nothing_copied, weights
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 
-def size(plan: LoadPlan) -> Buffers:
+def size(plan: LlamaPlan) -> Buffers:
     """Return the sizes of a plan's buffers. Raises EngineError, or does not return."""
     native = load_native()
     header = read_header(plan.model)
@@ -42,7 +41,7 @@ def size(plan: LoadPlan) -> Buffers:
     return buffers(read_account(lines), header, drafter, plan, copies)
 
 
-def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> None:
+def open_without_memory(native: Native, header: GgufHeader, plan: LlamaPlan) -> None:
     """Load the plan's model and open its contexts as the engine does, then close them again."""
     heads = header.mtp == "embedded" and plan.draft_max > 0
     # Without allocation, nothing can be mapped.
@@ -61,7 +60,11 @@ def open_without_memory(native: Native, header: GgufHeader, plan: LoadPlan) -> N
 
 
 def buffers(
-    account: Account, header: GgufHeader, drafter: GgufHeader | None, plan: LoadPlan, copies: Copies
+    account: Account,
+    header: GgufHeader,
+    drafter: GgufHeader | None,
+    plan: LlamaPlan,
+    copies: Copies,
 ) -> Buffers:
     """Combine the account with information that only the headers have.
 
@@ -117,12 +120,12 @@ def main(arguments: list[str]) -> None:
     Args:
         arguments: The plan, as `write_plan` writes it.
     """
-    say = begin()
-    limit_work(LIMIT_S)
-    try:
-        say(write_buffers(size(read_plan(arguments[0]))))
-    except EngineError as error:
-        say(verdict_of(error))
+
+    def work(_say: Say) -> object:
+        limit_work(LIMIT_S)
+        return asdict(size(read_plan(arguments[0])))
+
+    report(work)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Reads and writes buffers as JSON, for another process or a file."""
+"""Reads buffers from JSON, as another process or a file has them."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from engines.memory.buffers import Buffers, DeviceBuffers
 
@@ -13,13 +12,8 @@ LIMIT_S: Final = 20.0
 _DEVICES: Final = "devices"
 
 
-def write_buffers(buffers: Buffers) -> dict[str, Any]:
-    """Return buffers as JSON values."""
-    return asdict(buffers)
-
-
 def read_buffers(value: object) -> Buffers | None:
-    """Read buffers; return None if the value is something else."""
+    """Read what `asdict` made of buffers; return None if the value is something else."""
     if not isinstance(value, dict) or not isinstance(value.get(_DEVICES), (list, tuple)):
         return None
     try:

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
-from engines.kept_file import KeptFile, with_newest
+from engines.kept_file import Book
 from engines.llamacpp.speculative.costs import Costs
 
-_MOST: Final = 64
 
-
-class CostBook:
-    """Cost curves by keys that say what they apply to.
-
-    If the file cannot be read or written, costs are measured again; this is no error for the user.
+class CostBook(Book[Costs]):
+    """Cost curves by keys that say what they apply to; a missing one is measured again.
 
     Args:
         file: The file; None keeps the curves for this run only.
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = KeptFile(file)
-        self._pages: dict[str, object] = self._file.read()
-
-    def costs(self, key: str) -> Costs | None:
-        """Return the curve of this model on this computer; None if it was never measured."""
-        return Costs.from_json(self._pages.get(key))
-
-    def keep(self, key: str, costs: Costs) -> None:
-        """Remember the curve; of more than 64, the ones measured longest ago are dropped."""
-        self._pages = with_newest(self._pages, key, costs.as_json(), _MOST)
-        self._file.write(self._pages)
+        super().__init__(file, Costs.from_json, Costs.as_json, most=64)

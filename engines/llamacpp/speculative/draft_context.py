@@ -12,7 +12,7 @@ from engines.llamacpp.context import EVALUATED, Batch, Context, NativeContext, c
 from engines.llamacpp.logits import Logits
 from engines.llamacpp.native import Native, giving_addresses
 from engines.models.gguf.features import Block, Features
-from engines.types import HEAD_BATCH, LoadPlan
+from engines.types import HEAD_BATCH, LlamaPlan
 
 _DEFAULT, _MTP = 0, 1
 """LLAMA_CONTEXT_TYPE_DEFAULT and LLAMA_CONTEXT_TYPE_MTP in llama.h."""
@@ -39,7 +39,7 @@ class Guessing:
 
     weights: Any
     target: Context
-    plan: LoadPlan
+    plan: LlamaPlan
     sequence: int = 0
     beside: GuessContext | None = None
 

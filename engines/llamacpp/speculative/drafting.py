@@ -35,7 +35,7 @@ from engines.llamacpp.speculative.draft_context import (
     ModelContext,
 )
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import HEAD_BATCH, LoadPlan
+from engines.types import HEAD_BATCH, LlamaPlan
 
 _ONE_AT_A_TIME: Final = 1
 _LENGTH: Final = Struct("<q")
@@ -164,7 +164,7 @@ def open_draftings(
     header: GgufHeader,
     model: Model,
     target: Context,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     progress: Progress,
     cancel: CancelToken,
 ) -> list[Draftings]:
@@ -196,7 +196,7 @@ def _of_file(
     native: Native,
     path: Path,
     target: Context,
-    plan: LoadPlan,
+    plan: LlamaPlan,
     progress: Progress,
     cancel: CancelToken,
 ) -> list[Drafting]:
@@ -220,7 +220,7 @@ def _of_file(
 
 
 def _inside(
-    native: Native, header: GgufHeader, model: Model, target: Context, plan: LoadPlan
+    native: Native, header: GgufHeader, model: Model, target: Context, plan: LlamaPlan
 ) -> list[Drafting]:
     """Open the head in the model's own file for each sequence."""
     made: list[Drafting] = []

@@ -77,7 +77,7 @@ def weights(
         mmap: Weights on the processor are the mapped file.
         heads: Include prediction layers.
         copies: Returns whether a matrix is copied.
-        experts_in_ram: See `LoadPlan`.
+        experts_in_ram: See `LlamaPlan`.
     """
     count, left_out = header.block_count, range(0) if heads else header.head_layers
     used = [it for it in header.tensors if layer_of(it, count) not in left_out]

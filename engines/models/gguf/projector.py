@@ -1,9 +1,9 @@
-"""The facts in a projector's header: which media it takes, and how many tokens these become.
+"""The facts in a projector's header: which media it takes, and how much memory for that.
 
 Example::
 
     facts = read_projector(Path("mmproj-model.gguf"))
-    print(facts.sees, facts.picture_tokens(1920, 1080))
+    print(facts.sees, facts.memory_bytes)
 
 Source: clip.cpp and mtmd-image.cpp of llama.cpp. A loaded model counts exactly, for every kind;
 this is for the time before it is loaded, and for the kinds that most models have.
@@ -161,38 +161,12 @@ class ProjectorFacts:
         """llama.cpp's names for its parts."""
         return tuple(part.kind for part in (self.eyes, self.ears) if part is not None)
 
-    def picture_tokens(self, width: int, height: int) -> int | None:
-        """Return the tokens of a picture of this many pixels, without the markers around it.
-
-        None if its kind is unknown.
-        """
-        eyes = self.eyes
-        if eyes is None or not eyes.most or min(width, height) < 1:
-            return None
-        across, down = eyes.fitted(width, height)
-        return across * down
-
     def is_too_narrow(self, width: int, height: int) -> bool:
         """Return whether a picture is so long and narrow that it would crash llama.cpp."""
         eyes = self.eyes
         if eyes is None or not eyes.longest:
             return False
         return max(eyes.fitted(width, height)) * eyes.merge > eyes.longest
-
-    def sound_tokens(self, seconds: float) -> int | None:
-        """Return the tokens of a sound, without its markers; None if its kind is unknown."""
-        kind = self.ears.kind if self.ears is not None else ""
-        samples = int(seconds * 16_000)
-        if kind == "qwen3a":
-            # Each window of eight seconds is divided into parts of one second, each of which
-            # becomes 13 tokens.
-            frames = samples // 160 + 1
-            return sum(-(-min(800, frames - at) // 100) * 13 for at in range(0, frames, 800))
-        if kind == "gemma4a":
-            chunks = [min(480_000, samples - at) for at in range(0, samples, 480_000)]
-            frames_of = (int((chunk + 160 - 321) / 160) + 1 for chunk in chunks)
-            return sum(_halved(_halved(frames)) for frames in frames_of)
-        return None
 
     @property
     def most_picture_tokens(self) -> int:
@@ -222,17 +196,14 @@ class ProjectorFacts:
             return self.most_picture_tokens
         return _USUAL_MOST.get(eyes.kind, _USUALLY)
 
-    def compute_bytes(self, picture_tokens: int | None = None) -> int:
+    def compute_bytes(self) -> int:
         """Return an upper estimate of the buffers for intermediate values, in bytes.
 
         The buffers for sounds and those for pictures exist side by side.
-
-        Args:
-            picture_tokens: Tokens of the largest picture; None for llama.cpp's usual number.
         """
         eyes, ears, found = self.eyes, self.ears, 0
         if eyes is not None:
-            tokens = self.usual_picture_tokens if picture_tokens is None else picture_tokens
+            tokens = self.usual_picture_tokens
             # The inputs and outputs of the widest layer, or the parts of an attention.
             inner = 3 * eyes.inner + 4 * eyes.width if eyes.gated else 2 * eyes.inner + eyes.width
             found += 4 * tokens * eyes.merge**2 * max(inner, 8 * eyes.width)
@@ -365,7 +336,3 @@ def _kind(values: Mapping[str, Value], part: str) -> str:
 
 def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
-
-
-def _halved(frames: int) -> int:
-    return (frames - 1) // 2 + 1

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engines.hardware.nvidia import load_nvml
+from engines.disk import free_bytes
+from engines.hardware.nvidia import load_nvml, nvml_session, text_of
 from engines.vllm.provision.lock import Pythons
 from engines.vllm.provision.preflight import NvidiaCard, SystemInfo
 
@@ -68,18 +69,13 @@ def nvidia(nvml: Any) -> tuple[str, tuple[int, int] | None, tuple[NvidiaCard, ..
     if nvml is None:
         return "", None, ()
     try:
-        nvml.nvmlInit()
+        with nvml_session(nvml) as handles:
+            level = int(nvml.nvmlSystemGetCudaDriverVersion_v2())
+            cards = tuple(_card(nvml, handle) for handle in handles)
+            driver = text_of(nvml.nvmlSystemGetDriverVersion())
+            return driver, (level // 1000, level % 1000 // 10), cards
     except nvml.NVMLError:
         return "", None, ()  # no driver, or one that does not answer: no card can be used
-    try:
-        level = int(nvml.nvmlSystemGetCudaDriverVersion_v2())
-        handles = map(nvml.nvmlDeviceGetHandleByIndex, range(nvml.nvmlDeviceGetCount()))
-        cards = tuple(_card(nvml, handle) for handle in handles)
-        return _text(nvml.nvmlSystemGetDriverVersion()), (level // 1000, level % 1000 // 10), cards
-    except nvml.NVMLError:
-        return "", None, ()
-    finally:
-        nvml.nvmlShutdown()
 
 
 def _own_glibc() -> str:
@@ -101,21 +97,5 @@ def _card(nvml: Any, handle: Any) -> NvidiaCard:
         computer = psutil.virtual_memory()
         total, free = computer.total, computer.available
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
-    return NvidiaCard(_text(nvml.nvmlDeviceGetName(handle)), (int(major), int(minor)), total, free)
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the free bytes on the disk of a folder, which does not have to exist yet."""
-    return shutil.disk_usage(nearest(folder)).free
-
-
-def nearest(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that exists."""
-    place = folder
-    while not place.exists():
-        place = place.parent
-    return place
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
+    name = text_of(nvml.nvmlDeviceGetName(handle))
+    return NvidiaCard(name, (int(major), int(minor)), total, free)

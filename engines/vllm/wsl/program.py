@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engines.disk import free_bytes, nearest
 from engines.vllm.provision.lock import Pythons
 from engines.vllm.provision.preflight import SystemInfo
-from engines.vllm.provision.system_info import free_bytes, nearest
 from engines.vllm.provision.windows import Wsl2
 from engines.vllm.wsl.listing import Said, decoded, wsl2
 from engines.vllm.wsl.system_info import question, system_info_of

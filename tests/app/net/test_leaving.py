@@ -21,12 +21,12 @@ from engines.errors import Cancelled
 from engines.openai.answering import Via, answer
 from engines.openai.client import OpenAiClient
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import Event, LoadPlan
+from engines.types import Event, ServedPlan
 from tests.app.net.conftest import PURPOSE
 from tests.engines.asking import ask, done_of
 from tests.support.openai_server import OpenAiServer
 
-PLAN = LoadPlan(Path("tiny"), 512, 1, 1, server="x", served="tiny")
+PLAN = ServedPlan("x", "tiny", 512)
 
 
 class Stuck:

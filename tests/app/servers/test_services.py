@@ -27,7 +27,7 @@ from app.servers.values import ServerProfile
 from engines.cancel import CancelToken
 from engines.errors import ServerRefused
 from engines.remote.engine import RemoteEngine
-from engines.types import LoadPlan
+from engines.types import ServedPlan
 from tests.app.base.test_secrets import Ring
 from tests.engines.asking import answer, ask
 from tests.support.certificates import make_certificates
@@ -73,7 +73,7 @@ def new(address: str, **more: Path) -> ServerProfile:
 
 def ask_at(place: Place, profile: ServerProfile, question: str = "What is Hearth?") -> str:
     engine = RemoteEngine(place.servers.lend)
-    plan = LoadPlan(Path("tiny"), 512, 1, 1, server=profile.id, served="tiny")
+    plan = ServedPlan(profile.id, "tiny", 512)
     engine.load(plan, lambda _: None, CancelToken())
     try:
         return answer(engine, ask(question))

@@ -17,7 +17,7 @@ from engines.errors import ModelRefused
 from engines.helper import parent
 from engines.helper.parent import run_helper
 from engines.llamacpp.probe import Probe
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 TELL = "import json, os; print(json.dumps(dict(os.environ)))"
 
@@ -86,7 +86,7 @@ def test_twenty_seconds_are_given_to_one_that_is_stopped() -> None:
 def test_a_file_whose_trial_is_stopped_is_refused_for_now(impatient: None, tmp_path: Path) -> None:
     from tests.engines.gguf_files import write_llama
 
-    plan = LoadPlan(write_llama(tmp_path / "m.gguf"), 512, 1, 1)
+    plan = LlamaPlan(write_llama(tmp_path / "m.gguf"), 512, 1, 1)
     probe = Probe(tmp_path, command=(sys.executable, "-c", STOP))
     with pytest.raises(ModelRefused, match="stopped"):
         probe.require_safe(plan, CancelToken())

@@ -11,7 +11,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.resume.states import StateFolder
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER, Pair
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.made_apart import cut_off
@@ -39,7 +39,7 @@ def load() -> Iterator[Load]:
         engine = LlamaCppEngine(states=states, probe=TrustingProbe())
         engines.append(engine)
         values = {"context": 1024, "threads": 1, "batch_threads": 1} | plan
-        engine.load(LoadPlan(model, **values), lambda _: None, CancelToken())  # type: ignore[arg-type]
+        engine.load(LlamaPlan(model, **values), lambda _: None, CancelToken())  # type: ignore[arg-type]
         return engine
 
     yield make

@@ -16,7 +16,7 @@ from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.resume.state_key import state_key
 from engines.llamacpp.resume.states import StateFolder
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 MEMORY = 1 << 28
 
@@ -35,7 +35,7 @@ class Opened:
         **plan: object,
     ) -> None:
         values = {"context": 1024, "threads": 1, "batch_threads": 1, "batch": 64} | plan
-        self.plan = LoadPlan(path, **values)  # type: ignore[arg-type]
+        self.plan = LlamaPlan(path, **values)  # type: ignore[arg-type]
         native = load_native()
         self.api = native.api
         self.model = open_model(native, self.plan, lambda _: None, CancelToken())

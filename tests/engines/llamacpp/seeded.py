@@ -16,7 +16,7 @@ from engines.llamacpp.guided import open_sampler
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.sampling import Sampler
-from engines.types import LoadPlan, Sampling
+from engines.types import LlamaPlan, Sampling
 from tests.engines.llamacpp.random_models import STARTER
 
 Answer = tuple[int, ...]
@@ -42,7 +42,7 @@ class Seeded:
     def __init__(self, text: str, length: int) -> None:
         """length: tokens of an answer."""
         self.native = load_native()
-        plan = LoadPlan(STARTER, context=64, threads=1, batch_threads=1)
+        plan = LlamaPlan(STARTER, context=64, threads=1, batch_threads=1)
         self.model = open_model(self.native, plan, lambda _: None, CancelToken())
         assert self.model.guides.faults(['start: "a"']) == [""]  # starts what tries grammars
         self.context = Context(self.native, self.model, plan)

@@ -16,7 +16,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
 from engines.llamacpp.resume.native_state import NativeState
 from engines.llamacpp.resume.states import StateFolder
-from engines.types import Adapter, ChatRequest, LoadPlan, PromptReady
+from engines.types import Adapter, ChatRequest, LlamaPlan, PromptReady
 from tests.engines.asking import GREEDY, ask, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
@@ -219,7 +219,7 @@ def test_an_adapter_that_does_not_fit_is_refused_with_the_reason(
     )
     engine = LlamaCppEngine()
     try:
-        plan = LoadPlan(STARTER, 512, 1, 1, adapters=given)
+        plan = LlamaPlan(STARTER, 512, 1, 1, adapters=given)
         notes = engine.load(plan, lambda _: None, CancelToken()).notes
         assert len(notes) == 5
         reasons = {
@@ -244,5 +244,5 @@ def test_an_adapter_that_does_not_fit_is_refused_with_the_reason(
 def test_the_probe_tries_a_model_with_its_adapters(
     files: tuple[Adapter, ...], tmp_path: Path
 ) -> None:
-    plan = LoadPlan(STARTER, 512, 1, 1, adapters=files)
+    plan = LlamaPlan(STARTER, 512, 1, 1, adapters=files)
     Probe(tmp_path).require_safe(plan, CancelToken())

@@ -9,7 +9,7 @@ import pytest
 
 from engines.base import Engine
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import ChatRequest, LoadPlan, Tool
+from engines.types import ChatRequest, LlamaPlan, Tool
 from tests.engines.contract import GREEDY, EngineContract, ask
 from tests.engines.llamacpp.random_models import STARTER
 
@@ -25,8 +25,8 @@ class TestLlamaCpp(EngineContract):
         engine.close()
 
     @pytest.fixture
-    def plan(self) -> LoadPlan:
-        return LoadPlan(STARTER, context=512, threads=1, batch_threads=1)
+    def plan(self) -> LlamaPlan:
+        return LlamaPlan(STARTER, context=512, threads=1, batch_threads=1)
 
     @pytest.fixture
     def tooled(self) -> ChatRequest:

@@ -16,7 +16,7 @@ from engines.llamacpp.constraints import TokenGuides, write_answer
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.model import Model, open_model
 from engines.llamacpp.native import load_native
-from engines.types import LoadPlan, Sampling
+from engines.types import LlamaPlan, Sampling
 from tests.engines.asking import ask, done_of, run
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER
@@ -124,7 +124,7 @@ FOLLOWED = (
 
 @pytest.fixture
 def model() -> Iterator[Model]:
-    plan = LoadPlan(STARTER, context=64, threads=1, batch_threads=1)
+    plan = LlamaPlan(STARTER, context=64, threads=1, batch_threads=1)
     model = open_model(load_native(), plan, lambda _: None, CancelToken())
     opened(model.guides, Sampling(grammar='root ::= "a"'))  # starts what tries grammars
     yield model

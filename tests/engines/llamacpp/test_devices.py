@@ -21,8 +21,18 @@ print([device.kind for device in Devices().look()], "llama_cpp" in sys.modules)
 SPEAKS = "import sys; print({said!r}); sys.exit({code})"
 
 
+MISSING = (
+    '{"error": "EngineUnavailable", "what": "The llama.cpp engine cannot start.",'
+    ' "why": "A driver is missing.", "do": "Install it."}'
+)
+
+
 def speaking(said: str, code: int = 0) -> tuple[str, ...]:
     return (sys.executable, "-c", SPEAKS.format(said=said, code=code))
+
+
+def seeing(devices: str) -> tuple[str, ...]:
+    return speaking(f'{{"result": {devices}}}')
 
 
 @pytest.fixture(autouse=True)
@@ -55,16 +65,16 @@ def test_where_cards_are_not_loaded_here_another_process_looks(
 ) -> None:
     half = SimpleNamespace(complete=False, devices=lambda: pytest.fail("it knows only half"))
     monkeypatch.setattr(llamacpp_devices, "loaded_native", lambda: half)
-    assert Devices(speaking("[]")).look() == ()
+    assert Devices(seeing("[]")).look() == ()
 
 
 def test_an_answer_holds_for_a_while() -> None:
     now = 0.0
     device = '[{"name": "A", "description": "", "backend": "", "kind": "cpu",'
     device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
-    devices = Devices(speaking(device), clock=lambda: now)
+    devices = Devices(seeing(device), clock=lambda: now)
     assert devices.look()[0].name == "A"
-    devices._command = speaking("[]")
+    devices._command = seeing("[]")
     assert devices.look()[0].name == "A"
     now = FRESH_S + 1
     assert devices.look() == ()
@@ -75,7 +85,7 @@ def test_after_a_failure_nobody_looks_for_a_while() -> None:
     devices = Devices(speaking("nonsense"), clock=lambda: now)
     with pytest.raises(EngineUnavailable):
         devices.look()
-    devices._command = speaking("[]")
+    devices._command = seeing("[]")
     with pytest.raises(EngineUnavailable):
         devices.look()
     now = FAILED_S + 1
@@ -85,9 +95,9 @@ def test_after_a_failure_nobody_looks_for_a_while() -> None:
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        (speaking('{"fault": "A driver is missing."}'), "A driver is missing."),
-        (speaking("nonsense", code=3), "It ended with code 3."),
-        (speaking('[{"name": "half"}]'), "failed"),
+        (speaking(MISSING), "A driver is missing."),
+        (speaking("nonsense", code=3), "The process ended with code 3."),
+        (seeing('[{"name": "half"}]'), "failed"),
         (("/no/such/program", "x"), "The system could not start a process"),
     ],
 )

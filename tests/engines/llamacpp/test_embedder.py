@@ -12,7 +12,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, MessageTooLong, NotAChatModel, Unsupported
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 from tests.engines.asking import answer, ask
 from tests.engines.llamacpp.conftest import Load
 from tests.support.made_embedding import (
@@ -29,7 +29,7 @@ TEXTS = ["the cat sat on the mat", "a dog is on a rug", "what is the sky ?", "ap
 
 
 def loaded_of(engine: LlamaCppEngine, path: Path) -> LoadedModel:
-    plan = LoadPlan(path, context=CONTEXT, threads=1, batch_threads=1)
+    plan = LlamaPlan(path, context=CONTEXT, threads=1, batch_threads=1)
     return engine.load(plan, lambda _: None, CancelToken())
 
 
@@ -152,12 +152,12 @@ def test_millions_of_words_are_refused_before_they_are_tokenised(load: Load, lla
 
 def test_the_probe_tries_such_models(tmp_path: Path, bert: Path, ranker: Path) -> None:
     for path in (bert, ranker):
-        plan = LoadPlan(path, context=CONTEXT, threads=1, batch_threads=1)
+        plan = LlamaPlan(path, context=CONTEXT, threads=1, batch_threads=1)
         Probe(tmp_path).require_safe(plan, CancelToken())
 
 
 def test_an_embedding_model_makes_room_for_a_chat_model(load: Load, bert: Path) -> None:
     engine = load(bert, context=CONTEXT)
-    plan = LoadPlan(load(context=256)._loaded.plan.model, 256, 1, 1)  # type: ignore[union-attr]
+    plan = LlamaPlan(load(context=256)._loaded.plan.model, 256, 1, 1)  # type: ignore[union-attr]
     assert engine.load(plan, lambda _: None, CancelToken()).kind == "chat"
     assert answer(engine, ask("Hello", max_tokens=4))

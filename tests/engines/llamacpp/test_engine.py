@@ -17,7 +17,7 @@ from engines.llamacpp import vocabulary as vocabularies
 from engines.llamacpp.context import ABORTED, EVALUATED, BatchPart, Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.native import give_back_memory
-from engines.types import Event, LoadPlan, PromptReady, Sampling, TextDelta
+from engines.types import Event, LlamaPlan, PromptReady, Sampling, TextDelta
 from tests.engines.contract import GREEDY, answer, ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER, Size, write_random_llama
@@ -322,9 +322,9 @@ def test_a_load_can_be_cancelled_in_the_middle(tmp_path: Path) -> None:
             cancel.cancel()
 
     with pytest.raises(Cancelled):
-        engine.load(LoadPlan(model, 256, 1, 1), cancel_half_way, cancel)
+        engine.load(LlamaPlan(model, 256, 1, 1), cancel_half_way, cancel)
     assert 0.5 < progress[-1] < 1.0
-    engine.load(LoadPlan(STARTER, 256, 1, 1), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(STARTER, 256, 1, 1), lambda _: None, CancelToken())
     assert answer(engine, ask("Hello"))
     engine.close()
 
@@ -335,7 +335,7 @@ def test_an_error_in_the_progress_callback_comes_out(tmp_path: Path) -> None:
 
     engine = LlamaCppEngine()
     with pytest.raises(ZeroDivisionError):
-        engine.load(LoadPlan(STARTER, 256, 1, 1), broken, CancelToken())
+        engine.load(LlamaPlan(STARTER, 256, 1, 1), broken, CancelToken())
     engine.close()
 
 
@@ -343,7 +343,7 @@ def test_closing_gives_the_memory_back(tmp_path: Path) -> None:
     size = Size(layers=4, width=512, heads=8, kv_heads=8, inner=2048)
     model = write_random_llama(tmp_path / "model.gguf", size)
     engine, process = LlamaCppEngine(), psutil.Process()
-    plan = LoadPlan(model, 2048, 1, 1, mmap=False)
+    plan = LlamaPlan(model, 2048, 1, 1, mmap=False)
     held, kept = [], []
     give_back_memory()  # what earlier tests have freed
     for _ in range(4):

@@ -13,10 +13,10 @@ from engines.llamacpp.devices_modules import Modules, card_of, modules_in
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.llamacpp.random_models import STARTER
 
-ON_A_CARD = LoadPlan(STARTER, 512, 1, 1, gpu_layers=-1, devices=("Vulkan99",), draft_max=0)
+ON_A_CARD = LlamaPlan(STARTER, 512, 1, 1, gpu_layers=-1, devices=("Vulkan99",), draft_max=0)
 
 
 def test_a_device_that_is_gone(load_it: LlamaCppEngine) -> None:
@@ -33,7 +33,7 @@ def test_a_card_that_fails_while_a_model_is_loaded(
 ) -> None:
     real = open_model
 
-    def fails(native: object, plan: LoadPlan, *rest: object, **more: object) -> object:
+    def fails(native: object, plan: LlamaPlan, *rest: object, **more: object) -> object:
         if plan.gpu_layers:
             raise error("It failed.", "The card is full.", "Wait.")
         return real(native, plan, *rest, **more)  # type: ignore[arg-type]
@@ -51,13 +51,13 @@ def test_on_the_processor_there_is_nothing_to_fall_back_to(
 
     monkeypatch.setattr(engine_module, "open_model", fails)
     with pytest.raises(EngineFailed, match="It failed"):
-        load_it.load(LoadPlan(STARTER, 512, 1, 1, draft_max=0), lambda _: None, CancelToken())
+        load_it.load(LlamaPlan(STARTER, 512, 1, 1, draft_max=0), lambda _: None, CancelToken())
 
 
 def test_devices_that_failed_their_trial_are_told_with_every_load() -> None:
     engine = LlamaCppEngine(left_out=lambda: ("A card is not used: It crashed.",))
     try:
-        plan = LoadPlan(STARTER, 512, 1, 1, draft_max=0)
+        plan = LlamaPlan(STARTER, 512, 1, 1, draft_max=0)
         loaded = engine.load(plan, lambda _: None, CancelToken())
     finally:
         engine.close()

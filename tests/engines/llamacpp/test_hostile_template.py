@@ -13,7 +13,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, TemplateFailed
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.asking import ask, done_of, run
 from tests.engines.dialects import template_processes
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
@@ -30,7 +30,7 @@ def engine(tmp_path: Path) -> Iterator[LlamaCppEngine]:
     path = tmp_path / "turncoat.gguf"
     write_random_llama(path, tokenizer=byte_tokenizer("gpt-2", TEMPLATE))
     engine = LlamaCppEngine(probe=Probe())
-    engine.load(LoadPlan(path, 256, 1, 1, draft_max=0), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(path, 256, 1, 1, draft_max=0), lambda _: None, CancelToken())
     yield engine
     engine.close()
     assert not template_processes(), "the template's process ends with its model"

@@ -27,7 +27,7 @@ from engines.llamacpp.json_schema import prepare, prepare_arguments
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling
 from tests.engines.asking import run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.grammars import Drawer, matches
@@ -347,7 +347,7 @@ TAGS: Schema = {"type": "array", "items": {"type": "string"}, "uniqueItems": Tru
 
 @pytest.fixture(scope="module")
 def guides(random_llama: Path) -> Iterator[TokenGuides]:
-    plan = LoadPlan(random_llama, context=64, threads=1, batch_threads=1)
+    plan = LlamaPlan(random_llama, context=64, threads=1, batch_threads=1)
     model = open_model(load_native(), plan, lambda _: None, CancelToken())
     assert model.guides.faults(['start: "a"']) == [""]  # starts the process that tries grammars
     yield model.guides

@@ -28,17 +28,17 @@ from engines.llamacpp.context import Context
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.failures import context_failure, load_failure
 from engines.llamacpp.native import Native
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.contract import answer, ask, run
 from tests.engines.gguf_files import write_llama
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama
 
-PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1)
+PLAN = LlamaPlan(STARTER, context=512, threads=1, batch_threads=1)
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 
 
-def refused(plan: LoadPlan) -> EngineError:
+def refused(plan: LlamaPlan) -> EngineError:
     """The error of a load; the engine works as before after it."""
     engine = LlamaCppEngine()
     with pytest.raises(EngineError) as caught:
@@ -139,7 +139,7 @@ def test_a_load_that_fails_at_its_end_leaves_no_context(monkeypatch: pytest.Monk
 def test_an_accelerator_is_no_graphics_card() -> None:
     kinds = ("cpu", "accelerator")
     devices = [NativeDevice(kind, kind, "made up", kind, 0, 0) for kind in kinds]
-    native = cast(Native, SimpleNamespace(devices=lambda: devices))
+    native = cast("Native", SimpleNamespace(devices=lambda: devices))
     assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
     names = ("Some GPU", "Another")
     devices += [NativeDevice(name, name, "made up", "igpu", 0, 0) for name in names]

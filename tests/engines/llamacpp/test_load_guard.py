@@ -15,7 +15,7 @@ from engines.errors import NotEnoughMemory
 from engines.llamacpp import load_guard
 from engines.memory.fit import need_by_formula
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.gguf_files import write_assistant, write_gemma4, write_llama
 from tests.support.made_gguf import STARTER
 from tests.support.paths import ROOT
@@ -40,7 +40,7 @@ def test_mapped_weights_stay_only_if_llama_cpp_copies_them(
     stays: bool,
 ) -> None:
     model = write_llama(tmp_path / "m.gguf", kind)
-    plan = LoadPlan(model, 256, 1, 1, gpu_layers=gpu_layers, mmap=mmap, draft_max=0)
+    plan = LlamaPlan(model, 256, 1, 1, gpu_layers=gpu_layers, mmap=mmap, draft_max=0)
     header = read_header(model)
     ram = need_by_formula(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
     free = SimpleNamespace(available_bytes=ram.kv + ram.compute + 100_000)
@@ -58,7 +58,7 @@ def test_room_to_draft_must_be_free(
 ) -> None:
     model = write_gemma4(tmp_path / "m.gguf")
     drafter = read_header(write_assistant(tmp_path / "d.gguf", Type.Q4_0))
-    plan = LoadPlan(model, 256, 1, 1, draft_max=draft_max)
+    plan = LlamaPlan(model, 256, 1, 1, draft_max=draft_max)
     header = read_header(model)
     ram = need_by_formula(header, plan.context, plan.kv_type, plan.batch, plan.gpu_layers).ram
     free = SimpleNamespace(available_bytes=ram.kv + ram.compute + 100_000)
@@ -74,7 +74,7 @@ def test_what_is_to_be_loaded_anyway_is_not_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = write_llama(tmp_path / "m.gguf")
-    plan = LoadPlan(model, 256, 1, 1, anyway=True)
+    plan = LlamaPlan(model, 256, 1, 1, anyway=True)
     monkeypatch.setattr(load_guard, "within_limits", lambda *_: SimpleNamespace(available_bytes=0))
     load_guard.require_memory(read_header(model), plan)
     with pytest.raises(NotEnoughMemory):
@@ -92,10 +92,10 @@ def test_memory_that_really_runs_out_ends_in_an_error(room: int) -> None:
         "from engines.errors import NotEnoughMemory\n"
         "from engines.llamacpp.engine import LlamaCppEngine\n"
         "from engines.llamacpp.native import load_native\n"
-        "from engines.types import LoadPlan\n"
+        "from engines.types import LlamaPlan\n"
         "load_native()\n"
         f"resource.setrlimit(resource.RLIMIT_DATA, ({room} << 20,) * 2)\n"
-        "plan = LoadPlan(Path(sys.argv[1]), 900_000, 1, 1, batch=32, draft_max=0, anyway=True)\n"
+        "plan = LlamaPlan(Path(sys.argv[1]), 900_000, 1, 1, batch=32, draft_max=0, anyway=True)\n"
         "try:\n"
         "    LlamaCppEngine().load(plan, lambda _: None, CancelToken())\n"
         "except NotEnoughMemory as error:\n"

@@ -25,7 +25,7 @@ from engines.llamacpp.resume.states import StateFolder
 from engines.types import (
     ChatRequest,
     Event,
-    LoadPlan,
+    LlamaPlan,
     Medium,
     Message,
     TextDelta,
@@ -485,7 +485,7 @@ def test_a_projector_that_fails_costs_the_pictures_and_not_the_chat(
     its = senses["qwen3vl"]
     projector = damaged(tmp_path, senses)[kind]
     engine = LlamaCppEngine(probe=Probe())
-    plan = LoadPlan(its.model, 1024, 1, 1, projector=projector)
+    plan = LlamaPlan(its.model, 1024, 1, 1, projector=projector)
     report = engine.load(plan, lambda _: None, CancelToken())
     try:
         assert not report.sees
@@ -506,7 +506,7 @@ def test_a_projector_is_tried_with_a_picture_before_it_is_trusted(
     engine = LlamaCppEngine(probe=Probe())
     for name in SENSING:
         its = senses[name]
-        plan = LoadPlan(its.model, 1024, 1, 1, projector=its.projector)
+        plan = LlamaPlan(its.model, 1024, 1, 1, projector=its.projector)
         report = engine.load(plan, lambda _: None, CancelToken())
         assert report.notes == ()
         assert (report.sees, report.hears) == (name != "qwen3a", "gemma" in name or "3a" in name)

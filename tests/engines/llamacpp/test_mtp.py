@@ -24,7 +24,7 @@ from engines.types import (
     ChatRequest,
     Done,
     Event,
-    LoadPlan,
+    LlamaPlan,
     Message,
     MtpReport,
     PromptReady,
@@ -416,7 +416,7 @@ def test_costs_are_measured(
     for threads in (1, 1, 2):
         engine = LlamaCppEngine(CostBook(tmp_path / "costs.json"))
         pair = pairs["drafter"]
-        plan = LoadPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
+        plan = LlamaPlan(pair.model, 512, threads, threads, drafter=pair.drafter)
         engine.load(plan, lambda _: None, CancelToken())
         engine.close()
     assert len(measured) == times
@@ -436,9 +436,9 @@ def test_a_damaged_book_of_costs_is_measured_anew(tmp_path: Path) -> None:
         file = tmp_path / "costs.json"
         file.write_text(text)
         book = CostBook(file)
-        assert book.costs("key") is None
+        assert book.get("key") is None
         book.keep("key", Costs({0: 1.0, 1: 1.5}))
-        kept = CostBook(file).costs("key")
+        kept = CostBook(file).get("key")
         assert kept is not None
         assert kept.ratio(1) == pytest.approx(1.5)
 

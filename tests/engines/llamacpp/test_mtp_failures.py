@@ -19,7 +19,7 @@ from engines.llamacpp.model import Model
 from engines.llamacpp.native import Native
 from engines.llamacpp.resume.states import StateFolder
 from engines.llamacpp.sampling import Greedy
-from engines.types import Event, LoadPlan, PromptReady
+from engines.types import Event, LlamaPlan, PromptReady
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.drafting import (
@@ -38,7 +38,7 @@ def test_a_context_that_cannot_be_changed_leaves_nothing_loaded(
     pairs: dict[str, Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
     engine = LlamaCppEngine(states=StateFolder(tmp_path / "states", 1 << 28))
-    engine.load(LoadPlan(pairs["head"].model, 512, 1, 1), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(pairs["head"].model, 512, 1, 1), lambda _: None, CancelToken())
     request = replace(QUESTION, chat="one", max_tokens=8)
     run(engine, drafting(request))
 

@@ -25,10 +25,10 @@ from math import inf, nan
 from pathlib import Path
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import ChatRequest, LoadPlan, Message, Sampling
+from engines.types import ChatRequest, LlamaPlan, Message, Sampling
 
 def load(**values):
-    plan = LoadPlan(Path(sys.argv[1]), 256, 1, 1, **{"batch": 32, "draft_max": 2} | values)
+    plan = LlamaPlan(Path(sys.argv[1]), 256, 1, 1, **{"batch": 32, "draft_max": 2} | values)
     engine = LlamaCppEngine()
     engine.load(plan, lambda _: None, CancelToken())
     return engine

@@ -34,7 +34,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import COMMAND, Probe
 from engines.llamacpp.probing import child
 from engines.llamacpp.probing.protocol import read_plan, write_plan
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 from tests.engines.contract import answer, ask
 from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_random_llama
 from tests.faults.gguf_parts import put_together, scalar, take_apart
@@ -42,7 +42,7 @@ from tests.support.crowded import crowded
 from tests.support.paths import ROOT
 
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
-PLAN = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
+PLAN = LlamaPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
 NO_COMMAND = (str(Path(__file__).parent / "there-is-no-such-program"),)
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
@@ -59,7 +59,7 @@ def real(change: str) -> tuple[str, ...]:
     return script(f"{start}\n{change}\nchild.main(sys.argv[1:])")
 
 
-def refusal(plan: LoadPlan, command: tuple[str, ...], folder: Path | None = None) -> EngineError:
+def refusal(plan: LlamaPlan, command: tuple[str, ...], folder: Path | None = None) -> EngineError:
     with pytest.raises(EngineError) as caught:
         Probe(folder, command=command).require_safe(plan, CancelToken())
     for part in (caught.value.what, caught.value.why, caught.value.do):
@@ -67,7 +67,7 @@ def refusal(plan: LoadPlan, command: tuple[str, ...], folder: Path | None = None
     return caught.value
 
 
-def model(path: Path, template: str | None = None, **numbers: tuple[str, float]) -> LoadPlan:
+def model(path: Path, template: str | None = None, **numbers: tuple[str, float]) -> LlamaPlan:
     """A plan for a small model whose `numbers` are changed: a name to a key and its value."""
     write_random_llama(path, tokenizer=byte_tokenizer("gpt-2", template))
     parts = take_apart(path.read_bytes())
@@ -75,7 +75,7 @@ def model(path: Path, template: str | None = None, **numbers: tuple[str, float])
         value = next(value for value in parts.values if value.key.endswith(key.encode()))
         value.data = scalar(value.kind, number)
     path.write_bytes(put_together(parts))
-    return LoadPlan(path, context=256, threads=1, batch_threads=1, draft_max=0)
+    return LlamaPlan(path, context=256, threads=1, batch_threads=1, draft_max=0)
 
 
 ABORTS = (
@@ -83,7 +83,7 @@ ABORTS = (
     "sys.stderr.flush()\n"
     "os.abort()"
 )
-SAFE = "print(json.dumps({'error': None}))"
+SAFE = "print(json.dumps({'result': None}))"
 
 
 def test_a_pair_that_works_is_safe() -> None:
@@ -157,7 +157,7 @@ def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_errors_of_the_engine_come_through() -> None:
     verdict = {
-        "error": "drafter",
+        "error": "DrafterMismatch",
         "what": "Not so.",
         "why": "It is not.",
         "do": "Leave it.",
@@ -347,10 +347,10 @@ def test_what_is_to_be_loaded_anyway_is_tried_even_if_it_came_with_the_app() -> 
 def test_where_memory_may_run_out_the_whole_context_is_tried(
     monkeypatch: pytest.MonkeyPatch, anyway: bool, context: int
 ) -> None:
-    tried: list[LoadPlan] = []
+    tried: list[LlamaPlan] = []
     load = LlamaCppEngine.load
 
-    def seeing(engine: LlamaCppEngine, plan: LoadPlan, *rest: Any) -> LoadedModel:
+    def seeing(engine: LlamaCppEngine, plan: LlamaPlan, *rest: Any) -> LoadedModel:
         tried.append(plan)
         return load(engine, plan, *rest)
 

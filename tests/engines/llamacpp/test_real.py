@@ -21,7 +21,7 @@ from engines.llamacpp.probe import Probe
 from engines.llamacpp.sizing.child import size
 from engines.models.gguf.header import read_header
 from engines.repetition import without_circles
-from engines.types import ChatRequest, Done, LoadPlan, Message, MtpMode
+from engines.types import ChatRequest, Done, LlamaPlan, Message, MtpMode
 from tests.bench.llama_server import LlamaServer
 from tests.engines.contract import GREEDY, ask, done_of, run, text_of
 from tests.engines.llamacpp.sizing.test_exact import MIB, WAYS, loaded, measured
@@ -50,8 +50,8 @@ def engine(smollm2: Path) -> Iterator[LlamaCppEngine]:
     engine.close()
 
 
-def plan_of(model: Path, threads: int = 1) -> LoadPlan:
-    return LoadPlan(model, CONTEXT, threads, threads, kept_bytes=0)
+def plan_of(model: Path, threads: int = 1) -> LlamaPlan:
+    return LlamaPlan(model, CONTEXT, threads, threads, kept_bytes=0)
 
 
 def asked(kind: str, tokens: int | None, mode: MtpMode = "off") -> ChatRequest:
@@ -195,7 +195,7 @@ def test_circles_are_noticed_and_what_ends_by_itself_is_left_alone(engine: Llama
 
 def test_its_memory_is_what_was_said(smollm2: Path) -> None:
     for context, kv, mmap in WAYS:
-        plan = LoadPlan(smollm2, context, 1, 1, kv_type=kv, mmap=mmap)
+        plan = LlamaPlan(smollm2, context, 1, 1, kv_type=kv, mmap=mmap)
         said, real = size(plan), loaded(plan)
         assert said.total == pytest.approx(real.total, rel=0.005), f"{context} {kv} {mmap}"
 

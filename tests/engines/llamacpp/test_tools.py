@@ -11,7 +11,7 @@ import pytest
 
 from engines.cancel import CancelToken
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.types import LoadPlan, Message, TextDelta, Tool, ToolCall
+from engines.types import LlamaPlan, Message, TextDelta, Tool, ToolCall
 from tests.engines.asking import ask, done_of, run, text_of
 from tests.support.made_thinker import write_caller, write_thinker
 
@@ -26,7 +26,7 @@ def engine() -> Iterator[LlamaCppEngine]:
 
 
 def load(engine: LlamaCppEngine, path: Path) -> None:
-    engine.load(LoadPlan(path, 256, 2, 2, draft_max=0), lambda _: None, CancelToken())
+    engine.load(LlamaPlan(path, 256, 2, 2, draft_max=0), lambda _: None, CancelToken())
 
 
 def test_a_call_is_an_event(engine: LlamaCppEngine, tmp_path: Path) -> None:

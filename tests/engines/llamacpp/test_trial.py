@@ -29,7 +29,7 @@ def saying(said: object) -> str:
 
 
 def texts(expected: str, text: str, gap: float | None = None) -> str:
-    return saying({"expected": expected, "text": text, "gap": gap})
+    return saying({"result": {"expected": expected, "text": text, "gap": gap}})
 
 
 def trials(folder: Path | None, code: str, limit_s: float = 30.0) -> Trials:
@@ -68,7 +68,7 @@ class TestVerdicts:
         assert "code 0" in why("print('[1]')")
 
     def test_an_error_of_the_engines(self) -> None:
-        error = {"error": "engine_failed", "what": "No.", "why": "It is gone.", "do": "Nothing."}
+        error = {"error": "EngineFailed", "what": "No.", "why": "It is gone.", "do": "Nothing."}
         assert why(saying(error)) == "The test failed: No. It is gone."
 
 
@@ -109,7 +109,12 @@ class TestMemory:
         assert trials(tmp_path, DIES).verdict(replace(CARD, free_bytes=1)) is not None
 
     def test_want_of_memory_passes(self, tmp_path: Path) -> None:
-        error = {"error": "memory", "what": "There is not enough.", "why": "2 GB.", "do": "-"}
+        error = {
+            "error": "NotEnoughMemory",
+            "what": "There is not enough.",
+            "why": "2 GB.",
+            "do": "-",
+        }
         tried = trials(tmp_path, saying(error))
         assert "not enough" in tried.try_out(CARD, CancelToken()).why
         assert tried.verdict(CARD) is None

@@ -27,9 +27,9 @@ from engines.llamacpp.native import load_native
 from engines.llamacpp.probe import Probe
 from engines.llamacpp.sizing.sizer import Sizer
 from engines.llamacpp.trial import Trials
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
-plan = LoadPlan(Path(sys.argv[1]), 256, 1, 1)
+plan = LlamaPlan(Path(sys.argv[1]), 256, 1, 1)
 card = NativeDevice("Vulkan0", "A card", "Vulkan", "gpu", 8 << 30, 7 << 30)
 
 def said(work):

@@ -14,7 +14,7 @@ from engines.llamacpp.prompting import _TurnTokens
 from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.text import SEAM
-from engines.types import Event, LoadPlan
+from engines.types import Event, LlamaPlan
 from tests.engines.contract import ask, done_of, run, text_of
 from tests.engines.llamacpp.conftest import Load
 from tests.engines.llamacpp.random_models import (
@@ -72,7 +72,7 @@ def test_a_sentencepiece_model_needs_a_token_for_each_byte(load: Load, tmp_path:
     part = sentencepiece_tokenizer(200)
     model = write_random_llama(tmp_path / "part.gguf", tokenizer=part)
     with pytest.raises(ModelDamaged, match="byte tokens"):
-        LlamaCppEngine().load(LoadPlan(model, 256, 1, 1), lambda _: None, CancelToken())
+        LlamaCppEngine().load(LlamaPlan(model, 256, 1, 1), lambda _: None, CancelToken())
 
 
 def test_an_empty_prompt_is_refused(load: Load, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from engines.llamacpp.trial import Trials
 from engines.memory.load_options import LoadOptions
 from engines.memory.planner import by_formula, make_plan
 from engines.models.gguf.header import read_header
-from engines.types import ChatRequest, Done, LoadedModel, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, Done, LlamaPlan, LoadedModel, Message, Sampling, TextDelta
 from tests.engines.llamacpp.drafting import STARTER_DRAFTER
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support.made_architectures import write_made
@@ -62,7 +62,7 @@ def card() -> NativeDevice:
 
 
 def answered(
-    plan: LoadPlan, *, mtp: bool = False, tokens: int = 48
+    plan: LlamaPlan, *, mtp: bool = False, tokens: int = 48
 ) -> tuple[list[str], LoadedModel, list[Done]]:
     engine = LlamaCppEngine()
     try:
@@ -81,9 +81,9 @@ def answered(
         engine.close()
 
 
-def plan_for(card: NativeDevice | None, **values: object) -> LoadPlan:
+def plan_for(card: NativeDevice | None, **values: object) -> LlamaPlan:
     names = (card.name,) if card else ()
-    return LoadPlan(
+    return LlamaPlan(
         STARTER, 1024, 2, 2, devices=names, **({"draft_max": 0} | values)  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -158,7 +158,7 @@ def test_it_passes_its_trial(card: NativeDevice, tmp_path: Path) -> None:
 def test_experts_stay_in_the_own_memory_as_it_was_counted(
     card: NativeDevice, name: str, layers: int, experts: int, tmp_path: Path
 ) -> None:
-    plan = LoadPlan(
+    plan = LlamaPlan(
         write_made(tmp_path, name), 1024, 2, 2, gpu_layers=layers, devices=(card.name,),
         experts_in_ram=experts, draft_max=0,
     )  # fmt: skip
@@ -174,7 +174,7 @@ def test_experts_stay_in_the_own_memory_as_it_was_counted(
     assert said.own.weights == pytest.approx(real.own.weights, rel=0.005)
     if experts:
         bare = Sizer().buffers(
-            LoadPlan(plan.model, 1024, 2, 2, gpu_layers=layers, devices=plan.devices, draft_max=0),
+            LlamaPlan(plan.model, 1024, 2, 2, gpu_layers=layers, devices=plan.devices, draft_max=0),
             CancelToken(),
         )
         assert said.cards.weights < bare.cards.weights
@@ -185,7 +185,7 @@ def test_a_mixture_answers_the_same_with_its_experts_behind(
 ) -> None:
     def text(**values: object) -> list[str]:
         values = {"draft_max": 0, "experts_in_ram": 0} | values
-        plan = LoadPlan(path, 512, 2, 2, **values)  # type: ignore[arg-type]
+        plan = LlamaPlan(path, 512, 2, 2, **values)  # type: ignore[arg-type]
         return answered(plan, tokens=6)[0]
 
     path = write_made(tmp_path, "qwen3moe")

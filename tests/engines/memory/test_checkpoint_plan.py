@@ -23,7 +23,7 @@ from engines.memory.checkpoint_plan import (
 )
 from engines.memory.load_options import LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
-from engines.types import Adapter
+from engines.types import Adapter, VllmOptions
 from tests.engines.checkpoint_files import (
     DFLASH,
     DRAFTER,
@@ -50,16 +50,20 @@ def drafter() -> Checkpoint:
     return read_checkpoint(DRAFTER)
 
 
+def vllm_options(**options: Any) -> LoadOptions:
+    return LoadOptions(vllm=VllmOptions(**options))
+
+
 def test_what_the_user_wants_is_in_the_plan(target: Checkpoint, drafter: Checkpoint) -> None:
     adapters = (Adapter("law", Path("/a")),)
     load_options = LoadOptions(
-        context=2048, kv_type="q4_0", parallel=8, memory_share=0.5, cards=2, nodes=3,
-        adapters=adapters, depth=3,
+        context=2048, kv_type="q4_0", parallel=8, adapters=adapters, depth=3,
+        vllm=VllmOptions(memory_share=0.5, cards=2, nodes=3),
     )  # fmt: skip
     plan = plan_checkpoint(target, drafter, load_options, LARGE)
     assert (plan.model, plan.drafter, plan.draft_max) == (TARGET, DRAFTER, 3)
     assert (plan.context, plan.kv_type, plan.parallel) == (2048, "q8_0", 8)
-    assert (plan.memory_share, plan.tensor_parallel, plan.nodes) == (0.5, 2, 3)
+    assert plan.options == load_options.vllm
     assert plan.adapters == adapters
 
 
@@ -171,7 +175,7 @@ def test_as_much_is_taken_as_there_is_where_not_all_chats_have_room(tmp_path: Pa
     plan = plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4), LARGE)
     assert need_of(model, None, plan, LARGE).total < LARGE.may_take(None)
     assert take_of(model, None, plan, LARGE).total == LARGE.may_take(None)
-    set_share = replace(plan, context=1024, parallel=1, memory_share=0.8)
+    set_share = replace(plan, context=1024, parallel=1, options=VllmOptions(memory_share=0.8))
     assert take_of(model, None, set_share, LARGE).total == LARGE.may_take(0.8), "as it is set"
 
 
@@ -205,7 +209,7 @@ def test_weights_in_ram_make_room_on_the_card(tmp_path: Path) -> None:
     room = replace(LARGE, ram=16 * GIB)
     with pytest.raises(NotEnoughMemory):
         require_memory(model, None, plan_checkpoint(model, None, LoadOptions(), room), room)
-    plan = plan_checkpoint(model, None, LoadOptions(offload_bytes=12_000_000_000), room)
+    plan = plan_checkpoint(model, None, vllm_options(offload_bytes=12_000_000_000), room)
     require_memory(model, None, plan, room)
     need = need_of(model, None, plan, room)
     assert (need.weights, need.ram) == (18_000_000_000, 12_000_000_000)
@@ -213,22 +217,27 @@ def test_weights_in_ram_make_room_on_the_card(tmp_path: Path) -> None:
         require_memory(model, None, plan, replace(room, ram=8 * GIB))
     assert caught.value.action == Action("open_settings", "vllm_offload")
     own = Room("CPU", 64 * GIB, 60 * GIB)
-    wanted = LoadOptions(offload_bytes=1, batched=4096)
+    wanted = vllm_options(offload_bytes=1, batched=4096)
     found = plan_checkpoint(model, None, wanted, own)
-    assert (found.offload_bytes, found.batched) == (0, 0), "there is no card"
+    assert found.options == VllmOptions(), "there is no card"
 
 
 def test_tokens_at_once_are_as_many_as_are_set_and_enough_for_all_chats(tmp_path: Path) -> None:
     model = made(tmp_path / "m", GEMMA_31B)
     plans = [
-        plan_checkpoint(model, None, LoadOptions(context=65_536, parallel=4, batched=it), LARGE)
+        plan_checkpoint(
+            model,
+            None,
+            LoadOptions(context=65_536, parallel=4, vllm=VllmOptions(batched=it)),
+            LARGE,
+        )
         for it in (8192, 1)
     ]
-    assert [it.batched for it in plans] == [8192, 512]
+    assert [it.options.batched for it in plans] == [8192, 512]
     kv = [need_of(model, None, it, LARGE).kv for it in plans]
     assert kv[0] == model.kv_bytes(65_536, in_flight=16_384)
-    many = LoadOptions(parallel=256, batched=1, lookup=True)
-    assert plan_checkpoint(model, None, many, LARGE).batched == 256 * 5
+    many = LoadOptions(parallel=256, lookup=True, vllm=VllmOptions(batched=1))
+    assert plan_checkpoint(model, None, many, LARGE).options.batched == 256 * 5
 
 
 def test_what_is_left_to_others_is_named_where_a_model_would_take_it(tmp_path: Path) -> None:
@@ -269,16 +278,16 @@ def test_nothing_fits(tmp_path: Path) -> None:
         require_memory(large, None, plan, LARGE)
     assert "llama.cpp" in caught.value.do
     require_memory(large, None, replace(plan, anyway=True), LARGE)
-    require_memory(large, None, replace(plan, nodes=2), LARGE)
+    require_memory(large, None, replace(plan, options=VllmOptions(nodes=2)), LARGE)
 
 
 def test_a_share_of_the_card_is_the_limit(target: Checkpoint) -> None:
-    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.05), LARGE)
-    assert LARGE.may_take(plan.memory_share) == int(0.05 * LARGE.total)
+    plan = plan_checkpoint(target, None, vllm_options(memory_share=0.05), LARGE)
+    assert LARGE.may_take(plan.options.memory_share) == int(0.05 * LARGE.total)
 
 
 def test_a_share_that_is_too_small_is_named_as_the_cause(target: Checkpoint) -> None:
-    plan = plan_checkpoint(target, None, LoadOptions(memory_share=0.01), LARGE)
+    plan = plan_checkpoint(target, None, vllm_options(memory_share=0.01), LARGE)
     with pytest.raises(NotEnoughMemory) as caught:
         require_memory(target, None, plan, LARGE)
     assert "the settings allow" in caught.value.why
@@ -305,9 +314,9 @@ def test_rooms() -> None:
 
 
 def test_sounds_are_for_models_that_hear_on_cards(target: Checkpoint, tmp_path: Path) -> None:
-    hears, wanted = made(tmp_path / "m", QWEN2_AUDIO), LoadOptions(sounds=True, pictures=True)
+    hears, wanted = made(tmp_path / "m", QWEN2_AUDIO), vllm_options(sounds=True, pictures=True)
     plan = plan_checkpoint(hears, None, wanted, LARGE)
-    assert (plan.sounds, plan.pictures) == (True, False)
-    assert not plan_checkpoint(hears, None, LoadOptions(), LARGE).sounds
-    assert not plan_checkpoint(target, None, wanted, LARGE).sounds
-    assert not plan_checkpoint(hears, None, wanted, replace(LARGE, cards=0)).sounds
+    assert (plan.options.sounds, plan.options.pictures) == (True, False)
+    assert not plan_checkpoint(hears, None, LoadOptions(), LARGE).options.sounds
+    assert not plan_checkpoint(target, None, wanted, LARGE).options.sounds
+    assert not plan_checkpoint(hears, None, wanted, replace(LARGE, cards=0)).options.sounds

@@ -23,7 +23,7 @@ from engines.memory.planner import (
     require_fit,
 )
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import MAX_DEPTH, Adapter, LoadPlan
+from engines.types import MAX_DEPTH, Adapter, LlamaPlan
 from tests.engines.gguf_files import (
     LLAMA,
     write_assistant,
@@ -71,7 +71,7 @@ def test_roomy_computer(header: GgufHeader) -> None:
 
 
 def test_as_many_answers_at_once_as_take_little_memory(header: GgufHeader) -> None:
-    def planned(free: int, parallel: int | None) -> LoadPlan:
+    def planned(free: int, parallel: int | None) -> LlamaPlan:
         return make_plan(MODEL, header, computer(free), LoadOptions(parallel=parallel))
 
     assert [planned(free * GB, None).parallel for free in (20, 24, 36, 60)] == [2, 3, 4, 4]

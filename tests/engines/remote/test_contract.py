@@ -15,7 +15,7 @@ import pytest
 from engines.base import Engine
 from engines.openai.values import ServerKind
 from engines.remote.engine import RemoteEngine, Served
-from engines.types import ChatRequest, LoadPlan, Tool
+from engines.types import ChatRequest, ServedPlan, Tool
 from tests.engines.asking import ask, done_of, run, text_of
 from tests.engines.contract import EngineContract
 from tests.support.openai_server import DONE, OpenAiServer, chunk, stream
@@ -27,8 +27,8 @@ CONTEXT = 512
 CHAT = "/v1/chat/completions"
 
 
-def plan_for(model: str) -> LoadPlan:
-    return LoadPlan(Path(model), CONTEXT, 1, 1, server="s1", served=model)
+def plan_for(model: str) -> ServedPlan:
+    return ServedPlan("s1", model, CONTEXT)
 
 
 def engine_at(address: str) -> RemoteEngine:
@@ -45,8 +45,11 @@ class RemoteContract(EngineContract):
     cached_again = False
     answers_at_once = 4
 
+    def several(self, plan: ServedPlan) -> ServedPlan:
+        return plan  # that is set at the server
+
     @pytest.fixture
-    def missing(self, plan: LoadPlan, tmp_path: Path) -> LoadPlan:
+    def missing(self, plan: ServedPlan, tmp_path: Path) -> ServedPlan:
         return plan_for("no-such-model")
 
     def test_a_second_turn_evaluates_only_what_is_new(self, loaded: Engine) -> None:
@@ -72,7 +75,7 @@ class ScriptedContract(RemoteContract):
         engine.close()
 
     @pytest.fixture
-    def plan(self) -> LoadPlan:
+    def plan(self) -> ServedPlan:
         return plan_for("tiny")
 
     @pytest.fixture
@@ -155,7 +158,7 @@ class TestLlamaServer(RemoteContract):
         engine.close()
 
     @pytest.fixture
-    def plan(self) -> LoadPlan:
+    def plan(self) -> ServedPlan:
         return plan_for(str(STARTER))
 
     @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LoadedModel, VllmPlan
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import EngineHome, Installed
 from tests.engines.vllm.faked import ASSISTANT, PLAN, make_engine
@@ -36,7 +36,7 @@ class SharedEngine(VllmEngine):
         self.shared = shared
         self.__dict__.update(shared.__dict__)
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: VllmPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         running = self.shared._running
         if (
             running is None

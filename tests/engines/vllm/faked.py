@@ -16,7 +16,7 @@ from app.net.server_client import socket_client
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.hardware.values import Cpu, Hardware, Memory
-from engines.types import ChatRequest, Event, LoadedModel, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, Event, LoadedModel, Message, Sampling, TextDelta, VllmPlan
 from engines.vllm.engine import VllmEngine
 from engines.vllm.processes import Process, processes
 from engines.vllm.provision.home import Installed
@@ -30,7 +30,7 @@ from tests.support.wsl.windows import words_at
 SERVER = Path(__file__).with_name("fake_vllm.py")
 TARGET = ROOT / "resources/starter/safetensors/target"
 ASSISTANT = ROOT / "resources/starter/safetensors/drafter"
-PLAN = LoadPlan(TARGET, 512, 2, 2, draft_max=0)
+PLAN = VllmPlan(TARGET, 512, draft_max=0)
 MACHINE = Hardware("Linux", Cpu("made up", 2, 2, 2, 2, 2), Memory(16 << 30, 16 << 30))
 SHORT_GRACE_S = 0.5
 """Enough for the small server to end, and to see that it does not."""
@@ -57,7 +57,7 @@ def behave(folder: Path, **behaviour: Any) -> None:
 class SharingEngine(VllmEngine):
     """One whose worker others may use, wherever it loads."""
 
-    def load(self, plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def load(self, plan: VllmPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         return self.share(str(plan), "It", lambda: plan, progress, cancel)
 
 
@@ -103,7 +103,7 @@ def make_engine_inside(
     )
 
 
-def load(engine: VllmEngine, plan: LoadPlan = PLAN) -> None:
+def load(engine: VllmEngine, plan: VllmPlan = PLAN) -> None:
     engine.load(plan, lambda _: None, CancelToken())
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engines.models.checkpoint import read_checkpoint
-from engines.types import Adapter
+from engines.types import Adapter, VllmOptions
 from engines.vllm.command import WorkerPlace, command
 from engines.vllm.provision.environment import quiet
 from engines.vllm.provision.home import Installed
@@ -29,9 +29,9 @@ def model(folder: Path, template: str, special: str = "", plain: str = "") -> Pa
 def options(installed: Installed, folder: Path) -> set[str]:
     """All that are passed, for cards and processors, one way and the other."""
     (folder / "adapter_config.json").write_text(json.dumps({"r": 8}))
-    plan = replace(PLAN, tensor_parallel=2, nodes=2, kv_type="q8_0")
-    plan = replace(plan, adapters=(Adapter("law", folder),))
-    plan = replace(plan, offload_bytes=10**9, batched=4096, prefix_cache=False, sounds=True)
+    plan = replace(PLAN, kv_type="q8_0", adapters=(Adapter("law", folder),))
+    given = VllmOptions(cards=2, nodes=2, offload_bytes=10**9, batched=4096)
+    plan = replace(plan, options=replace(given, prefix_cache=False, sounds=True))
     thinks = model(folder, "<think> </think>", plain="<think> </think>")
     starter = read_checkpoint(TARGET)
     places = (

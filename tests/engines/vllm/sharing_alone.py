@@ -15,7 +15,7 @@ from pathlib import Path
 from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.hardware.detect import detect
-from engines.types import LoadPlan
+from engines.types import VllmPlan
 from engines.vllm.engine import VllmEngine
 from engines.vllm.provision.home import EngineHome, Installed
 from tests.engines.vllm.faked import PLAN, SHORT_GRACE_S, answer, make_engine
@@ -31,7 +31,7 @@ def main() -> None:
     given = words.parse_args()
     engine, plan = engine_for(given.environment, given.folder, on_card=bool(given.model)), PLAN
     if given.model:
-        plan = LoadPlan(given.model, given.context, 4, 4, gpu_layers=-1, draft_max=0)
+        plan = VllmPlan(given.model, given.context, draft_max=0)
     engine.share(given.wanted, "It", lambda: plan, lambda _: None, CancelToken())
     assert engine.worker is not None
     print(json.dumps([engine.worker.session, engine.worker.guardian]), flush=True)

@@ -15,7 +15,7 @@ import pytest
 from app.documents.reading.limits import Limits
 from engines.hardware.values import Cpu, Hardware, Memory
 from engines.models.checkpoint import read_checkpoint
-from engines.types import LoadPlan
+from engines.types import VllmOptions, VllmPlan
 from engines.vllm.command import WorkerCommand, WorkerPlace, command
 from engines.vllm.memory import compile_jobs
 from engines.vllm.provision.home import Installed
@@ -33,7 +33,7 @@ OUTSIDE = {
 
 
 def made(
-    plan: LoadPlan = PLAN,
+    plan: VllmPlan = PLAN,
     profile: str = "cuda",
     place: WorkerPlace | None = None,
     drafts: SpeculativeConfig | None = None,
@@ -78,16 +78,16 @@ def test_a_plain_plan() -> None:
 
 
 def test_pictures_are_let_in_where_they_are_wanted() -> None:
-    words = made(replace(PLAN, pictures=True)).words
+    words = made(replace(PLAN, options=VllmOptions(pictures=True))).words
     assert "--language-model-only" not in words
     assert after(words, "--limit-mm-per-prompt") == '{"image": 8, "video": 0, "audio": 0}'
 
 
 def test_sounds_are_let_in_where_they_are_wanted_up_to_those_of_a_message() -> None:
-    told = made(replace(PLAN, sounds=True))
+    told = made(replace(PLAN, options=VllmOptions(sounds=True)))
     assert "--language-model-only" not in told.words
     assert after(told.words, "--limit-mm-per-prompt") == '{"image": 0, "video": 0, "audio": 8}'
-    both = made(replace(PLAN, pictures=True, sounds=True)).words
+    both = made(replace(PLAN, options=VllmOptions(pictures=True, sounds=True))).words
     assert after(both, "--limit-mm-per-prompt") == '{"image": 8, "video": 0, "audio": 8}'
     assert told.environment["VLLM_MAX_AUDIO_CLIP_FILESIZE_MB"] == str(Limits().sound_bytes >> 20)
     assert float(told.environment["VLLM_MAX_AUDIO_DECODE_DURATION_S"]) == Limits().sound_seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engines.errors import AdapterUnknown
-from engines.types import Adapter
+from engines.types import Adapter, VllmOptions
 from engines.vllm.preparing import DEAF, prepare
 from engines.vllm.provision.home import Installed
 from tests.engines.checkpoint_files import write_checkpoint
@@ -62,9 +62,9 @@ def test_an_adapter_for_another_model_starts_nothing(tmp_path: Path) -> None:
 
 
 def test_an_older_environment_is_sent_no_sounds_and_that_is_said() -> None:
-    plan = replace(PLAN, sounds=True)
+    plan = replace(PLAN, options=VllmOptions(sounds=True))
     deaf = prepare(plan, INSTALLED, MACHINE)
-    assert (deaf.plan.sounds, deaf.notes) == (False, (DEAF,))
+    assert (deaf.plan.options.sounds, deaf.notes) == (False, (DEAF,))
     hears = prepare(plan, replace(INSTALLED, hears=True), MACHINE)
     assert (hears.plan, hears.notes) == (plan, ())
     assert prepare(PLAN, INSTALLED, MACHINE).notes == ()

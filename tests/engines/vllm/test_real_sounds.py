@@ -14,7 +14,7 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import EngineError
 from engines.media import sound_seconds
-from engines.types import ChatRequest, LoadedModel, Medium, PromptReady
+from engines.types import ChatRequest, LoadedModel, Medium, PromptReady, VllmOptions
 from engines.vllm.engine import FIRST_PART, VllmEngine
 from engines.vllm.provision.home import Installed
 from tests.engines.contract import ask, done_of, run, text_of
@@ -48,7 +48,7 @@ def loaded(
     folder = tmp_path_factory.mktemp("hearing")
     model = write_qwen2_audio(folder / "hears")
     engine = make_engine(vllm, folder / "worker", silent_s=300)
-    plan = replace(PLAN, model=model, context=CONTEXT, sounds=True)
+    plan = replace(PLAN, model=model, context=CONTEXT, options=VllmOptions(sounds=True))
     report = engine.load(plan, lambda _: None, CancelToken())
     yield engine, report
     engine.close()

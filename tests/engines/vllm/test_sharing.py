@@ -18,7 +18,7 @@ from app.net.server_client import socket_client
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.hardware.values import Gpu, Hardware
-from engines.types import LoadPlan
+from engines.types import VllmPlan
 from engines.vllm import scratch, shared, supervised
 from engines.vllm.door import door_of
 from engines.vllm.engine import VllmEngine
@@ -98,7 +98,7 @@ def site(fake: Path, tmp_path: Path) -> Iterator[Site]:
     until(lambda: found.left == [])
 
 
-def share(engine: VllmEngine, wanted: str = "it", plan: LoadPlan = PLAN) -> int:
+def share(engine: VllmEngine, wanted: str = "it", plan: VllmPlan = PLAN) -> int:
     """Share a worker; returns its session."""
     engine.share(wanted, "It", lambda: plan, lambda _: None, CancelToken())
     assert engine.worker is not None
@@ -231,7 +231,7 @@ def test_another_model_or_options_get_another_worker_and_the_memory(site: Site, 
     engine = site.engine()
     asked: list[int] = []
 
-    def plan() -> LoadPlan:
+    def plan() -> VllmPlan:
         asked.append(len(started_in(fake)))
         return PLAN
 
@@ -267,7 +267,7 @@ def test_a_card_s_memory_is_waited_for_where_a_worker_was_ended_for_it(site: Sit
     free[:] = [1 << 30] * 3 + [20 << 30]
     asked: list[int] = []
 
-    def plan() -> LoadPlan:
+    def plan() -> VllmPlan:
         asked.append(free[0])
         return PLAN
 
@@ -325,6 +325,19 @@ def lie(stranger: socket.socket) -> None:
     connection, _ = stranger.accept()
     with connection, suppress(BrokenPipeError):  # who is not deceived has gone
         connection.sendall(b'{"users": 0, "left_s": 600}\n')
+
+
+@pytest.mark.parametrize("seconds", ["", " soon", " nan", " inf", " -1", " 1 2"])
+def test_a_malformed_leave_keeps_the_worker_for_its_users(site: Site, seconds: str) -> None:
+    hearth = site.process()
+    _ = hearth.session
+    (worker,) = site.workers
+    with shared.connect(worker.place.scratch, hearth.guardian) as stranger:
+        stranger.sendall(f"join\nleave{seconds}\n".encode())
+        with stranger.makefile("rb") as lines:
+            assert any(b'"left"' in line for line in lines)
+    assert worker.state() == (1, None)
+    assert hearth.ask() == " word0 word1"
 
 
 def test_a_worker_that_does_not_answer_is_not_used(site: Site) -> None:

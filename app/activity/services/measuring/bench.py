@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from app.activity.services.measuring.answering import Answered, answer, answers, greedy
 from app.activity.services.measuring.prompts import KINDS, prompts_for
 from app.activity.values.bench_results import BenchResult, BenchStep, Run, TextKind, kind_result
 from app.models.library.services.load_options import load_options_of
@@ -18,34 +19,13 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
 from engines.types import (
-    ChatRequest,
-    Done,
-    Message,
     MtpCheck,
     MtpMode,
     MtpSwitch,
-    ReasoningDelta,
-    Sampling,
-    TextDelta,
 )
-
-GREEDY = Sampling(temperature=0.0)
 
 Work = tuple[int, str, int]
 """The number of a prompt, its text, and a depth."""
-
-
-@dataclass(frozen=True)
-class _Said:
-    """An answer with its reasoning.
-
-    Attributes:
-        accepted: How many of its tokens were accepted drafts.
-    """
-
-    text: str
-    tokens: int
-    accepted: int
 
 
 class Starts:
@@ -65,7 +45,7 @@ class Starts:
         prompts = {number: text for number, text, _ in work}
         depths = sorted({depth for *_, depth in work})
         total = len(prompts) + len(work)
-        plain: dict[int, _Said] = {}
+        plain: dict[int, Answered] = {}
         count = 0
         for depth in (0, *depths):
             chosen = [it for it in work if it[2] == depth]
@@ -78,14 +58,14 @@ class Starts:
                     yield BenchStep(
                         count, total, f"prompt {number} of {len(prompts)}, {depth} ahead"
                     )
-                    said = _said(model, text, mode, tokens, cancel)
+                    answered = answer(model, text, mode, tokens, cancel)
                     if cancel.cancelled:
                         return
                     count += 1
                     if depth:
-                        yield Compared(number, _check(plain[number], said, depth))
+                        yield Compared(number, _check(plain[number], answered, depth))
                     else:
-                        plain[number] = said
+                        plain[number] = answered
 
 
 def _require_drafts(model: Lease, depth: int) -> None:
@@ -98,36 +78,21 @@ def _require_drafts(model: Lease, depth: int) -> None:
         )
 
 
-def _said(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> _Said:
-    request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)
-    pieces: list[str] = []
-    count = accepted = 0
-    for event in model.chat(request, cancel):
-        if isinstance(event, TextDelta | ReasoningDelta):
-            pieces.append(event.text)
-        elif isinstance(event, Done):
-            count, accepted = event.usage.completion_tokens, event.mtp.accepted
-    return _Said("".join(pieces), count, accepted)
-
-
-def _check(plain: _Said, drafted: _Said, depth: int) -> MtpCheck:
+def _check(plain: Answered, drafted: Answered, depth: int) -> MtpCheck:
     """Compare texts, because such an engine returns no logits.
 
     The number of equal tokens is estimated from the number of equal characters.
     """
-    same = plain.text == drafted.text
-    pairs = zip(plain.text, drafted.text, strict=False)
-    shorter = min(len(plain.text), len(drafted.text))
+    same = plain.whole == drafted.whole
+    pairs = zip(plain.whole, drafted.whole, strict=False)
+    shorter = min(len(plain.whole), len(drafted.whole))
     alike = next((at for at, (one, other) in enumerate(pairs) if one != other), shorter)
-    tokens = plain.tokens if same else plain.tokens * alike // max(1, len(plain.text))
-    return MtpCheck(same, tokens, depth, drafted.accepted)
+    tokens = plain.tokens if same else plain.tokens * alike // max(1, len(plain.whole))
+    return MtpCheck(same, tokens, depth, drafted.done.mtp.accepted)
 
 
 _WARM_UP = 16
 """Tokens of a warm-up answer that is not counted, because first accesses to memory are slow."""
-
-_MOST_ANSWERS = 8
-"""The largest number of answers to one prompt in a row, if they are short."""
 
 
 class Bench:
@@ -174,14 +139,14 @@ class Bench:
                         self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
                     )
                 for mode in block:
-                    _answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
+                    answers(model, prompts["chat"][0], mode, _WARM_UP, cancel)
                 for number in range(rounds):
                     # The modes take turns to go first, so that none has a steady advantage.
                     turn = number % len(block)
                     for kind in KINDS:
                         for mode in (*block[turn:], *block[:turn]):
                             yield BenchStep(count, total, f"{kind}, MTP {mode}, round {number + 1}")
-                            run = _answers(model, prompts[kind][0], mode, tokens, cancel)
+                            run = answers(model, prompts[kind][0], mode, tokens, cancel)
                             if cancel.cancelled:
                                 return
                             runs[kind, mode].append(run)
@@ -233,7 +198,7 @@ class Bench:
         with self._lease(entry, settings, progress, cancel) as model:
             for count, (number, text, depth) in enumerate(work):
                 yield BenchStep(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
-                request = replace(_request(text, "on", tokens), depth=depth)
+                request = replace(greedy(text, "on", tokens), depth=depth)
                 check = model.check_mtp(request, depth, cancel)
                 if cancel.cancelled:
                     return
@@ -251,34 +216,6 @@ class Bench:
         return self._runtime.lease(entry, load_options, progress, cancel, alone=True)
 
 
-def _answers(model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken) -> Run:
-    """Answer until there are `tokens` in all, as a short answer says little about the speed."""
-    dones: list[Done] = []
-    texts: list[str] = []
-    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
-        done, answer = _answer(model, text, mode, tokens, cancel)
-        dones.append(done)
-        texts.append(answer)
-        if sum(one.usage.completion_tokens for one in dones) >= tokens:
-            break
-    return Run(tuple(dones), "\n".join(dict.fromkeys(texts)))
-
-
-def _answer(
-    model: Lease, text: str, mode: MtpMode, tokens: int, cancel: CancelToken
-) -> tuple[Done, str]:
-    pieces: list[str] = []
-    done: Done | None = None
-    for event in model.chat(_request(text, mode, tokens), cancel):
-        if isinstance(event, TextDelta):
-            pieces.append(event.text)
-        elif isinstance(event, Done):
-            done = event
-    if done is None:
-        raise RuntimeError("the engine ended an answer without Done")
-    return done, "".join(pieces)
-
-
 def _blocks(
     modes: Sequence[MtpMode], switch: MtpSwitch
 ) -> tuple[tuple[MtpMode, ...], tuple[tuple[MtpMode, ...], ...]]:
@@ -292,8 +229,3 @@ def _blocks(
     same = "on" if switch == "restart" else "off"
     apart = tuple(mode for mode in modes if mode != "auto" or same not in modes)
     return apart, tuple((mode,) for mode in apart)
-
-
-def _request(text: str, mode: MtpMode, tokens: int) -> ChatRequest:
-    """Return a greedy request, so that every mode writes the same text."""
-    return ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mode)

@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
-from typing import Final
 
-from app.activity.services.measuring.bench import GREEDY
+from app.activity.services.measuring.answering import answers
 from app.activity.services.measuring.prompts import prompts_for
 from app.activity.values.bench_results import BenchStep
 from app.models.library.services.load_options import load_options_of
@@ -25,10 +24,7 @@ from app.runtime.values.advice import MeasuredSpeed
 from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
-from engines.types import ChatRequest, Done, EngineName, LoadedModel, Message, MtpMode
-
-_MOST_ANSWERS: Final = 8
-"""The largest number of answers to one chat in a row, if they are short."""
+from engines.types import EngineName, LoadedModel, MtpMode
 
 
 @dataclass(frozen=True)
@@ -166,15 +162,10 @@ def _chat(
     model: Lease, text: str, mtp: MtpMode, tokens: int, began: float, cancel: CancelToken
 ) -> _Chat:
     """Answer one chat repeatedly until there are enough tokens."""
-    dones: list[Done] = []
-    request = ChatRequest((Message("user", text),), GREEDY, max_tokens=tokens, mtp=mtp)
-    while len(dones) < _MOST_ANSWERS and not cancel.cancelled:
-        events = model.chat(request, cancel)
-        dones += [event for event in events if isinstance(event, Done)]
-        if _written(dones) >= tokens:
-            break
+    dones = answers(model, text, mtp, tokens, cancel).dones
     speeds = [it.timing.decode_tok_s for it in dones if it.timing.decode_tok_s > 0]
-    return _Chat(_written(dones), perf_counter() - began, median(speeds) if speeds else 0.0)
+    written = sum(it.usage.completion_tokens for it in dones)
+    return _Chat(written, perf_counter() - began, median(speeds) if speeds else 0.0)
 
 
 def kept(result: ManyResult, model: str) -> tuple[MeasuredSpeed, ...]:
@@ -216,10 +207,6 @@ def _level(chats: int, rounds: Sequence[Sequence[_Chat]]) -> Level:
         decode_tok_s=median(it.decode_tok_s for it in every),
         tokens=sum(it.tokens for it in every),
     )
-
-
-def _written(dones: Sequence[Done]) -> int:
-    return sum(done.usage.completion_tokens for done in dones)
 
 
 def _note(engine: EngineName, loaded: LoadedModel, most: int) -> str:

@@ -41,7 +41,7 @@ class _Answer:
 
     Attributes:
         heard: How many of its characters have been reported.
-        told: The message as it ended.
+        final: The message as it ended.
         unsaved: The message still to be saved, if saving failed; this object then stays until it is
             saved or the answer is continued.
     """
@@ -53,7 +53,7 @@ class _Answer:
     heard: int = 0
     ended: bool = False
     at_work: bool = True
-    told: StoredMessage | None = None
+    final: StoredMessage | None = None
     unsaved: StoredMessage | None = None
 
     @property
@@ -124,8 +124,8 @@ class Generation(QObject):
         self._settings = settings
         self._tasks = tasks
         self._answered: list[_Answer] = []
-        self._quiet: list[Callable[[], object]] = []
-        self._told_as = {
+        self._when_idle: list[Callable[[], object]] = []
+        self._signal_of = {
             Ready: self.ready,
             PromptReady: self.prompt,
             Grounded: self.grounded,
@@ -163,7 +163,7 @@ class Generation(QObject):
         def save() -> tuple[StoredMessage, StoredMessage]:
             begins = None
             if chat_id is None:
-                begins = self._answers.with_model(options.begins or usual, settings)
+                begins = self._answers.preparing.with_model(options.begins or usual, settings)
             return self._store.ask(chat_id, text, options.mtp, begins, attachments=attachments)
 
         self.ask_by(save, options, done, failed)
@@ -210,7 +210,7 @@ class Generation(QObject):
 
     def load_anyway(self, model: str) -> None:
         """Load this model even if it does not seem to fit, for as long as Hearth is open."""
-        self._answers.load_anyway(model)
+        self._answers.preparing.load_anyway(model)
 
     def stop(self, chat_id: str) -> None:
         """Stop the answers in this chat; their text so far is kept."""
@@ -235,8 +235,8 @@ class Generation(QObject):
         """
         for it in self._answered:
             it.task.cancel()
-        self._quiet.append(then)
-        self._tell_quiet()
+        self._when_idle.append(then)
+        self._call_when_idle()
 
     def waits_for(self, answer_id: str) -> Wait | None:
         """Return why this answer waits for its turn; None if it does not."""
@@ -254,7 +254,7 @@ class Generation(QObject):
 
     def usual_mtp(self) -> MtpMode:
         """Return the MTP mode of a new chat, for the model in use."""
-        return self._answers.usual_mtp(self._settings.current)
+        return self._answers.preparing.usual_mtp(self._settings.current)
 
     def running_mtp(self, chat_id: str) -> MtpMode | None:
         """Return the MTP mode of the answer in progress in this chat; None if there is none."""
@@ -274,7 +274,7 @@ class Generation(QObject):
         it = self._latest(answer.id)
         if it is None or (it.ended and it.unsaved is None):
             return answer
-        return it.told or it.writing.so_far(answer, it.heard)
+        return it.final or it.writing.so_far(answer, it.heard)
 
     def _latest(self, answer_id: str) -> _Answer | None:
         """Return the latest state of an answer since it was requested or continued."""
@@ -328,7 +328,7 @@ class Generation(QObject):
         for event in joined(events):
             match event:
                 case Ready() | PromptReady() | Grounded() | Compaction():
-                    self._told_as[type(event)].emit(answer.id, event)
+                    self._signal_of[type(event)].emit(answer.id, event)
                 case TextDelta(text):
                     it.heard += len(text)
                     self.text.emit(answer.id, text)
@@ -344,7 +344,7 @@ class Generation(QObject):
 
     def _end(self, it: _Answer, end: Ended) -> None:
         it.ended = True
-        it.told, it.unsaved = end.message, end.unsaved
+        it.final, it.unsaved = end.message, end.unsaved
         if it.unsaved is not None:
             self._retry.start()
         self.ended.emit(end.message)
@@ -384,7 +384,7 @@ class Generation(QObject):
         """Note that nothing works on an answer any more."""
         it.at_work = False
         self._forget(it)
-        self._tell_quiet()
+        self._call_when_idle()
 
     def _forget(self, it: _Answer) -> None:
         if not it.at_work and it.unsaved is None and it in self._answered:
@@ -395,8 +395,8 @@ class Generation(QObject):
         self._over(it)
         self.crashed.emit(error)
 
-    def _tell_quiet(self) -> None:
+    def _call_when_idle(self) -> None:
         if not any(it.at_work for it in self._answered):
-            waiting, self._quiet = self._quiet, []
+            waiting, self._when_idle = self._when_idle, []
             for then in waiting:
                 then()

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 
 from app.base.errors import ModelUnknown, NotReproducible, PerhapsOtherwise
 from app.chats.answers.presenters.generation import Generation
+from app.chats.answers.values.answer_record import AnswerRecord, differences, from_json, mark_of
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.answers.values.asked import Asked, differences, from_json, mark_of
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import StoredMessage
 from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
@@ -131,7 +131,7 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
     return Plan(answer, options_of(asked), _doubt(asked, same_file=same))
 
 
-def options_of(asked: Asked) -> AnswerOptions:
+def options_of(asked: AnswerRecord) -> AnswerOptions:
     """Return everything that was set then, including settings that differ now."""
     thinking = None if asked.thinking is None else "on" if asked.thinking else "off"
     return AnswerOptions(
@@ -163,7 +163,7 @@ def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
     return Comparison(False, alike, differences(then, now) if then and now else ())
 
 
-def _doubt(asked: Asked, *, same_file: bool) -> PerhapsOtherwise | None:
+def _doubt(asked: AnswerRecord, *, same_file: bool) -> PerhapsOtherwise | None:
     if not same_file:
         return PerhapsOtherwise(
             "The model’s file has changed.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.assistants.store.assistants import AssistantStore
 from app.assistants.values.assistants import OF_A_CHAT, Assistant, NewChat
 from app.chats.history.store.chat_settings import ChatSettingsStore
@@ -17,9 +19,10 @@ class ChatLayers:
         self._assistants = assistants
 
     def of(self, chat_id: str) -> SettingLayers:
-        """Return what a chat and its assistant have set."""
+        """Return what a chat, with its switches, and its assistant have set."""
         own = self._chats.get(chat_id)
-        return layers_of(own, self._assistants.assistant(own.assistant_id))
+        layers = layers_of(own, self._assistants.assistant(own.assistant_id))
+        return replace(layers, chat={**layers.chat, **self._chats.switches(chat_id)})
 
     def collections(self, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the collections that ground a chat's answers."""

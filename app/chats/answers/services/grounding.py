@@ -1,72 +1,35 @@
-"""Chooses the parts of attached files and of a chat's collections that go into a prompt.
-
-Attached files go in whole, or as the passages that suit the question; collections only as passages.
-"""
+"""Grounds answers in attached files and in the collections of their chat."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from app.chats.history.values.conversation import StoredMessage, ToldMessage
-from app.documents.collections.values import fused
+from app.chats.answers.services.sources import ByMeaning, choose_sources
+from app.chats.answers.values.answers import Grounded
+from app.chats.history.values.conversation import MessageWithMedia, StoredMessage
 from app.documents.store.documents import DocumentStore
-from app.documents.store.passages import find_passages
 from app.documents.values.documents import (
-    PASSAGE,
     SHOWN,
     AttachedFile,
     Document,
-    Passage,
     PromptSource,
-    passages,
     prompt_message,
+    share_of,
 )
-from engines.memory.load_options import DEFAULT_CONTEXT
-from engines.types import Measured, MediaKind
+from engines.types import ChatRequest, Measured, MediaKind
 
 if TYPE_CHECKING:
     from app.documents.collections.services.knowledge import Knowledge
     from app.documents.collections.values import FoundPassage
     from engines.cancel import CancelToken
 
-MOST_TOKENS: Final = 8192
-"""Most tokens for all passages together.
-
-The useful passages are among the first, and a CPU takes minutes to read more.
-"""
-
 MOST_PASSAGES: Final = 40
 """Most passages from collections; so many hardly ever reach the prompt."""
 
-_SHARE: Final = 0.5
-"""Share of the free room that passages can take; the rest is for later questions."""
-
-_SAMPLE: Final = 4
-"""How many passages are measured to estimate the tokens per character."""
-
-_MOST_CHARACTERS: Final = 12
-"""Most characters per token: text that is longer than this for the room left is not measured."""
-
-Measure = Callable[[Sequence[PromptSource]], Measured]
-"""Measures the prompt of an answer with these sources. Raises EngineError, Cancelled."""
-
-
-ByMeaning = Callable[[str, Sequence[tuple[AttachedFile, Passage]], Sequence[int]], list[int]]
-"""Orders passages by how well their meaning suits a question, and returns their numbers.
-
-The last argument holds the numbers of the passages that match best by words. The result is empty if
-meanings cannot be compared. Raises Cancelled.
-"""
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A passage that suits a question, as it would appear in a prompt."""
-
-    source: PromptSource
-    length: int
+Path = Sequence[StoredMessage]
+"""The messages of a chat from the first to one message, oldest first."""
 
 
 class Grounding:
@@ -80,9 +43,93 @@ class Grounding:
         self._documents = documents
         self._knowledge = knowledge
 
-    def told(
+    def ground_path(
         self,
-        path: Sequence[StoredMessage],
+        path: Path,
+        collections: Sequence[str],
+        taken: Container[MediaKind],
+        measure: Callable[[Path], Measured],
+        cancel: CancelToken,
+    ) -> Grounded | None:
+        """Choose which files and passages go into the prompt of a path's answer.
+
+        Args:
+            collections: Ids of the collections that ground the answer.
+            taken: The media the model takes.
+            measure: Measures the prompt of a path whose questions contain their sources.
+
+        Returns:
+            None if there is nothing to put in.
+
+        Raises:
+            SearchBroken: The collections cannot be searched.
+            EngineError: The prompt could not be measured.
+            Cancelled: `cancel` was set.
+        """
+        found = self.find_passages(collections, path[-2].text, cancel)
+        files = self.files_not_sent(path, taken)
+        if not files and not found:
+            return None
+        by_meaning = self._by_meaning(cancel)
+        sources = self.choose(path, files, taken, measure, found, by_meaning)
+        return self._grounded(files, sources)
+
+    def ground_request(
+        self,
+        request: ChatRequest,
+        files: Sequence[AttachedFile],
+        collections: Sequence[str],
+        taken: Container[MediaKind],
+        measure: Callable[[ChatRequest], Measured],
+        cancel: CancelToken,
+    ) -> tuple[ChatRequest, Grounded] | None:
+        """Put as much of files and collections as fits into the last message of a request.
+
+        Args, Returns, Raises: As for `ground_path`.
+        """
+        if not files and not collections:
+            return None
+        *before, question = request.messages
+        found = self.find_passages(collections, question.text, cancel)
+        if not files and not found:
+            return None
+        documents = {file.document.sha256: file.document for file in files}
+        documents |= self.documents({it.document for it in found} - documents.keys())
+
+        def with_sources(sources: Sequence[PromptSource]) -> ChatRequest:
+            text, media = prompt_message(question.text, sources, documents)
+            moved = len(text) - len(question.text)
+            own = (replace(it, at=it.at + moved) for it in question.media)
+            sent = replace(question, text=text, media=(*media, *own))
+            return replace(request, messages=(*before, sent))
+
+        def measured(sources: Sequence[PromptSource]) -> Measured:
+            return measure(with_sources(sources))
+
+        by_meaning = self._by_meaning(cancel)
+        sources = choose_sources(question.text, files, measured, taken, found, by_meaning)
+        return with_sources(sources), self._grounded(files, sources)
+
+    def choose(
+        self,
+        path: Path,
+        files: Sequence[AttachedFile],
+        taken: Container[MediaKind],
+        measure: Callable[[Path], Measured],
+        found: Sequence[FoundPassage] = (),
+        by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
+    ) -> tuple[PromptSource, ...]:
+        """Choose the sources of a path's answer; see `ground_path` and `choose_sources`."""
+
+        def measured(sources: Sequence[PromptSource]) -> Measured:
+            with_them = (*path[:-1], replace(path[-1], sources=tuple(sources)))
+            return measure(self.with_sources(with_them, files, taken))
+
+        return choose_sources(path[-2].text, files, measured, taken, found, by_meaning)
+
+    def with_sources(
+        self,
+        path: Path,
         known: Sequence[AttachedFile] = (),
         taken: Container[MediaKind] = ("image", "audio"),
     ) -> tuple[StoredMessage, ...]:
@@ -108,12 +155,12 @@ class Grounding:
                 continue
             text, media = prompt_message(message.text, sources, documents, taken)
             whole = any(not it.place and it.origin not in SHOWN for it in sources)
-            told = ToldMessage(**vars(message), media=media) if media else message
-            found.append(replace(told, text=text, pinned=message.pinned or whole))
+            sent = MessageWithMedia(**vars(message), media=media) if media else message
+            found.append(replace(sent, text=text, pinned=message.pinned or whole))
         return tuple(found)
 
-    def untold(
-        self, path: Sequence[StoredMessage], taken: Container[MediaKind] = ()
+    def files_not_sent(
+        self, path: Path, taken: Container[MediaKind] = ()
     ) -> tuple[AttachedFile, ...]:
         """Return the files of a path whose whole text no answer before the last one has received.
 
@@ -131,27 +178,34 @@ class Grounding:
         return tuple(
             file
             for file in self._files(path, shown)
-            if (kind := file.document.kind.medium) is None or kind in taken or _hash(file) in asked
-            if _hash(file) not in whole or ("image" in taken and file.document.pages)
+            if (kind := file.document.kind.medium) is None
+            or kind in taken
+            or file.document.sha256 in asked
+            if file.document.sha256 not in whole or ("image" in taken and file.document.pages)
         )
 
-    def files(self, path: Sequence[StoredMessage]) -> tuple[AttachedFile, ...]:
+    def files(self, path: Path) -> tuple[AttachedFile, ...]:
         """Return all files of a path, to check its answers against.
 
         Files of collections are included if an answer received something from them.
         """
-        attached = self._files(path, set())
-        known = {file.document.sha256 for file in attached}
-        names = {
-            it.document: it.name
-            for message in path
-            for it in message.sources
-            if it.document not in known
-        }
-        found = self.documents(names)
-        return (*attached, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+        sources = [it for message in path for it in message.sources]
+        return self.files_of(sources, self._files(path, set()))
 
-    def passages(
+    def files_of(
+        self, sources: Iterable[PromptSource], files: Sequence[AttachedFile]
+    ) -> tuple[AttachedFile, ...]:
+        """Return all files from which an answer's prompt had text.
+
+        Args:
+            files: The attached files.
+        """
+        attached = {file.document.sha256 for file in files}
+        names = {it.document: it.name for it in sources if it.document not in attached}
+        found = self.documents(names)
+        return (*files, *(AttachedFile(names[it], found[it]) for it in names if it in found))
+
+    def find_passages(
         self, collections: Sequence[str], question: str, cancel: CancelToken
     ) -> list[FoundPassage]:
         """Find the passages of collections that suit a question, the best first.
@@ -165,18 +219,9 @@ class Grounding:
         """
         if self._knowledge is None or not collections:
             return []
-        there = {it.id for it in self._knowledge.collections()}
-        asked = [it for it in collections if it in there]
-        return self._knowledge.search(asked, question, MOST_PASSAGES, cancel)
-
-    def by_meaning(self, cancel: CancelToken) -> ByMeaning:
-        """Return a function that orders the passages of attached files by meaning."""
-        knowledge = self._knowledge
-        if knowledge is None:
-            return lambda _question, _passages, _likely: []
-        return lambda question, passages, likely: knowledge.order(
-            question, passages, likely, cancel
-        )
+        existing = {it.id for it in self._knowledge.collections()}
+        chosen = [it for it in collections if it in existing]
+        return self._knowledge.search(chosen, question, MOST_PASSAGES, cancel)
 
     def documents(self, hashes: Iterable[str]) -> dict[str, Document]:
         """Return documents by the hashes of their files, from chats or from collections."""
@@ -186,9 +231,23 @@ class Grounding:
             found |= self._knowledge.documents(left)
         return found
 
-    def _files(
-        self, path: Sequence[StoredMessage], without: Container[str]
-    ) -> tuple[AttachedFile, ...]:
+    def _by_meaning(self, cancel: CancelToken) -> ByMeaning:
+        """Return a function that orders the passages of attached files by meaning."""
+        knowledge = self._knowledge
+        if knowledge is None:
+            return lambda _question, _passages, _likely: []
+        return lambda question, passages, likely: knowledge.order(
+            question, passages, likely, cancel
+        )
+
+    def _grounded(
+        self, files: Sequence[AttachedFile], sources: tuple[PromptSource, ...]
+    ) -> Grounded:
+        """Return the event for the sources in a prompt, from attached files and collections."""
+        shares = tuple(share_of(it, sources) for it in self.files_of(sources, files))
+        return Grounded(sources, shares)
+
+    def _files(self, path: Path, without: Container[str]) -> tuple[AttachedFile, ...]:
         names = {
             it.sha256: it.name
             for message in path
@@ -197,226 +256,3 @@ class Grounding:
         }
         found = self._documents.documents(names)
         return tuple(AttachedFile(names[it], found[it]) for it in names if it in found)
-
-
-def _hash(file: AttachedFile) -> str:
-    return file.document.sha256
-
-
-def choose(
-    question: str,
-    files: Sequence[AttachedFile],
-    measure: Measure,
-    taken: Container[MediaKind] = (),
-    found: Sequence[FoundPassage] = (),
-    by_meaning: ByMeaning = lambda _question, _passages, _likely: [],
-) -> tuple[PromptSource, ...]:
-    """Choose the sources that go into a question's prompt.
-
-    All pictures and sounds go in. Texts go in whole if they fit with room for the answer. Otherwise
-    small texts go in whole, and the others as the passages that suit the question by words and
-    meaning; if none suits, their beginnings go in and are marked as unmatched. A model that sees
-    also gets as many pages of scans as fit. After these come as many of the passages found in
-    collections as fit, the best first.
-
-    Raises whatever `measure` and `by_meaning` raise.
-    """
-    attached = _attached(question, files, measure, taken, by_meaning) if files else ()
-    return (*attached, *_of_collections(attached, found, measure)) if found else attached
-
-
-def _attached(
-    question: str,
-    files: Sequence[AttachedFile],
-    measure: Measure,
-    taken: Container[MediaKind],
-    by_meaning: ByMeaning,
-) -> tuple[PromptSource, ...]:
-    """Choose the parts of attached files that go into a prompt."""
-    shown = tuple(source for file in files for source in _shown(file))
-    scans = [file for file in files if "image" in taken and file.document.pages]
-    read = [
-        file
-        for file in files
-        if file.document.medium is None and not (file in scans and file.document.is_scan)
-    ]
-
-    def beside(sources: Sequence[PromptSource]) -> Measured:
-        return measure((*sources, *shown))
-
-    words = _of_files(question, read, beside, by_meaning) if read else ()
-    pages = [page for file in scans for page in _pages(file)]
-    while pages:
-        measured = beside((*words, *pages))
-        if not measured.context or measured.total <= measured.context - measured.kept:
-            break
-        del pages[len(pages) - max(1, len(pages) // 8) :]
-    seen = {page.document for page in pages}
-    # A scan without room for even one page goes in as a text that says it is a scan.
-    unseen = [_whole(it) for it in scans if it.document.is_scan and _hash(it) not in seen]
-    return (*words, *unseen, *pages, *shown)
-
-
-def _shown(file: AttachedFile) -> Iterator[PromptSource]:
-    """Yield the source if the file is a picture or a sound."""
-    for origin, kind in SHOWN.items():
-        if file.document.kind.medium == kind:
-            yield PromptSource(origin, file.name, _hash(file))
-
-
-def _pages(file: AttachedFile) -> Iterator[PromptSource]:
-    """Yield the pages of a scan, as pictures."""
-    for page in file.document.pages:
-        yield PromptSource("picture", file.name, _hash(file), page.number)
-
-
-def _of_collections(
-    attached: tuple[PromptSource, ...], found: Sequence[FoundPassage], measure: Measure
-) -> tuple[PromptSource, ...]:
-    """Choose passages of collections, skipping files that are attached anyway."""
-    known = {it.document for it in attached}
-    left = [it.source for it in found if it.document not in known]
-    if not left:
-        return ()
-    before = measure(attached)
-    most = (before.context or DEFAULT_CONTEXT) - before.kept
-    sample = left[:_SAMPLE]
-    takes = measure((*attached, *sample)).total - before.total
-    tokens_each = max(1 / _MOST_CHARACTERS, takes / max(1, sum(map(_length, sample))))
-    budget = min(MOST_TOKENS, round((most - before.total) * _SHARE)) / tokens_each
-    chosen: list[PromptSource] = []
-    for source in left:
-        budget -= _length(source)
-        if chosen and budget < 0:
-            break
-        chosen.append(source)
-    order = {document: at for at, document in enumerate(dict.fromkeys(it.document for it in left))}
-    while chosen:
-        sources = _in_order(chosen, order)
-        if measure((*attached, *sources)).total <= most:
-            return sources
-        chosen = chosen[: len(chosen) - max(1, len(chosen) // 8)]
-    return ()
-
-
-def _length(source: PromptSource) -> int:
-    return source.end - source.start
-
-
-def _of_files(
-    question: str, files: Sequence[AttachedFile], measure: Measure, by_meaning: ByMeaning
-) -> tuple[PromptSource, ...]:
-    """Choose the parts of files with text that go into a prompt."""
-    whole = tuple(_whole(file) for file in files)
-    empty = measure(())
-    context = empty.context or DEFAULT_CONTEXT
-    most = context - empty.kept
-    room = max(most - empty.total, context // 4)
-    characters = sum(len(file.document.text) for file in files)
-    if characters <= most * _MOST_CHARACTERS and measure(whole).total <= most:
-        return whole
-    tokens_each = _tokens_per_character(files, measure, empty.total)
-    chosen, left = _small_ones(files, room, tokens_each)
-    budget = min(MOST_TOKENS, round(room * _SHARE)) / tokens_each
-    found = _suitable(question, left, budget, by_meaning)
-    order = {file.document.sha256: at for at, file in enumerate(left)}
-    while True:
-        sources = (*chosen, *_in_order((it.source for it in found), order))
-        if len(found) <= 1 or measure(sources).total <= most:
-            return sources
-        found = found[: len(found) - max(1, len(found) // 8)]
-
-
-def _whole(file: AttachedFile) -> PromptSource:
-    return PromptSource("file", file.name, file.document.sha256)
-
-
-def _tokens_per_character(files: Sequence[AttachedFile], measure: Measure, empty: int) -> float:
-    """Return the tokens per character of these files, from a sample of the longest one's middle."""
-    longest = max(files, key=lambda it: len(it.document.text))
-    section = max(longest.document.sections, key=lambda it: len(it.text))
-    start = max(0, len(section.text) // 2 - PASSAGE)
-    end = min(len(section.text), start + 2 * PASSAGE)
-    sample = PromptSource(
-        "file", longest.name, longest.document.sha256, section.place.number, start, end
-    )
-    return max(1 / _MOST_CHARACTERS, (measure([sample]).total - empty) / max(1, end - start))
-
-
-def _small_ones(
-    files: Sequence[AttachedFile], room: int, tokens_each: float
-) -> tuple[tuple[PromptSource, ...], list[AttachedFile]]:
-    """Split the files into those that are small compared with the room, and the others."""
-    chosen, left = [], []
-    share = room * _SHARE
-    for file in sorted(files, key=lambda it: len(it.document.text)):
-        takes = len(file.document.text) * tokens_each
-        if takes <= share / 2:
-            chosen.append(_whole(file))
-            share -= takes
-        else:
-            left.append(file)
-    return tuple(chosen), left
-
-
-def _suitable(
-    question: str, files: Sequence[AttachedFile], budget: float, by_meaning: ByMeaning
-) -> list[_Found]:
-    """Return passages that suit a question, the best first.
-
-    Args:
-        budget: Most characters of all passages together; the first one can exceed it.
-    """
-    everything = [(file, passage) for file in files for passage in passages(file.document, PASSAGE)]
-    if not everything:
-        return []
-    most = max(1, round(2 * budget / PASSAGE))
-    by_words = find_passages((passage for _, passage in everything), question, most)
-    near = by_meaning(question, everything, [it for it, _ in by_words])
-    meant = [(it, 1.0) for it in near]
-    numbers = [it for it, _, _ in fused({"text": by_words, "vector": meant})]
-    unmatched = not numbers and bool(question.strip())
-    if not numbers:
-        numbers = _beginnings(everything)
-    found: list[_Found] = []
-    for number in numbers:
-        file, passage = everything[number]
-        length = len(passage.text)
-        if found and length > budget:
-            break
-        budget -= length
-        found.append(_Found(replace(_part(file, passage), unmatched=unmatched), length))
-    return found
-
-
-def _beginnings(everything: Sequence[tuple[AttachedFile, Passage]]) -> list[int]:
-    """Return the numbers of all passages: the first of every file, then the second, and so on."""
-    counts: dict[int, int] = {}
-    ranks = []
-    for number, (file, _) in enumerate(everything):
-        counts[id(file)] = rank = counts.get(id(file), -1) + 1
-        ranks.append((rank, number))
-    return [number for _, number in sorted(ranks)]
-
-
-def _part(file: AttachedFile, passage: Passage) -> PromptSource:
-    span = passage.span
-    return PromptSource(
-        "file", file.name, file.document.sha256, span.place.number, span.start, span.end
-    )
-
-
-def _in_order(found: Iterable[PromptSource], order: Mapping[str, int]) -> tuple[PromptSource, ...]:
-    """Sort passages by file and position, and merge those that follow each other directly."""
-    merged: list[PromptSource] = []
-    for source in sorted(found, key=lambda it: (order[it.document], it.place, it.start)):
-        last = merged[-1] if merged else None
-        if last and (last.document, last.place, last.end) == (
-            source.document,
-            source.place,
-            source.start,
-        ):
-            merged[-1] = replace(last, end=source.end)
-        else:
-            merged.append(source)
-    return tuple(merged)

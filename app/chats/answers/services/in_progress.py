@@ -12,8 +12,14 @@ from sys import maxsize
 from typing import Final, TypeVar
 
 from app import __version__
+from app.chats.answers.values.answer_record import (
+    AnswerRecord,
+    as_json,
+    from_json,
+    mark_of,
+    prompt_hash,
+)
 from app.chats.answers.values.answers import AnswerEvent, Ended, Grounded, Ready
-from app.chats.answers.values.asked import Asked, as_json, from_json, mark_of, prompt_hash
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import AnswerFacts, Failure, MessageState, StoredMessage
 from app.models.library.values.entry import ModelEntry
@@ -73,7 +79,7 @@ class AnswerInProgress:
             self._growing.take(event)
         elif isinstance(event, Ready):
             self._ready = event
-        elif isinstance(event, Asked):
+        elif isinstance(event, AnswerRecord):
             self._written = begun(self._written, event)
         elif isinstance(event, Grounded):
             self._written = replace(self._written, sources=event.sources)
@@ -208,14 +214,14 @@ class Saving:
         return Ended(message)
 
 
-def asked_of(
+def record_of(
     entry: ModelEntry, settings: Settings, request: ChatRequest, loaded: LoadedModel
-) -> Asked:
+) -> AnswerRecord:
     """Record how an answer is requested, without the seed; without marks if a file is missing."""
     marks = []
     with contextlib.suppress(OSError):
         marks = [mark_of(path) for path in entry.files]
-    return Asked(
+    return AnswerRecord(
         model=entry.id,
         name=entry.name,
         files=tuple(marks),
@@ -234,7 +240,7 @@ def asked_of(
     )
 
 
-def begun(answer: StoredMessage, asked: Asked) -> StoredMessage:
+def begun(answer: StoredMessage, asked: AnswerRecord) -> StoredMessage:
     """Return the message with the record of its request; a continued answer gains one part."""
     before = from_json(answer.asked)
     if before is None or not (answer.text or answer.reasoning):

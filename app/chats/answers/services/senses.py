@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, Protocol
 
 from app.documents.values.documents import Attachment
 from app.models.discover.values.offers import ProjectorOffer
@@ -14,8 +14,11 @@ from engines.types import LoadedModel, MediaKind
 
 ALL: Final[frozenset[MediaKind]] = frozenset({"image", "audio"})
 
-ProjectorOf = Callable[[ModelEntry], ProjectorOffer | None]
-"""Finds the projector that can be downloaded for a model."""
+
+class OffersProjectors(Protocol):
+    """Looks up the projector that can be downloaded for a model; see `Projectors`."""
+
+    def offer(self, entry: ModelEntry) -> ProjectorOffer | None: ...
 
 
 def expected_of(entry: ModelEntry) -> frozenset[MediaKind]:
@@ -38,9 +41,12 @@ def require_senses(
     attachments: Iterable[Attachment],
     taken: frozenset[MediaKind],
     entry: ModelEntry,
-    projector_of: ProjectorOf,
+    projectors: OffersProjectors | None = None,
 ) -> None:
     """Refuse a question with a picture or sound that its model does not take.
+
+    Args:
+        projectors: None offers no projector.
 
     Raises:
         MediaUnsupported: The error says what is missing.
@@ -48,14 +54,11 @@ def require_senses(
     for it in attachments:
         kind = it.kind.medium
         if kind is not None and kind not in taken:
-            raise _refusal(it.name, kind, entry, projector_of)
-
-
-def _refusal(
-    name: str, kind: MediaKind, entry: ModelEntry, projector_of: ProjectorOf
-) -> MediaUnsupported:
-    offer = projector_of(entry) if entry.projector is None else None
-    return _no_sight(name, entry, offer) if kind == "image" else _no_hearing(name, entry, offer)
+            offer = None
+            if projectors is not None and entry.projector is None:
+                offer = projectors.offer(entry)
+            refusal = _no_sight if kind == "image" else _no_hearing
+            raise refusal(it.name, entry, offer)
 
 
 def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:

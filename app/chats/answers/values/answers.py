@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
 from app.assistants.values.assistants import NewChat
-from app.chats.answers.values.asked import Asked
+from app.chats.answers.values.answer_record import AnswerRecord
 from app.chats.context.values.summary import Summary
 from app.chats.history.values.conversation import StoredMessage
 from app.documents.values.documents import FileShare, PromptSource
@@ -126,4 +126,4 @@ class Ended:
     unsaved: StoredMessage | None = None
 
 
-AnswerEvent = Event | Ready | Asked | Grounded | Compaction | Ended
+AnswerEvent = Event | Ready | AnswerRecord | Grounded | Compaction | Ended

@@ -18,7 +18,7 @@ from app.chats.context.values.summary import (
     in_effect,
     prompt_of,
 )
-from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
+from app.chats.history.values.conversation import StoredMessage
 from app.runtime.services.lease import Lease
 from engines.cancel import CancelToken
 from engines.errors import UserError
@@ -41,10 +41,6 @@ class Compacting:
 
     def __init__(self, summaries: SummaryStore) -> None:
         self._summaries = summaries
-
-    def policy(self, chat_id: str) -> OverflowPolicy | None:
-        """Return the chat's own policy for a full context; None if the settings apply."""
-        return self._summaries.overflow(chat_id)
 
     def make_room(
         self,
@@ -110,7 +106,7 @@ class Compacting:
             EngineError: The engine failed.
         """
         longest = max(_SHORTEST, min(_LONGEST, measured.context // 8))
-        wish = Message("user", REQUEST.format(round(longest * _WORDS_PER_TOKEN)))
+        closing = Message("user", REQUEST.format(round(longest * _WORDS_PER_TOKEN)))
         asked = replace(
             request,
             sampling=Sampling(temperature=0.0),
@@ -121,12 +117,12 @@ class Compacting:
             thinking=False,
             overflow="stop",
         )
-        alone = model.measure(replace(asked, messages=(wish,)), cancel)
+        alone = model.measure(replace(asked, messages=(closing,)), cancel)
         room = measured.context - alone.kept - alone.total - _MARGIN
         end = _end(prompt.messages, measured, room)
         if end is None:
             raise _NoSummary("The oldest messages are too long to be read at once.")
-        asked = replace(asked, messages=(*prompt.messages[: end + 1], wish))
+        asked = replace(asked, messages=(*prompt.messages[: end + 1], closing))
         text, tokens = _written(model, asked, cancel)
         if cancel.cancelled:
             raise _NoSummary("It was stopped.")

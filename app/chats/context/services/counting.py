@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 
-from app.chats.answers.services.answers import Answers, Prepared
-from app.chats.answers.services.grounding import Grounding, choose
+from app.chats.answers.services.grounding import Grounding, Path
+from app.chats.answers.services.preparing import Prepared, Preparing
 from app.chats.answers.services.senses import expected_of
 from app.chats.answers.values.answers import AnswerOptions
 from app.chats.context.store import SummaryStore
@@ -32,9 +32,6 @@ from engines.errors import EngineError, UserError
 from engines.memory.load_options import DEFAULT_CONTEXT
 from engines.types import ChatRequest, Measured, MediaKind, Message
 
-Path = Sequence[StoredMessage]
-"""The messages of a chat from the first to one message, oldest first."""
-
 Counted = tuple[Measured, bool]
 """A measured prompt, and whether the model itself counted its tokens."""
 
@@ -46,13 +43,13 @@ class Counting:
         self,
         chats: ChatStore,
         summaries: SummaryStore,
-        answers: Answers,
+        preparing: Preparing,
         grounding: Grounding,
         runtime: Runtime,
     ) -> None:
         self._chats = chats
         self._summaries = summaries
-        self._answers = answers
+        self._preparing = preparing
         self._grounding = grounding
         self._runtime = runtime
 
@@ -78,21 +75,21 @@ class Counting:
         """
         before = self._chats.path(chat_id) if chat_id is not None else ()
         path: Path = _asking(before, draft, attachments)
-        prepared = self._answers.prepare(settings, options, chat_id)
+        prepared = self._preparing.prepare(settings, options, chat_id)
         system_prompt = prepared.settings.system_prompt
         measure = self._measuring(prepared, before)
         taken = expected_of(prepared.entry)
         path = self._grounded(path, lambda it: measure(prompt_of(it, system_prompt))[0], taken)
-        told = self._grounding.told(path, taken=taken)
+        sent = self._grounding.with_sources(path, taken=taken)
         summary = None
         if chat_id is not None and prepared.settings.overflow == "compact":
-            summary = in_effect(told, self._summaries.of_chat(chat_id))
-        prompt = prompt_of(told, system_prompt, summary)
+            summary = in_effect(sent, self._summaries.of_chat(chat_id))
+        prompt = prompt_of(sent, system_prompt, summary)
         measured, exact = measure(prompt)
         own = None
         files: tuple[FileUse, ...] = ()
         if any(message.sources for message in path):
-            bare = _without_files(path, told, system_prompt, summary)
+            bare = _without_files(path, sent, system_prompt, summary)
             own = (bare, measure(bare)[0])
             files = self._files(path, prompt, measured, own[1], taken)
         return use_of(
@@ -101,9 +98,9 @@ class Counting:
             exact=exact,
             policy=prepared.settings.overflow,
             draft=draft,
-            most=self._answers.most_context(prepared.entry),
+            most=self._preparing.most_context(prepared.entry),
             summary=summary,
-            summed=summed_up(told, summary),
+            summed=summed_up(sent, summary),
             own=own,
             files=files,
         )
@@ -118,7 +115,7 @@ class Counting:
         """Return why one of these files cannot be sent, else None. Raises the same as `use`."""
         if all(it.kind.medium is None for it in attachments):
             return None
-        return self._answers.hindrance(attachments, settings, options, chat_id)
+        return self._preparing.media_problem(attachments, settings, options, chat_id)
 
     def again(
         self,
@@ -134,7 +131,7 @@ class Counting:
         The chat is not read and measured again, so its length does not matter; passages of files
         are not chosen again for the new draft either. Raises the same as `use`.
         """
-        prepared = self._answers.prepare(settings, options, chat_id)
+        prepared = self._preparing.prepare(settings, options, chat_id)
         counted = [
             self._counted(prepared, replace(prepared.request, messages=(Message("user", text),)))
             for text in (known.draft, draft)
@@ -150,17 +147,11 @@ class Counting:
         self, path: Path, measure: Callable[[Path], Measured], taken: frozenset[MediaKind]
     ) -> Path:
         """Return a path whose last answer has the sources that it would get from files."""
-        untold = self._grounding.untold(path, taken)
-        if not untold:
+        files = self._grounding.files_not_sent(path, taken)
+        if not files:
             return path
-
-        def with_sources(sources: Sequence[PromptSource]) -> Path:
-            return (*path[:-1], replace(path[-1], sources=tuple(sources)))
-
-        def told(sources: Sequence[PromptSource]) -> Measured:
-            return measure(self._grounding.told(with_sources(sources), untold, taken))
-
-        return with_sources(choose(path[-2].text, untold, told, taken))
+        sources = self._grounding.choose(path, files, taken, measure)
+        return (*path[:-1], replace(path[-1], sources=sources))
 
     def _files(
         self,
@@ -214,7 +205,7 @@ class Counting:
             if found is None:
                 found = self._runtime.context_of(prepared.entry, prepared.load_options)
             if found is None:
-                most = self._answers.most_context(prepared.entry)
+                most = self._preparing.most_context(prepared.entry)
                 found = min(DEFAULT_CONTEXT, most or DEFAULT_CONTEXT)
             return found
 
@@ -272,15 +263,15 @@ class _InPrompt:
 
 
 def _without_files(
-    path: Path, told: Path, system_prompt: str, summary: Summary | None
+    path: Path, sent: Path, system_prompt: str, summary: Summary | None
 ) -> ChatPrompt:
     """Return the prompt of a path with only the user's own words and pins.
 
     Args:
         path: The stored messages, with the user's own pins.
-        told: The same messages with what they contain from files.
+        sent: The same messages with what they contain from files.
     """
-    bare = [replace(message, pinned=it.pinned) for it, message in zip(told, path, strict=True)]
+    bare = [replace(message, pinned=it.pinned) for it, message in zip(sent, path, strict=True)]
     prompt = prompt_of(bare, system_prompt, summary)
     pinned = {message.id for message in path if message.pinned}
     found = zip(prompt.messages, prompt.ids, strict=True)

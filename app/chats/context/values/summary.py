@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.chats.history.values.conversation import StoredMessage, as_message, said
+from app.chats.history.values.conversation import StoredMessage, as_message, sent_messages
 from engines.types import Message
 
 INTRODUCTION = "The conversation so far, in short:"
@@ -95,7 +95,7 @@ def _split(
     path: Sequence[StoredMessage], summary: Summary | None
 ) -> tuple[tuple[StoredMessage, ...], tuple[StoredMessage, ...]]:
     """Split the messages an engine receives into those that a summary covers and those after."""
-    everything = said(path)
+    everything = sent_messages(path)
     ends = (at for at, it in enumerate(everything, 1) if summary and it.id == summary.message_id)
     end = next(ends, 0)
     return everything[:end], everything[end:]
@@ -120,6 +120,6 @@ def _hashes(path: Sequence[StoredMessage]) -> Iterable[tuple[str, str]]:
     from hashlib import sha256
 
     so_far = sha256()
-    for message in said(path):
+    for message in sent_messages(path):
         so_far.update(f"{message.id}\0{message.role}\0{message.text}\0".encode(errors="replace"))
         yield message.id, so_far.hexdigest()

@@ -9,8 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.chats.answers.presenters.generation import Asked, Generation
+from app.chats.answers.values.answer_record import EDITED, as_json
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.answers.values.asked import EDITED, as_json
 from app.chats.history.store.branches import BranchStore
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.tree import Fork, RemovedMessage, Tree
@@ -56,7 +56,7 @@ class Branches(QObject):
 
     def told(self, chat_id: str) -> tuple[Tree, str | None]:
         """Return all branches with the beginnings of their messages, and the shown leaf."""
-        return self._store.told(chat_id), self._store.leaf(chat_id)
+        return self._store.tree_with_words(chat_id), self._store.leaf(chat_id)
 
     def is_shown(self, message: StoredMessage) -> bool:
         """Return whether a message that was just written is on the path that its chat shows."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from app.base.db import Database
-from app.chats.history.store.chats import LAIN, lain
+from app.chats.history.store.chats import IN_TRASH_FOR, in_trash_values
 from app.chats.history.store.message_rows import insert_message, insert_turn, leaf_of, show_leaf
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.tree import Node, RemovedMessage, Tree, first_words
@@ -64,7 +64,7 @@ class BranchStore:
             ).fetchone()
         return tuple(it for it in (row and row["parent_id"], row and leaf) if it)
 
-    def told(self, chat_id: str) -> Tree:
+    def tree_with_words(self, chat_id: str) -> Tree:
         """Return all branches with the beginnings of their messages."""
         with self._database.read() as db:
             rows = db.execute(
@@ -196,9 +196,9 @@ class BranchStore:
             db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, removed.chat_id))
 
     def purge(self, days: int) -> None:
-        """Remove for good messages removed at least `days` days ago; see `ChatStore.see_day`."""
+        """Remove for good messages removed at least `days` days ago; see `ChatStore.count_day`."""
         with self._database.write() as db:
-            db.execute(f"DELETE FROM messages WHERE {LAIN}", lain(days))  # noqa: S608  our own words
+            db.execute(f"DELETE FROM messages WHERE {IN_TRASH_FOR}", in_trash_values(days))  # noqa: S608  our own words
             remove_unused_documents(db)
 
 

@@ -41,6 +41,12 @@ class ChatSettingsStore:
             collections=None if own is None else tuple(own),
         )
 
+    def switches(self, chat_id: str) -> dict[str, object]:
+        """Return a chat's switches for MTP and for a full context; None leaves one open."""
+        with self._database.read() as db:
+            row = db.execute("SELECT mtp, overflow FROM chats WHERE id = ?", (chat_id,)).fetchone()
+        return dict(row) if row else {}
+
     def save(self, chat_id: str, own: NewChat) -> None:
         with self._database.write() as db:
             save_own(db, chat_id, own)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.base.db import Database
@@ -14,13 +13,11 @@ from app.base.ids import new_id
 from app.base.processes import is_alive, this_process
 from app.chats.history.store.message_rows import (
     insert_message,
-    insert_row,
     insert_turn,
     leaf_of,
-    listed,
     show_leaf,
 )
-from app.chats.history.store.rows import chat_of, message_of
+from app.chats.history.store.rows import chat_of, insert_row, message_of, row_of_message
 from app.chats.history.values.chat import Chat, title_from
 from app.documents.store.documents import DocumentStore, insert_document, remove_unused_documents
 
@@ -33,8 +30,21 @@ if TYPE_CHECKING:
 _BEHIND_ALL = "\U0010ffff"
 """Sorts after every character that can occur in an id."""
 
-LAIN = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
-"""Condition for rows that have been in the trash for some days; see `lain`.
+_OF_AN_ANSWER = (
+    "text",
+    "reasoning",
+    "state",
+    "writer",
+    "facts",
+    "failure",
+    "reasoning_s",
+    "asked",
+    "sources",
+)
+"""The columns of a message that change while it is written."""
+
+IN_TRASH_FOR = "deleted IS NOT NULL AND trash_days >= ? AND abs(? - deleted) >= ?"
+"""Condition for rows that have been in the trash for some days; see `in_trash_values`.
 
 They count by days that Hearth has seen and by the clock. If the clock was ahead when a row was
 deleted and has been corrected since, the row is still removed in time.
@@ -42,8 +52,8 @@ deleted and has been corrected since, the row is still removed in time.
 _DAY_S = 24 * 3600.0
 
 
-def lain(days: int) -> tuple[float, ...]:
-    """Return the values for the placeholders of `LAIN`."""
+def in_trash_values(days: int) -> tuple[float, ...]:
+    """Return the values for the placeholders of `IN_TRASH_FOR`."""
     return days, time.time(), days * _DAY_S
 
 
@@ -127,15 +137,11 @@ class ChatStore:
                 insert_document(db, file.document, now, was_read=True)
             if chat_id is None:
                 chat_id = new_id()
-                db.execute(
-                    "INSERT INTO chats (id, title, created, updated, mtp) VALUES (?, ?, ?, ?, ?)",
-                    (
-                        chat_id,
-                        title_from(text or " ".join(it.name for it in attachments)),
-                        now,
-                        now,
-                        mtp,
-                    ),
+                title = title_from(text or " ".join(it.name for it in attachments))
+                insert_row(
+                    db,
+                    "chats",
+                    {"id": chat_id, "title": title, "created": now, "updated": now, "mtp": mtp},
                 )
                 if begins is not None:
                     from app.chats.history.store.chat_settings import save_own
@@ -196,26 +202,11 @@ class ChatStore:
 
     def save_answer(self, message: StoredMessage) -> None:
         """Save an answer's text, state and facts as they are now."""
-        facts = json.dumps(asdict(message.facts)) if message.facts else None
-        failure = json.dumps(asdict(message.failure)) if message.failure else None
         writer = this_process() if message.state == "streaming" else None
+        row = {**row_of_message(message), "writer": writer}
+        changes = ", ".join(f"{column} = :{column}" for column in _OF_AN_ANSWER)
         with self._database.write() as db:
-            db.execute(
-                "UPDATE messages SET text = ?, reasoning = ?, state = ?, writer = ?, facts = ?,"
-                " failure = ?, reasoning_s = ?, asked = ?, sources = ? WHERE id = ?",
-                (
-                    message.text,
-                    message.reasoning,
-                    message.state,
-                    writer,
-                    facts,
-                    failure,
-                    message.reasoning_s,
-                    message.asked,
-                    listed(message.sources),
-                    message.id,
-                ),
-            )
+            db.execute(f"UPDATE messages SET {changes} WHERE id = :id", row)  # noqa: S608  our own words
 
     def mark_interrupted(self) -> int:
         """Mark answers whose writing process is gone as interrupted, and return their number."""
@@ -318,12 +309,13 @@ class ChatStore:
             db.executemany("UPDATE chats SET deleted = ? WHERE id = ?", changes)
 
     def deleted(self, days: int = 0) -> list[str]:
-        """Return the ids of chats that were in the trash for at least `days`; see `see_day`."""
+        """Return the ids of chats that were in the trash for at least `days`; see `count_day`."""
         with self._database.read() as db:
-            rows = db.execute(f"SELECT id FROM chats WHERE {LAIN}", lain(days)).fetchall()  # noqa: S608  our own words
+            query = f"SELECT id FROM chats WHERE {IN_TRASH_FOR}"  # noqa: S608  our own words
+            rows = db.execute(query, in_trash_values(days)).fetchall()
         return [row["id"] for row in rows]
 
-    def see_day(self, day: str) -> None:
+    def count_day(self, day: str) -> None:
         """Count a day for everything in the trash, once for each date.
 
         Counted days survive a clock that jumps, because the clock alone does not decide how long

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.base.db import Database
-from app.chats.history.store.message_rows import listed
-from app.chats.history.store.rows import attachments_of
+from app.chats.history.store.rows import attachments_of, list_as_json
 from app.documents.store.documents import FILES_OF_NEW_CHAT, insert_document
 
 if TYPE_CHECKING:
@@ -57,11 +56,11 @@ class DraftStore:
             if chat_id is None:
                 db.execute(
                     "INSERT OR REPLACE INTO kept (name, value) VALUES (?, ?)",
-                    (FILES_OF_NEW_CHAT, listed(files)),
+                    (FILES_OF_NEW_CHAT, list_as_json(files)),
                 )
             else:
                 db.execute(
-                    "UPDATE chats SET draft_files = ? WHERE id = ?", (listed(files), chat_id)
+                    "UPDATE chats SET draft_files = ? WHERE id = ?", (list_as_json(files), chat_id)
                 )
 
     def _value(self, chat_id: str | None, column: str, name: str) -> str:

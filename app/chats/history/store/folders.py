@@ -7,6 +7,7 @@ import time
 
 from app.base.db import Database
 from app.base.ids import new_id
+from app.chats.history.store.rows import insert_row
 from app.chats.history.values.places import Folder, RemovedFolder
 
 
@@ -25,11 +26,7 @@ class FolderStore:
     def add(self, folder: Folder) -> None:
         """Add a folder at the end, ignoring its `position`."""
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO folders (id, name, position, created) VALUES"
-                " (?, ?, (SELECT coalesce(max(position) + 1, 0) FROM folders), ?)",
-                (folder.id, folder.name, folder.created),
-            )
+            add_folder(db, folder)
 
     def rename(self, folder_id: str, name: str) -> None:
         with self._database.write() as db:
@@ -50,14 +47,17 @@ class FolderStore:
         """Restore a removed folder, with those of its chats that are still in no folder."""
         folder = removed.folder
         with self._database.write() as db:
-            db.execute(
-                "INSERT INTO folders (id, name, position, created) VALUES (?, ?, ?, ?)",
-                (folder.id, folder.name, folder.position, folder.created),
-            )
+            insert_row(db, "folders", folder._asdict())
             db.executemany(
                 "UPDATE chats SET folder_id = ? WHERE id = ? AND folder_id IS NULL",
                 [(folder.id, chat_id) for chat_id in removed.chat_ids],
             )
+
+
+def add_folder(db: sqlite3.Connection, folder: Folder) -> None:
+    """Add a folder at the end, in a transaction of the caller."""
+    last = db.execute("SELECT coalesce(max(position) + 1, 0) FROM folders").fetchone()[0]
+    insert_row(db, "folders", folder._replace(position=last)._asdict())
 
 
 def new_folder(name: str) -> Folder:
@@ -66,4 +66,4 @@ def new_folder(name: str) -> Folder:
 
 
 def _folder_of(row: sqlite3.Row) -> Folder:
-    return Folder(row["id"], row["name"], row["position"], row["created"])
+    return Folder(*(row[name] for name in Folder._fields))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.base.errors import ChatNotFound
 from app.base.ids import new_id
 from app.base.processes import this_process
+from app.chats.history.store.rows import insert_row, row_of_message
 
 if TYPE_CHECKING:
     from app.chats.history.values.conversation import MessageState, StoredMessage
-    from app.documents.values.documents import Attachment, PromptSource
+    from app.documents.values.documents import Attachment
     from engines.types import Role
 
 
@@ -42,24 +43,8 @@ def insert_message(
         attachments=tuple(attachments),
     )
     writer = this_process() if state == "streaming" else None
-    files = listed(attachments)
-    db.execute(
-        "INSERT INTO messages"
-        " (id, chat_id, parent_id, role, text, state, writer, created, asked, attachments)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (message.id, chat_id, parent_id, role, text, state, writer, now, asked, files),
-    )
+    insert_row(db, "messages", {**row_of_message(message), "writer": writer})
     return message
-
-
-def listed(values: Sequence[Attachment] | Sequence[PromptSource]) -> str:
-    """Write attachments or sources as JSON; "" if there are none."""
-    if not values:
-        return ""
-    import json
-    from dataclasses import asdict
-
-    return json.dumps([asdict(value) for value in values], ensure_ascii=False)
 
 
 def insert_turn(
@@ -75,12 +60,6 @@ def insert_turn(
         db, chat_id, parent_id, "user", text, "complete", now, attachments=attachments
     )
     return question, insert_message(db, chat_id, question.id, "assistant", "", "streaming", now)
-
-
-def insert_row(db: sqlite3.Connection, table: str, row: Mapping[str, object]) -> None:
-    """Insert a row, given its values by column name."""
-    names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-    db.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)  # noqa: S608  our own words
 
 
 def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from app.base.db import Database
 from app.base.errors import NotWaiting
 from app.base.ids import new_id
-from app.chats.history.store.message_rows import insert_row, insert_turn, leaf_of, listed, show_leaf
-from app.chats.history.store.rows import attachments_of
+from app.chats.history.store.message_rows import insert_turn, leaf_of, show_leaf
+from app.chats.history.store.rows import insert_row, row_of_waiting, waiting_of
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.waiting import Waiting
 
@@ -31,18 +31,7 @@ class WaitingStore:
             rows = db.execute(
                 "SELECT * FROM waiting WHERE chat_id = ? ORDER BY position, rowid", (chat_id,)
             ).fetchall()
-        return tuple(
-            Waiting(
-                row["id"],
-                row["chat_id"],
-                row["text"],
-                row["options"],
-                row["created"],
-                row["after"],
-                attachments_of(row["attachments"]),
-            )
-            for row in rows
-        )
+        return tuple(map(waiting_of, rows))
 
     def add(
         self,
@@ -134,14 +123,14 @@ class WaitingStore:
                     "It was sent or removed in another window.",
                     "There is nothing left to do.",
                 )
-            chat_id, after = row["chat_id"], row["after"]
+            item = waiting_of(row)
+            chat_id, after = item.chat_id, item.after
             leaf = leaf_of(db, chat_id)
             there = db.execute(
                 "SELECT 1 FROM messages WHERE id = ? AND deleted IS NULL", (after,)
             ).fetchone()
             parent = leaf if on_shown_branch or there is None else after
-            files = attachments_of(row["attachments"])
-            pair = insert_turn(db, chat_id, parent, row["text"], now, files)
+            pair = insert_turn(db, chat_id, parent, item.text, now, item.attachments)
             if parent == leaf:
                 show_leaf(db, chat_id, pair[1].id, now)
             db.execute("DELETE FROM waiting WHERE id = ?", (item_id,))
@@ -154,5 +143,4 @@ class WaitingStore:
 
 
 def _insert(db: sqlite3.Connection, item: Waiting, position: int) -> None:
-    row = vars(item) | {"position": position, "attachments": listed(item.attachments)}
-    insert_row(db, "waiting", row)
+    insert_row(db, "waiting", {**row_of_waiting(item), "position": position})

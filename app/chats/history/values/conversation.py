@@ -94,7 +94,7 @@ class StoredMessage:
         rating: 1 good, -1 bad, 0 not rated.
         pinned: Whether it stays in the prompt when others are left out.
         asked: How the answer was requested, so that it can be requested again in the same way;
-            JSON, see `app.chats.answers.values.asked`.
+            JSON, see `app.chats.answers.values.answer_record`.
         attachments: The files that go with a question.
         sources: The sources of the text that an answer's prompt had besides the question.
     """
@@ -124,7 +124,7 @@ class StoredMessage:
 
 
 @dataclass(frozen=True)
-class ToldMessage(StoredMessage):
+class MessageWithMedia(StoredMessage):
     """A message as it is sent to a model, with the media of its files; never stored."""
 
     media: tuple[Medium, ...] = ()
@@ -143,7 +143,7 @@ def path_to(messages: Iterable[StoredMessage], leaf_id: str | None) -> tuple[Sto
     return tuple(path)
 
 
-def said(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
+def sent_messages(path: Iterable[StoredMessage]) -> tuple[StoredMessage, ...]:
     """Select the messages of a path that an engine receives, without failed and empty answers.
 
     Reasoning without an answer counts at the end of a path, because it will be continued there. A
@@ -171,5 +171,5 @@ def as_message(message: StoredMessage) -> Message:
         message.text,
         pinned=message.pinned,
         reasoning=message.reasoning,
-        media=message.media if isinstance(message, ToldMessage) else (),
+        media=message.media if isinstance(message, MessageWithMedia) else (),
     )

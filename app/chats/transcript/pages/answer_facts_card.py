@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.base.engine_names import proper_name
-from app.chats.answers.values.asked import Asked, from_json
+from app.chats.answers.values.answer_record import AnswerRecord, from_json
 from app.chats.history.values.conversation import AnswerFacts, StoredMessage
 from app.kit.look.format import figure, moment, tokens
 from app.kit.look.language import translated
@@ -92,7 +92,7 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
     return rows
 
 
-def _of_asked(asked: Asked) -> list[Row]:
+def _of_asked(asked: AnswerRecord) -> list[Row]:
     shown = [
         f"{name} {asked.settings[name]:g}"
         if isinstance(asked.settings[name], float)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from app.base.errors import CatalogueInvalid
 from app.base.folder import read_file
 from engines.cancel import CancelToken
+from engines.disk import free_bytes
 
 if TYPE_CHECKING:
     from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook, Refreshed
     from app.models.discover.values.catalogue import Catalogue
     from app.models.discover.values.recommend import Recommendation
     from app.models.hub.client import Hub
+    from app.models.library.values.entry import ModelEntry
     from engines.hardware import Hardware
 
 _MOST_BYTES: Final = 64_000_000
@@ -66,6 +67,15 @@ class Recommending:
             self._shipped.read_text(encoding="utf-8"), self._own_text(), str(self._extension)
         )
 
+    def advised_depth(self, entry: ModelEntry) -> int | None:
+        """Return the number of draft tokens that a model's makers advise for vLLM."""
+        from app.models.discover.values.counterparts import advised_depth
+
+        try:
+            return advised_depth(entry, self.catalogue())
+        except CatalogueInvalid:
+            return None  # Discover shows this error, with what to do
+
     def recommend(self) -> Recommendation:
         """Recommend models for this computer in its current state.
 
@@ -83,7 +93,7 @@ class Recommending:
             catalogue,
             BandwidthBook(self._folder / "bandwidth.json").of(hardware),
             known_sizes(catalogue, self._known.read().repositories),
-            _disk_free(self._models()),
+            free_bytes(self._models()),
         )
 
     def refresh(
@@ -110,9 +120,3 @@ class Recommending:
                 f"{self._extension} cannot be read as text: {error}.",
                 "Correct or remove it.",
             ) from error
-
-
-def _disk_free(folder: Path) -> int:
-    """Return the free bytes on the disk where a folder is or will be."""
-    there = next(it for it in (folder, *folder.parents) if it.exists())
-    return shutil.disk_usage(there).free

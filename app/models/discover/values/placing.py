@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engines.hardware import Gpu, Hardware
     from engines.hardware.bandwidth import Bandwidth
     from engines.models.gguf.header import GgufHeader
-    from engines.types import LoadPlan
+    from engines.types import LlamaPlan
 
 Device = Literal["graphics card", "graphics card and processor", "processor"]
 
@@ -188,10 +188,10 @@ def _model(computer: Computer, size: Size, variant: CatalogueVariant) -> _Model:
     return _Model(size, variant, header_of(size, weights, head=head), drafts, drafter)
 
 
-def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> LoadPlan:
+def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> LlamaPlan:
     options = LoadOptions(context=min(context, model.header.context_max), mtp=drafts)
 
-    def planned(options: LoadOptions) -> LoadPlan:
+    def planned(options: LoadOptions) -> LlamaPlan:
         path = Path(model.variant.name)
         return make_plan(path, model.header, computer.hardware, options, model.drafter)
 
@@ -201,7 +201,7 @@ def _plan(computer: Computer, model: _Model, context: int, *, drafts: bool) -> L
     return plan
 
 
-def _placed(computer: Computer, model: _Model, context: int, plan: LoadPlan) -> Placed:
+def _placed(computer: Computer, model: _Model, context: int, plan: LlamaPlan) -> Placed:
     room, header = computer.room, model.header
     its = model.drafter.header if model.drafter and plan.draft_max else None
     fit = check(header, computer.hardware, plan, its)

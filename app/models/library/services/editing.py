@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -16,19 +16,25 @@ from app.base.folder import explained
 from app.models.library.services.library import Library
 from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.copying import ABANDONED_S, new_folder
-from app.models.library.services.places.hashing import CHUNK, Progress, Share, not_read, real
+from app.models.library.services.places.hashing import (
+    Progress,
+    Share,
+    open_model,
+    pieces_of,
+    real,
+    write_hashed,
+)
 from app.models.library.store.file_hashes import FileHashes
 from app.models.library.values.editable import Editable
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
-from engines.errors import Cancelled, MetadataRefused
+from engines.errors import MetadataRefused
 from engines.models.gguf.edit import Edit, Metadata, prepare
-from engines.private import private, replace_file, replacing, unfinished_of
-from engines.regular import open_regular
+from engines.private import replace_file, replacing, unfinished_of
 from engines.text import SEAM
 from engines.types import Message
 
-_SPARE: Final = 256 << 20
+SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside the new file."""
 _SAMPLE: Final = (
     Message("user", "Hello"),
@@ -209,7 +215,7 @@ def _file_name(name: str) -> str:
 
 def _require_disk_space(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
-    if free < needed + _SPARE:
+    if free < needed + SPARE:
         raise DiskFull(
             "There is no room for the new file.",
             f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} is.",
@@ -231,34 +237,16 @@ def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
     Raises:
         ModelDiffers: The old file changed meanwhile.
     """
-    digest = hashlib.sha256()
-    try:
-        reading = open_regular(edit.source)
-    except OSError as error:
-        raise not_read(edit.source, error) from error
-    with reading, explained(part), open(part, "wb", opener=private) as writing:
-        before = os.fstat(reading.fileno())
-        reading.seek(edit.data)
-        piece = edit.head
-        while True:
-            digest.update(piece)
-            writing.write(piece)
-            share.add(len(piece))
-            if cancel.cancelled:
-                raise Cancelled
-            try:
-                piece = reading.read(CHUNK)
-            except OSError as error:
-                raise not_read(edit.source, error) from error
-            if not piece:
-                break
-        writing.flush()
-        os.fsync(writing.fileno())
-        after = os.fstat(reading.fileno())
+    with open_model(edit.source) as file:
+        before = os.fstat(file.fileno())
+        file.seek(edit.data)
+        pieces = chain([edit.head], pieces_of(file, edit.source, cancel))
+        digest = write_hashed(part, pieces, share)
+        after = os.fstat(file.fileno())
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise ModelDiffers(
             f"“{edit.source.name}” was not edited.",
             "Another program has changed the file in the meantime.",
             "Wait until that is done; then try again.",
         )
-    return digest.hexdigest()
+    return digest

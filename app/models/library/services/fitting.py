@@ -43,7 +43,7 @@ from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.gguf.projector import read_projector
 from engines.models.pairing import require_pair
 from engines.text import amount
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel, LoadPlan
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Judgement:
         why_not: Why the formula was used.
     """
 
-    plan: LoadPlan
+    plan: LlamaPlan
     header: GgufHeader
     drafter: GgufHeader | None
     projector: ProjectorFile | None
@@ -274,7 +274,7 @@ class Fitting:
         drafter: DrafterFile | None,
         projector: ProjectorFile | None,
         gap: tuple[int, int],
-    ) -> tuple[LoadPlan, int]:
+    ) -> tuple[LlamaPlan, int]:
         """Make a plan.
 
         Returns:
@@ -292,13 +292,13 @@ class Fitting:
         sizes = corrected(ram, card + more) if plan.gpu_layers else corrected(ram + more, card)
         return make_plan(path, header, hardware, load_options, drafter, sizes, projector), more
 
-    def _learnt(self, plan: LoadPlan, device: str, need: int) -> int:
+    def _learnt(self, plan: LlamaPlan, device: str, need: int) -> int:
         same = self._loads.last_of(plan)
         if same is not None and same.device != device:
             same = None
         return learnt(self._loads.on_device(device, _REMEMBERED), same, need)
 
-    def _asked(self, plan: LoadPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
+    def _asked(self, plan: LlamaPlan, cancel: CancelToken) -> tuple[Buffers | None, str]:
         """Ask the library for its buffers.
 
         A plan that cannot load is not an error here: it fails when it is loaded.
@@ -347,7 +347,7 @@ def projector_file(path: Path | None) -> ProjectorFile | None:
 def _fixed(needed: Split, more: int) -> Sizes:
     """Return a size function that always gives this need plus `more` bytes."""
 
-    def sizes(_header: GgufHeader, plan: LoadPlan, _drafter: GgufHeader | None) -> Split:
+    def sizes(_header: GgufHeader, plan: LlamaPlan, _drafter: GgufHeader | None) -> Split:
         return with_more(needed, *((0, more) if plan.gpu_layers else (more, 0)))
 
     return sizes

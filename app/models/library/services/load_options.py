@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
 from typing import Final
@@ -11,10 +10,7 @@ from typing import Final
 from app.settings.values.fields import Settings
 from app.settings.values.named import adapters_named, in_one_file
 from engines.memory.load_options import LoadOptions
-from engines.types import Adapter, EngineName, LoadPlan
-
-_NOTHING = LoadPlan(Path(), 0, 0, 0, gpu_layers=-1, draft_max=0)
-"""A plan without any option that only one engine has."""
+from engines.types import Adapter, EngineName, VllmOptions
 
 
 def load_options_of(
@@ -32,14 +28,13 @@ def load_options_of(
 
 
 def _by_llamacpp(settings: Settings, _depth: int | None = None) -> LoadOptions:
-    named = (name.strip() for name in settings.devices.split(","))
     return LoadOptions(
         context=settings.context or None,
         threads=settings.threads or None,
         gpu_layers=None if settings.gpu_layers < 0 else settings.gpu_layers,
         kv_type=settings.kv_type,
         kept_bytes=settings.kv_memory * 1_000_000,
-        devices=tuple(name for name in named if name),
+        devices=_devices(settings),
         experts_in_ram=None if settings.experts_in_ram < 0 else settings.experts_in_ram,
         parallel=settings.answers_at_once or None,
         adapters=tuple(filter(in_one_file, adapters_named(settings.vllm_adapters))),
@@ -55,16 +50,18 @@ def _by_vllm(settings: Settings, depth: int | None) -> LoadOptions:
         # uses only drafting made for the model; lookup helps with copied text alone and needs "on".
         lookup=settings.mtp == "on",
         parallel=settings.vllm_parallel,
-        memory_share=settings.vllm_memory / 100 or None,
-        cards=settings.vllm_cards,
-        nodes=settings.vllm_nodes,
         adapters=tuple(filterfalse(in_one_file, adapters_named(settings.vllm_adapters))),
-        offload_bytes=settings.vllm_offload * 1_000_000_000,
-        batched=settings.vllm_batch or None,
-        prefix_cache=settings.vllm_prefix_cache,
-        pictures=settings.vllm_pictures,
-        sounds=settings.vllm_sounds,
         depth=(depth or settings.vllm_depth or None) if settings.mtp != "off" else None,
+        vllm=VllmOptions(
+            memory_share=settings.vllm_memory / 100 or None,
+            cards=settings.vllm_cards,
+            nodes=settings.vllm_nodes,
+            offload_bytes=settings.vllm_offload * 1_000_000_000,
+            batched=settings.vllm_batch or None,
+            prefix_cache=settings.vllm_prefix_cache,
+            pictures=settings.vllm_pictures,
+            sounds=settings.vllm_sounds,
+        ),
     )
 
 
@@ -84,39 +81,55 @@ def unmet(settings: Settings, engine: EngineName) -> tuple[str, ...]:
 
     Only settings that the user has changed count.
     """
-    from engines.memory.equivalent import Target, equivalent
-
-    if engine not in _OF_THE_OTHER:
-        return ()
-    other, asked = _OF_THE_OTHER[engine]
-    return equivalent(asked(settings), other, Target(engine, Path())).notes
+    return tuple(sentence for is_set, sentence in _UNMET.get(engine, ()) if is_set(settings))
 
 
-def _set_for_vllm(settings: Settings) -> LoadPlan:
+def _devices(settings: Settings) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, settings.devices.split(","))))
+
+
+def _names_folders(settings: Settings) -> bool:
     lines = filter(None, map(str.strip, settings.vllm_adapters.splitlines()))
-    folders = filterfalse(in_one_file, (Adapter(line, Path(line)) for line in lines))
-    return replace(
-        _NOTHING,
-        memory_share=settings.vllm_memory / 100 or None,
-        tensor_parallel=settings.vllm_cards,
-        nodes=settings.vllm_nodes,
-        adapters=tuple(folders),
-        offload_bytes=settings.vllm_offload * 1_000_000_000,
-    )
+    return any(not in_one_file(Adapter(line, Path(line))) for line in lines)
 
 
-def _set_for_llamacpp(settings: Settings) -> LoadPlan:
-    own = _by_llamacpp(settings.changed("vllm_adapters", ""))
-    return replace(
-        _NOTHING,
-        threads=own.threads or 0,
-        gpu_layers=-1 if own.gpu_layers is None else own.gpu_layers,
-        experts_in_ram=own.experts_in_ram or 0,
-        devices=own.devices,
-    )
-
-
-_OF_THE_OTHER: Final[Mapping[EngineName, tuple[EngineName, Callable[[Settings], LoadPlan]]]] = {
-    "llamacpp": ("vllm", _set_for_vllm),
-    "vllm": ("llamacpp", _set_for_llamacpp),
+_UNMET: Final[Mapping[EngineName, tuple[tuple[Callable[[Settings], bool], str], ...]]] = {
+    "llamacpp": (
+        (
+            lambda it: it.vllm_memory > 0,
+            "llama.cpp takes the memory that the model needs, and no share of the card.",
+        ),
+        (
+            lambda it: it.vllm_cards > 1,
+            "llama.cpp gives whole layers to each card, one card after the other works.",
+        ),
+        (lambda it: it.vllm_nodes > 1, "llama.cpp uses this computer only."),
+        (
+            lambda it: it.vllm_offload > 0,
+            "llama.cpp leaves whole layers in RAM by itself, and computes them there.",
+        ),
+        (
+            _names_folders,
+            "vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.",
+        ),
+    ),
+    "vllm": (
+        (
+            lambda it: it.threads > 0,
+            "A number of threads has no meaning in vLLM, which chooses its own.",
+        ),
+        (
+            lambda it: it.gpu_layers >= 0,
+            "vLLM puts all layers on the card; it cannot leave some on the processor.",
+        ),
+        (
+            lambda it: it.experts_in_ram > 0,
+            "vLLM keeps the experts of a mixture with their layers, on the card.",
+        ),
+        (
+            lambda it: len(_devices(it)) > 1,
+            "Several cards share each layer in vLLM (tensor parallel).",
+        ),
+    ),
 }
+"""For each engine, the settings of the other one, and the sentence on each that has no effect."""

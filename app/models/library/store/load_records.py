@@ -8,7 +8,7 @@ from typing import Final
 
 from app.base.db import Database
 from app.models.library.values.load_records import LoadRecord
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 _KEPT: Final = 500
 _NAMES: Final = tuple(field.name for field in fields(LoadRecord))
@@ -41,7 +41,7 @@ class LoadStore:
             ).fetchone()
         return _record(row) if row else None
 
-    def last_of(self, plan: LoadPlan) -> LoadRecord | None:
+    def last_of(self, plan: LlamaPlan) -> LoadRecord | None:
         """Return the newest load of a model with the same plan."""
         with self._database.read() as db:
             row = db.execute(

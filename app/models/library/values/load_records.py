@@ -16,7 +16,7 @@ class LoadRecord:
     Attributes:
         model: The path of the file.
         device: The device that held it, as in `Fit.device`.
-        context: As in its `LoadPlan`, like `kv_type`, `mmap` and `draft_max`.
+        context: As in its `LlamaPlan`, like `kv_type`, `mmap` and `draft_max`.
         exact: Whether the prediction came from the library rather than from the formula.
         predicted_bytes: The predicted size of the library's buffers, of all devices together.
         real_bytes: The real size of these buffers.

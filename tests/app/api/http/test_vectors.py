@@ -19,7 +19,7 @@ from engines.errors import EngineError, Unsupported
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.remote.engine import RemoteEngine
 from engines.remote.engine import Served as Asked
-from engines.types import ChatRequest, LoadPlan, Message, Ranking, TextDelta, Vectors
+from engines.types import ChatRequest, Message, Ranking, ServedPlan, TextDelta, Vectors
 from tests.support.made_embedding import RANK, write_bert
 from tests.support.scripted import ScriptedEngine
 from tests.support.services import make_services
@@ -69,7 +69,7 @@ def engine(served: Served) -> Iterator[RemoteEngine]:
     """Another Hearth, whose model is on this server."""
     asked = Asked(httpx2.Client(trust_env=False), served.url)
     engine = RemoteEngine(lambda _: asked)
-    plan = LoadPlan(Path("starter"), 0, 0, 0, server="here", served="starter")
+    plan = ServedPlan("here", "starter")
     engine.load(plan, lambda _: None, CancelToken())
     yield engine
     engine.close()
@@ -102,7 +102,7 @@ def _raise(error: Exception) -> Vectors:
 def test_embedding_and_ranking_models_of_llama_cpp_serve_programs(tmp_path: Path) -> None:
     engine = LlamaCppEngine(probe=TrustingProbe())
     with (
-        make_services(tmp_path / "data", cast(ScriptedEngine, engine)) as services,
+        make_services(tmp_path / "data", cast("ScriptedEngine", engine)) as services,
         closing(engine),
         serving(services) as served,
     ):

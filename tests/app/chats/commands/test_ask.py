@@ -14,7 +14,7 @@ from app.base.errors import DiskFull
 from app.base.folder import DataFolder
 from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import StoredMessage
-from engines.types import MtpReport
+from engines.types import LlamaPlan, MtpReport
 from tests.support.made_documents import locked_pdf, pdf
 from tests.support.made_media import two_colours, with_metadata, written
 from tests.support.made_senses import qwen3vl_projector, write_qwen3vl
@@ -304,6 +304,7 @@ def test_a_picture_goes_with_the_question(
     engine.says = {"sees": True}
     assert hearth("ask", "What is it?", option, str(photo), "--model", str(seeing), "--json") == 0
     (plan,) = engine.plans
+    assert isinstance(plan, LlamaPlan)
     assert plan.projector == seeing.with_name("mmproj-model.gguf")
     (question,) = engine.requests[-1].messages
     assert question.text == "What is it?"

@@ -308,7 +308,7 @@ def test_a_database_that_cannot_be_read_leaves_nothing_answering(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(ui.app.answers, "prepare", busy)
+        patch.setattr(ui.app.preparing, "prepare", busy)
         ui.ask("Hi")
     assert words(ui, "failureWhat") == "The database of chats is busy."
     ui.press("Ctrl+N")

@@ -59,4 +59,5 @@ def test_of_a_path_only_the_endpoint_is_kept() -> None:
     assert endpoint_of("/v1/messages/count_tokens") == "/v1/messages/count_tokens"
     assert endpoint_of("/v1/messages") == "/v1/messages"
     assert endpoint_of("/v1/models/some/model") == "/v1/models"
+    assert endpoint_of("/rerank") == "/rerank"
     assert endpoint_of("/v1/modelsecret") == OTHER

@@ -71,6 +71,6 @@ def test_a_new_conversation_keeps_the_model_that_it_began_with(
         keep_server(app.database)
         (chat,) = app.chats.chats()
         usual = app.settings.read().changed("model", "team:tiny")
-        assert app.answers.withheld_model(chat.id, usual) is None
+        assert app.preparing.withheld_model(chat.id, usual) is None
     finally:
         app.close()

@@ -21,7 +21,7 @@ from app.runtime.values.installation import InstallState
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineFailed
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 from tests.support.scripted_engines import ScriptedInstaller, ScriptedManager, ScriptedServers
 from tests.support.window import Ui
 
@@ -175,7 +175,7 @@ def test_a_restart_is_asked_for_where_another_engine_answers_for_the_model(
     monkeypatch.setattr(
         ui.app.library, "find", lambda it: elsewhere if it == elsewhere.id else find(it)
     )
-    monkeypatch.setattr(ui.app.answers, "_prefer", lambda *_: elsewhere.id)
+    monkeypatch.setattr(ui.app.choice, "preferred", lambda *_: elsewhere.id)
     ui.engine.says = {"mtp_switch": "restart", "restart_s": 84.2}
     ui.ask("Hi")
     model = ui.presenters.chat_settings.model(ui.page.chat_id)
@@ -327,7 +327,7 @@ def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
     generation.loading.connect(lambda *_: told.set())
     load = ui.engine.load
 
-    def slowly(plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def slowly(plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         found = load(plan, progress, cancel)
         assert told.wait(10)
         return found

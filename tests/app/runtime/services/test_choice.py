@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from app.activity.services.measuring.speeds import MeasuredSpeeds, speed_of
 from app.activity.values.bench_results import BenchResult, KindResult, ModeResult
 from app.base.db import Database
-from app.base.errors import CatalogueInvalid
 from app.base.shipped import CATALOGUE, STARTER_DRAFTER
 from app.base.shipped import STARTER as GUIDE
-from app.models.discover.values.catalogue import Catalogue, load_catalogue
+from app.models.discover.services.recommending import Recommending
 from app.models.discover.values.counterparts import Card
 from app.models.library.services.library import Library
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
-from app.runtime.services.choice import EngineChoice, Installable
+from app.runtime.services.advising import EngineAdvisor, Installable
+from app.runtime.services.choice import EngineChoice
 from app.runtime.values.advice import MeasuredSpeed
 from app.settings.store import SettingsFile
 from app.settings.values.fields import Settings
@@ -46,22 +48,31 @@ class Desk:
         )
         self.library = Library(self.store, GUIDE, STARTER_DRAFTER, None, lambda: [guide])
         self.settings = SettingsFile(self.root / "settings.json")
-        catalogue = load_catalogue(CATALOGUE.read_text(encoding="utf-8"))
+        self.recommending = recommending(self.root)
+        vllm: Any = SimpleNamespace(
+            here=lambda: (self.here, self.why_not),
+            cards=lambda: self.cards,
+            fits=lambda _entry, settings: settings.context <= self.most,
+        )
+        servers: Any = SimpleNamespace(list=tuple)
+        speeds: Any = SimpleNamespace(all=lambda: tuple(self.measured))
+        runtime: Any = SimpleNamespace(held=lambda _engine: self.loaded)
+        self.advisor = EngineAdvisor("linux", vllm, servers, speeds)
         self.choice = EngineChoice(
-            self.library,
-            lambda: catalogue,
-            self.settings,
-            "linux",
-            lambda: self.cards,
-            lambda: (self.here, self.why_not),
-            lambda: 0,
-            lambda: tuple(self.measured),
-            lambda: self.loaded,
-            lambda _entry, settings: settings.context <= self.most,
+            self.library, self.recommending, self.settings, vllm, self.advisor, runtime
         )
 
     def model(self, name: str) -> ModelEntry:
         return self.library.add(write_llama(self.root / f"{name}.gguf"))
+
+
+def recommending(folder: Path) -> Recommending:
+    """Recommends from Hearth's own catalogue, and from one of the user's in this folder."""
+
+    def never() -> Any:
+        raise AssertionError
+
+    return Recommending(CATALOGUE, folder, lambda: folder, never, never)
 
 
 @pytest.fixture
@@ -163,7 +174,7 @@ def test_the_rule_says_why_and_is_silent_where_somebody_has_chosen(desk: Desk) -
 
 
 def test_auto_leaves_a_checkpoint_that_was_chosen(desk: Desk) -> None:
-    assert desk.choice.advise().engine == "llamacpp"
+    assert desk.advisor.advise().engine == "llamacpp"
     assert desk.choice.preferred(STARTER_CHECKPOINT, Settings()) == STARTER_CHECKPOINT
     assert desk.choice.preferred(STARTER_CHECKPOINT, desk.choice.use("llamacpp")) == STARTER
 
@@ -177,23 +188,17 @@ def test_what_somebody_made_of_a_model_is_not_exchanged_for_it(desk: Desk) -> No
 
 
 def test_a_catalogue_that_cannot_be_read_stops_no_answer(desk: Desk) -> None:
-    def broken() -> Catalogue:
-        raise CatalogueInvalid("Your catalogue file cannot be used.", "Line 1.", "Mend it.")
-
-    choice = EngineChoice(
-        desk.library, broken, desk.settings, "linux", lambda: (), lambda: ("installed", ""),
-        lambda: 0, tuple,
-    )  # fmt: skip
+    (desk.root / "catalogue.json").write_text("{", encoding="utf-8")
     guide = desk.library.starter
-    assert choice.preferred(guide.id, desk.choice.use("vllm")) == guide.id
-    assert choice.depth_for(guide) is None
+    assert desk.choice.preferred(guide.id, desk.choice.use("vllm")) == guide.id
+    assert desk.recommending.advised_depth(guide) is None
 
 
 def test_names_and_depths(desk: Desk) -> None:
     twelve = desk.model("gemma-4-12B-it-Q4_0")
     assert desk.choice.model_name(twelve) == "Gemma 4 12B"
     assert desk.choice.model_name(desk.choice.on(desk.library.starter, "vllm")) == STARTER
-    assert desk.choice.depth_for(twelve) == 4
+    assert desk.recommending.advised_depth(twelve) == 4
 
 
 def test_measured_speeds_are_kept(tmp_path: Path) -> None:

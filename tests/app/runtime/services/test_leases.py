@@ -10,17 +10,29 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from app.models.library.values.entry import ModelEntry
+from app.runtime.services.loaders import EngineLoader
+from app.runtime.services.prepared_load import PreparedLoad
 from app.runtime.services.runtime import Runtime
 from app.runtime.values.wait import Wait
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, EngineFailed
 from engines.memory.load_options import LoadOptions
-from engines.types import ChatRequest, Done, EngineName, Event, LoadedModel, LoadPlan, Message
+from engines.types import (
+    ChatRequest,
+    Done,
+    EngineName,
+    Event,
+    LlamaPlan,
+    LoadedModel,
+    LoadPlan,
+    Message,
+)
 from tests.support.scripted import ScriptedEngine
 
 REQUEST = ChatRequest((Message("user", "Hi"),))
@@ -92,34 +104,20 @@ class WatchedEngine(ScriptedEngine):
         super().close()
 
 
-@dataclass
-class WatchedLoads:
-    """`app.runtime.services.loaders.EngineLoader` for a watched engine."""
+class WatchedLoads(EngineLoader[WatchedEngine]):
+    """Loads models into a watched engine."""
 
-    engine: WatchedEngine
-    local: bool
-    at_once: int | None = None
-    revived: int = 0
+    def __init__(self, engine: WatchedEngine, *, local: bool, at_once: int | None = None) -> None:
+        super().__init__(lambda: engine)
+        self.local = local
+        self.at_once = at_once
+        self.revived = 0
 
-    def open(self, entry: ModelEntry) -> WatchedLoads:
-        self.entry = entry
-        return self
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
+        return Planned(entry)
 
-    def context(self, _entry: ModelEntry, load_options: LoadOptions) -> int | None:
-        return load_options.context
-
-    def adapt(
-        self, _entry: ModelEntry, _before: LoadOptions, _after: LoadOptions, _cancel: CancelToken
-    ) -> bool:
-        return False
-
-    def relevant(self, _entry: ModelEntry, load_options: LoadOptions) -> LoadOptions:
-        return load_options
-
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self.entry.path, 512, 1, 1)
-
-    def learn(self, _loaded: LoadedModel) -> None: ...
+    def judge(self, *_: object) -> NoReturn:
+        raise AssertionError
 
     def revive(self, _progress: Progress, _cancel: CancelToken) -> None:
         if self.engine.answering:
@@ -128,23 +126,16 @@ class WatchedLoads:
             self.engine.lives = True
             self.revived += 1
 
-    def load(
-        self,
-        _entry: ModelEntry,
-        load: WatchedLoads,
-        load_options: LoadOptions,
-        progress: Progress,
-        cancel: CancelToken,
-    ) -> LoadedModel:
-        return self.engine.load(load.plan(load_options, cancel), progress, cancel)
-
-    def settle(self) -> None: ...
-
-    def leave(self) -> None:
-        self.engine.close()
-
     def well(self) -> bool:
         return self.engine.lives
+
+
+class Planned(PreparedLoad[LlamaPlan]):
+    def __init__(self, entry: ModelEntry) -> None:
+        self._entry = entry
+
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self._entry.path, 512, 1, 1)
 
 
 @dataclass

@@ -35,7 +35,7 @@ def manager(**parts: Any) -> EngineManager:
     others = ("devices", "choice", "runtime", "settings", "hub", "downloads", "fitting")
     made: dict[str, Any] = dict.fromkeys(others)
     made["workers"] = SimpleNamespace(staying=tuple)
-    made.update(system="linux", look=lambda: COMPUTER, **parts)
+    made.update(advisor=SimpleNamespace(system="linux"), look=lambda: COMPUTER, **parts)
     return EngineManager(**made)
 
 

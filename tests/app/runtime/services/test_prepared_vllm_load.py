@@ -10,7 +10,7 @@ import pytest
 
 from app.models.library.services.fitting import FitReport
 from app.models.library.values.entry import ModelEntry
-from app.runtime.services.prepared_vllm_load import fits_alone, judged
+from app.runtime.services.prepared_vllm_load import fit_report, fits_alone
 from engines.hardware import Hardware, Memory
 from engines.memory.load_options import LoadOptions
 from tests.engines.checkpoint_files import QWEN3, write_checkpoint
@@ -31,7 +31,7 @@ def entry(tmp_path: Path) -> ModelEntry:
 def said(entry: ModelEntry, free_gib: float, total_gib: float, **options: Any) -> FitReport:
     gpu = card("RTX", total_gib, free_gib)
     hardware = Hardware("Linux", CPU, Memory(32 * GIB, 16 * GIB), (gpu,))
-    return judged(entry, LoadOptions(parallel=4, **options), "cuda", hardware, None)
+    return fit_report(entry, LoadOptions(parallel=4, **options), "cuda", hardware, None)
 
 
 def test_the_sum_is_that_of_all_chats_at_once_and_says_what_stays_free(entry: ModelEntry) -> None:

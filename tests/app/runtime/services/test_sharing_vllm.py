@@ -12,14 +12,14 @@ import pytest
 
 from app.models.library.values.entry import ModelEntry
 from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.prepared_vllm_load import wanted_of
+from app.runtime.services.prepared_load import PreparedLoad
+from app.runtime.services.prepared_vllm_load import worker_key
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import Sharing, VllmLoader
-from engines.base import Engine
 from engines.cancel import CancelToken
 from engines.hardware.detect import detect
 from engines.memory.load_options import LoadOptions
-from engines.types import Adapter, LoadedModel, LoadPlan
+from engines.types import Adapter, LlamaPlan, VllmOptions
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import ScriptedWorker
 from tests.support.scripted import ScriptedEngine
@@ -103,21 +103,19 @@ def test_what_nobody_uses_makes_room_for_llama_cpp(desk: Desk) -> None:
 class OfAnything(LlamaLoader):
     """Loads without looking at files."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: ScriptedEngine) -> None:
         super().__init__(lambda: engine, lambda: pytest.fail("asked"))
 
-    def open(self, entry: ModelEntry) -> Prepared:
+    def open(self, entry: ModelEntry) -> PreparedLoad[LlamaPlan]:
         return Prepared(entry)
 
 
-class Prepared:
+class Prepared(PreparedLoad[LlamaPlan]):
     def __init__(self, entry: ModelEntry) -> None:
         self._entry = entry
 
-    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LoadPlan:
-        return LoadPlan(self._entry.path, 512, 1, 1)
-
-    def learn(self, _loaded: LoadedModel) -> None: ...
+    def plan(self, _load_options: LoadOptions, _cancel: CancelToken) -> LlamaPlan:
+        return LlamaPlan(self._entry.path, 512, 1, 1)
 
 
 @pytest.fixture
@@ -128,10 +126,10 @@ def checkpoint(tmp_path: Path) -> ModelEntry:
     return replace(ENTRY, path=folder)
 
 
-def test_the_same_is_wanted_of_the_same_model(checkpoint: ModelEntry) -> None:
+def test_the_same_is_worker_key_the_same_model(checkpoint: ModelEntry) -> None:
     same = replace(checkpoint, last_used=12.0)
-    assert wanted_of(checkpoint, LoadOptions()) == wanted_of(same, LoadOptions())
-    assert wanted_of(checkpoint, LoadOptions()) == wanted_of(same, LoadOptions(anyway=True))
+    assert worker_key(checkpoint, LoadOptions()) == worker_key(same, LoadOptions())
+    assert worker_key(checkpoint, LoadOptions()) == worker_key(same, LoadOptions(anyway=True))
 
 
 @pytest.mark.parametrize(
@@ -141,34 +139,34 @@ def test_the_same_is_wanted_of_the_same_model(checkpoint: ModelEntry) -> None:
         LoadOptions(mtp=False),
         LoadOptions(parallel=4),
         LoadOptions(kv_type="q8_0"),
-        LoadOptions(memory_share=0.5),
+        LoadOptions(vllm=VllmOptions(memory_share=0.5)),
         LoadOptions(adapters=(Adapter("a", DRAFTER),)),
     ],
 )
 def test_other_options_want_another_worker(checkpoint: ModelEntry, other: LoadOptions) -> None:
-    assert wanted_of(checkpoint, LoadOptions()) != wanted_of(checkpoint, other)
+    assert worker_key(checkpoint, LoadOptions()) != worker_key(checkpoint, other)
 
 
 def test_another_drafter_wants_another_worker(checkpoint: ModelEntry) -> None:
     other = replace(checkpoint, drafter=None)
-    assert wanted_of(checkpoint, LoadOptions()) != wanted_of(other, LoadOptions())
+    assert worker_key(checkpoint, LoadOptions()) != worker_key(other, LoadOptions())
 
 
 def test_a_model_that_was_downloaded_anew_wants_another_worker(checkpoint: ModelEntry) -> None:
-    before = wanted_of(checkpoint, LoadOptions())
+    before = worker_key(checkpoint, LoadOptions())
     weights = checkpoint.path / "model.safetensors"
     os.utime(weights, ns=(1, 1))
-    assert wanted_of(checkpoint, LoadOptions()) != before
+    assert worker_key(checkpoint, LoadOptions()) != before
 
 
 def test_another_hearth_wants_another_worker(
     checkpoint: ModelEntry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = wanted_of(checkpoint, LoadOptions())
+    before = worker_key(checkpoint, LoadOptions())
     monkeypatch.setattr("app.runtime.services.prepared_vllm_load.__version__", "9.9.9")
-    assert wanted_of(checkpoint, LoadOptions()) != before
+    assert worker_key(checkpoint, LoadOptions()) != before
 
 
 def test_of_a_model_that_is_gone_nothing_is_shared(checkpoint: ModelEntry) -> None:
     shutil.rmtree(checkpoint.path)
-    assert wanted_of(checkpoint, LoadOptions()) == ""
+    assert worker_key(checkpoint, LoadOptions()) == ""

@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.chats.answers.services import in_progress
-from app.chats.answers.services.answers import Prepared
+from app.chats.answers.services.preparing import Prepared
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT
 from app.runtime.values.wait import Wait
 from tests.support.desks import Desk, a_desk
@@ -204,7 +204,7 @@ def test_closing_stops_what_is_written_and_what_waits(desk: Desk) -> None:
 def test_the_order_is_that_of_asking_whichever_thread_is_the_first(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepare, slow, calls = desk.house.answers.prepare, threading.Event(), [0]
+    prepare, slow, calls = desk.house.answers.preparing.prepare, threading.Event(), [0]
 
     def slow_at_first(*args: Any) -> Prepared:
         calls[0] += 1
@@ -212,7 +212,7 @@ def test_the_order_is_that_of_asking_whichever_thread_is_the_first(
             slow.wait(30)
         return prepare(*args)
 
-    monkeypatch.setattr(desk.house.answers, "prepare", slow_at_first)
+    monkeypatch.setattr(desk.house.answers.preparing, "prepare", slow_at_first)
     one = desk.ask(STARTER_CHECKPOINT, "first")
     desk.until(lambda: calls == [1])
     two = desk.ask(STARTER_CHECKPOINT, "second")

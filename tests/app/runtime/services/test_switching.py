@@ -10,7 +10,7 @@ import pytest
 
 from app.models.library.services.load_options import load_options_of
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader
 from app.settings.values.fields import Settings
@@ -19,7 +19,7 @@ from engines.errors import Action, Cancelled, EngineUnavailable
 from engines.hardware import detect
 from engines.memory.load_options import LoadOptions
 from engines.remote.engine import RemoteEngine
-from engines.types import Adapter, ChatRequest, LoadedModel, Message, Sampling
+from engines.types import Adapter, ChatRequest, LoadedModel, Message, Sampling, VllmPlan
 from tests.engines.checkpoint_files import DRAFTER, TARGET
 from tests.support.houses import CRASH, SERVED, House, a_house
 
@@ -97,7 +97,7 @@ def test_a_checkpoint_starts_again_only_where_what_drafts_is_another(house: Hous
         for mode in modes:
             options = load_options_of(Settings().changed("mtp", mode), "vllm")
             house.runtime.lease(entries[which], options, lambda _: None, CancelToken()).close()
-        return [(it.draft_max, it.lookup) for it in house.worker.plans]
+        return [(it.draft_max, it.lookup) for it in house.worker.plans if isinstance(it, VllmPlan)]
 
     assert starts("with its drafter", "auto", "on", "off") == [(2, False), (0, False)]
     assert starts("alone", "off", "auto", "on", "auto") == [(0, False), (4, True), (0, False)]
@@ -183,6 +183,8 @@ def test_an_engine_that_is_not_here_says_so(house: House) -> None:
         loads.open(entry)
     assert "not installed" in caught.value.why
     assert caught.value.action == Action("install", "vllm")
-    runtime = Runtime({"remote": RemoteLoads(lambda: RemoteEngine(lambda _: pytest.fail("asked")))})
+    runtime = Runtime(
+        {"remote": RemoteLoader(lambda: RemoteEngine(lambda _: pytest.fail("asked")))}
+    )
     with pytest.raises(EngineUnavailable):
         runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken())

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from engines.helper.parent import ProcessResult
 from engines.llamacpp.probing.causes import cause_of
 from engines.llamacpp.probing.protocol import ANSWER, LOAD, TEMPLATE
 
@@ -39,7 +40,7 @@ ENDS = [
 def test_the_end_of_a_process_has_a_reason(
     code: int, stage: str, stderr: str, expected: str, lasting: bool
 ) -> None:
-    cause = cause_of(code, stage, stderr)
+    cause = cause_of(ProcessResult(code, b"", stderr, in_time=True), stage)
     assert expected in cause.why
     assert cause.lasting == lasting
 
@@ -52,6 +53,6 @@ def test_the_end_of_a_process_has_a_reason(
     ],
 )
 def test_an_end_at_a_limit_has_one_too(stage: str, expected: str, lasting: bool) -> None:
-    cause = cause_of(-signal.SIGABRT, stage, "std::bad_alloc", in_time=False)
+    cause = cause_of(ProcessResult(-signal.SIGABRT, b"", "std::bad_alloc", in_time=False), stage)
     assert expected in cause.why
     assert cause.lasting == lasting

@@ -13,7 +13,7 @@ from engines.llamacpp.sizing.repacking import copies_of
 from engines.memory.buffers import CPU, DeviceBuffers
 from engines.memory.formula.weights import copied_bytes, copied_on_x86
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.llamacpp.sizing.conftest import Made
 
 MIB = 1 << 20
@@ -71,7 +71,7 @@ def test_own_memory_and_cards_are_summed() -> None:
 
 def test_without_allocation_the_headers_say_where_things_are(made: Made) -> None:
     header = read_header(made("llama tied"))
-    plan = LoadPlan(made("llama tied"), 512, 1, 1, gpu_layers=4, draft_max=0)
+    plan = LlamaPlan(made("llama tied"), 512, 1, 1, gpu_layers=4, draft_max=0)
     account = read_account(TWO_CARDS)
     found = buffers(account, header, None, plan, copied_on_x86)
     by_name = {device.device: device for device in found.devices}

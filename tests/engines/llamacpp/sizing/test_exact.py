@@ -25,7 +25,7 @@ from engines.memory.formula.compute import compute_bytes
 from engines.memory.formula.weights import weights
 from engines.memory.planner import by_formula
 from engines.models.gguf.header import read_header
-from engines.types import KvType, LoadPlan
+from engines.types import KvType, LlamaPlan
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.sizing.conftest import Made
 from tests.support.made_apart import cut_off
@@ -53,7 +53,7 @@ SIZES: Final[tuple[tuple[int, KvType], ...]] = (
 )  # fmt: skip
 
 
-def loaded(plan: LoadPlan) -> Buffers:
+def loaded(plan: LlamaPlan) -> Buffers:
     """What the engine reports of a real load."""
     engine = LlamaCppEngine(probe=TrustingProbe())
     found = engine.load(plan, lambda _: None, CancelToken()).buffers
@@ -90,7 +90,7 @@ def test_there_are_enough_architectures() -> None:
 def test_within_half_a_per_cent_of_the_real_load(name: str, made: Made) -> None:
     path = made(name)
     for context, kv, mmap in WAYS:
-        plan = LoadPlan(path, context, 1, 1, kv_type=kv, mmap=mmap, draft_max=0)
+        plan = LlamaPlan(path, context, 1, 1, kv_type=kv, mmap=mmap, draft_max=0)
         said, real = size(plan), loaded(plan)
         where = f"{context} {kv} {mmap}"
         assert said.total == pytest.approx(real.total, rel=0.005), where
@@ -111,7 +111,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
     for context, kv in SIZES:
         if context > header.context_max:
             continue
-        plan = LoadPlan(path, context, 1, 1, kv_type=kv, draft_max=0)
+        plan = LlamaPlan(path, context, 1, 1, kv_type=kv, draft_max=0)
         real = size(plan).own
         found = weights(header, lambda _: CPU, mmap=True, heads=False)[CPU]
         rows = min(plan.batch, context)
@@ -142,7 +142,7 @@ def test_the_formula_is_exact_but_for_computing_and_there_an_upper_estimate(
 @pytest.mark.parametrize("depth", [1, 4])
 def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)
-    plan = LoadPlan(model, 2048, 1, 1, drafter=drafter, draft_max=depth)
+    plan = LlamaPlan(model, 2048, 1, 1, drafter=drafter, draft_max=depth)
     said, real = size(plan), loaded(plan)
     assert said.own.drafter == pytest.approx(real.own.drafter, rel=0.005, abs=0.02 * MIB)
     assert said.own.drafter > 0
@@ -153,7 +153,7 @@ def test_what_drafts_ahead_is_counted_too(kind: str, depth: int, tmp_path: Path)
 def test_each_answer_at_once_is_counted(kind: str, tmp_path: Path) -> None:
     model, drafter = pair_of(kind, tmp_path)
     header, its = read_header(model), read_header(drafter) if drafter else None
-    plan = LoadPlan(model, 2048, 1, 1, drafter=drafter, draft_max=3, parallel=3)
+    plan = LlamaPlan(model, 2048, 1, 1, drafter=drafter, draft_max=3, parallel=3)
     said, real = size(plan), loaded(plan)
     assert said.total == pytest.approx(real.total, rel=0.005)
     drafting = DraftNeed(plan.draft_max, its)
@@ -174,19 +174,19 @@ def test_a_sparse_file_of_the_true_size_is_as_good_as_the_real_one(tmp_path: Pat
         file.write(real.read(header_end + 4096))
         file.truncate(size_bytes)
     said = [
-        Sizer().buffers(LoadPlan(path, 2048, 1, 1, draft_max=0), CancelToken())
+        Sizer().buffers(LlamaPlan(path, 2048, 1, 1, draft_max=0), CancelToken())
         for path in (STARTER, sparse)
     ]
     assert said[0] == said[1]
     assert said[0].total == pytest.approx(
-        loaded(LoadPlan(STARTER, 2048, 1, 1, draft_max=0)).total, rel=0.005
+        loaded(LlamaPlan(STARTER, 2048, 1, 1, draft_max=0)).total, rel=0.005
     )
 
 
 @pytest.mark.parametrize("name", ["llama", "llama tied"])
 def test_what_is_not_repacked_is_the_file_alone(name: str, made: Made) -> None:
     path = made(name)
-    plan = LoadPlan(path, 512, 1, 1, draft_max=0, repack=False)
+    plan = LlamaPlan(path, 512, 1, 1, draft_max=0, repack=False)
     said, real = size(plan), loaded(plan)
     assert said.own.weights == said.own.mapped
     assert real.own.weights == real.own.mapped
@@ -200,7 +200,7 @@ def test_a_bare_context_reports_what_the_engine_does(made: Made) -> None:
     with load_native().log.listen() as lines:
         Opened(made("llama"), context=1024, batch=512, draft_max=0).close()
     assert allocated(read_account(lines)) == loaded(
-        LoadPlan(made("llama"), 1024, 1, 1, draft_max=0)
+        LlamaPlan(made("llama"), 1024, 1, 1, draft_max=0)
     )
 
 

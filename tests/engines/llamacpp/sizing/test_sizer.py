@@ -14,13 +14,13 @@ import pytest
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, ModelDamaged, NotSized
 from engines.llamacpp.sizing.sizer import FILE_NAME, Sizer
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.engines.gguf_files import write_gguf
 from tests.engines.llamacpp.random_models import STARTER
 from tests.support import made_architectures
 from tests.support.made_architectures import MODELS, tokenizer
 
-PLAN = LoadPlan(STARTER, 1024, 1, 1)
+PLAN = LlamaPlan(STARTER, 1024, 1, 1)
 NONE = (sys.executable, "-c", "raise SystemExit('nobody is asked')")
 
 
@@ -70,7 +70,7 @@ def test_a_book_that_cannot_be_read_costs_an_answer(tmp_path: Path, content: byt
     [
         ("os.kill(os.getpid(), signal.SIGKILL)", "ended with code -9"),
         ("sys.exit(3)", "ended with code 3"),
-        ("print('[1]')", "something else"),
+        ("print('{\"result\": [1]}')", "something else"),
         ("os.kill(os.getpid(), signal.SIGXCPU)", "did not finish"),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_model_that_ends_the_process_is_not_sized(tmp_path: Path) -> None:
         tmp_path / "m.gguf", architecture, values, shapes, tokenizer(), matrix=matrix, exact=exact
     )
     with pytest.raises(NotSized, match="ended with code"):
-        Sizer().buffers(LoadPlan(path, 512, 1, 1, draft_max=0), CancelToken())
+        Sizer().buffers(LlamaPlan(path, 512, 1, 1, draft_max=0), CancelToken())
 
 
 def test_a_file_that_cannot_be_loaded_raises_what_the_load_would(tmp_path: Path) -> None:

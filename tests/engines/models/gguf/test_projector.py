@@ -19,13 +19,12 @@ from engines.llamacpp.model import open_model
 from engines.llamacpp.native import load_native
 from engines.llamacpp.projector import Projector, open_projector
 from engines.models.gguf.projector import read_projector, senses
-from engines.types import LoadPlan, MediaKind, Medium
+from engines.types import LlamaPlan, MediaKind, Medium
 from tests.support.made_senses import (
     gemma4_projector,
     png,
     qwen3a_projector,
     qwen3vl_projector,
-    wav,
     write_gemma4,
     write_qwen3vl,
 )
@@ -58,7 +57,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pair]:
 @contextmanager
 def opened(pair: Pair) -> Iterator[Projector]:
     native = load_native()
-    plan = LoadPlan(pair[0], 512, 1, 1, projector=pair[1])
+    plan = LlamaPlan(pair[0], 512, 1, 1, projector=pair[1])
     with (
         closing(open_model(native, plan, lambda _: None, CancelToken())) as model,
         closing(open_projector(native, model, plan, CancelToken())) as projector,
@@ -82,10 +81,12 @@ def test_it_says_what_it_sees_and_hears(pairs: dict[str, Pair], kind: str) -> No
 @pytest.mark.parametrize("kind", ["qwen3vl", "gemma4"])
 def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
     facts = read_projector(pairs[kind][1])
+    assert facts.eyes is not None
     with opened(pairs[kind]) as projector:
         for width, height in SIZES:
             counted = cells(projector, "image", png(width, height))
-            assert facts.picture_tokens(width, height) == counted, (width, height)
+            across, down = facts.eyes.fitted(width, height)
+            assert across * down == counted, (width, height)
             assert counted <= facts.most_picture_tokens
 
 
@@ -97,14 +98,6 @@ def test_it_says_whether_a_picture_is_read_in_one_call(pairs: dict[str, Pair], k
     assert facts.picture_rows == (1120 if kind == "gemma4" else 0)
     small = replace(facts, width=1536)
     assert small.picture_rows == 0, "the small ones of Gemma 4 read them token by token"
-
-
-@pytest.mark.parametrize("kind", ["gemma4", "qwen3a"])
-def test_a_sound_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
-    facts = read_projector(pairs[kind][1])
-    with opened(pairs[kind]) as projector:
-        for seconds in (0.3, 1.0, 1.5, 7.99, 8.0, 9.3, 31.0, 65.5):
-            assert facts.sound_tokens(seconds) == cells(projector, "audio", wav(seconds)), seconds
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -133,8 +126,7 @@ def test_an_unknown_kind_is_counted_by_nobody_but_llama(tmp_path: Path) -> None:
     facts = read_projector(qwen3vl_projector(tmp_path / "new.gguf", kind="telescope"))
     assert facts.sees
     assert facts.kinds == ("telescope",)
-    assert facts.picture_tokens(64, 64) is None
-    assert facts.sound_tokens(1.0) is None
+    assert facts.most_picture_tokens == facts.picture_rows == 0
 
 
 def test_eyes_and_ears_are_told_apart(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import time
 from dataclasses import dataclass
@@ -13,13 +12,19 @@ from typing import Final
 
 from app.base.errors import DiskFull, ModelDiffers
 from app.base.folder import explained
-from app.models.library.services.places.hashing import CHUNK, Progress, Share, not_read, sha256_of
+from app.models.library.services.places.hashing import (
+    Progress,
+    Share,
+    not_read,
+    open_model,
+    pieces_of,
+    sha256_of,
+    write_hashed,
+)
 from engines.cancel import CancelToken
-from engines.errors import Cancelled
-from engines.private import private, replace_file
-from engines.regular import open_regular
+from engines.private import replace_file
 
-_SPARE: Final = 256 << 20
+SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
 ABANDONED_S: Final = 3600.0
 """An unfinished file that was not written to for this many seconds is abandoned."""
@@ -76,7 +81,8 @@ def _sweep(own: Path) -> None:
 
 def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copied:
     part = target.with_name(f"{target.name}.part")
-    digest = _write(source, part, share, cancel)
+    with open_model(source) as file:
+        digest = write_hashed(part, pieces_of(file, source, cancel), share)
     if sha256_of(part, share, cancel) != digest:
         raise ModelDiffers(
             f"“{source.name}” was not copied.",
@@ -86,32 +92,6 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
     with explained(target):
         replace_file(part, target)
     return Copied(target, digest)
-
-
-def _write(source: Path, part: Path, share: Share, cancel: CancelToken) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
-    try:
-        reading = open_regular(source)
-    except OSError as error:
-        raise not_read(source, error) from error
-    with reading, explained(part), open(part, "wb", opener=private) as writing:
-        while True:
-            try:
-                piece = reading.read(CHUNK)
-            except OSError as error:
-                raise not_read(source, error) from error
-            if not piece:
-                break
-            if cancel.cancelled:
-                raise Cancelled
-            digest.update(piece)
-            writing.write(piece)
-            share.add(len(piece))
-        writing.flush()
-        os.fsync(writing.fileno())
-    return digest.hexdigest()
 
 
 def _sizes(files: tuple[Path, ...]) -> list[int]:
@@ -126,7 +106,7 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
 
 def _require_disk_space(needed: int, own: Path) -> None:
     free = shutil.disk_usage(own).free
-    if free < needed + _SPARE:
+    if free < needed + SPARE:
         raise DiskFull(
             "There is no room for a copy.",
             f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",

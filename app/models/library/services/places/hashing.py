@@ -1,14 +1,17 @@
-"""Hashes files that can have many gigabytes."""
+"""Reads, hashes and writes files that can have many gigabytes, piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from app.base.errors import ModelNotRead
+from app.base.folder import explained
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.private import private
 from engines.regular import open_regular
 
 Progress = Callable[[float], None]
@@ -31,23 +34,61 @@ class Share:
 
 
 def sha256_of(path: Path, share: Share, cancel: CancelToken) -> str:
-    """Return a file's SHA-256 in hexadecimal.
+    """Return a file's SHA-256 in hexadecimal. Raises ModelNotRead and Cancelled."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    with open_model(path) as file:
+        for piece in pieces_of(file, path, cancel):
+            digest.update(piece)
+            share.add(len(piece))
+    return digest.hexdigest()
+
+
+def open_model(path: Path) -> BinaryIO:
+    """Open a file of a model to read its bytes. Raises ModelNotRead."""
+    try:
+        return open_regular(path)
+    except OSError as error:
+        raise not_read(path, error) from error
+
+
+def pieces_of(file: BinaryIO, path: Path, cancel: CancelToken) -> Iterator[bytes]:
+    """Yield the rest of an open file. Raises ModelNotRead and Cancelled.
+
+    Args:
+        path: The file's path, for the error.
+    """
+    while True:
+        if cancel.cancelled:
+            raise Cancelled
+        try:
+            piece = file.read(CHUNK)
+        except OSError as error:
+            raise not_read(path, error) from error
+        if not piece:
+            return
+        yield piece
+
+
+def write_hashed(path: Path, pieces: Iterable[bytes], share: Share) -> str:
+    """Write a file to the disk, for its owner only, and return its SHA-256 in hexadecimal.
 
     Raises:
-        ModelNotRead, Cancelled
+        DiskFull: The disk has no free space.
+        DataFolderReadOnly: The system does not allow writing there.
+        The errors of `pieces`.
     """
     import hashlib
 
     digest = hashlib.sha256()
-    try:
-        with open_regular(path) as file:
-            while piece := file.read(CHUNK):
-                if cancel.cancelled:
-                    raise Cancelled
-                digest.update(piece)
-                share.add(len(piece))
-    except OSError as error:
-        raise not_read(path, error) from error
+    with explained(path), open(path, "wb", opener=private) as writing:
+        for piece in pieces:
+            digest.update(piece)
+            writing.write(piece)
+            share.add(len(piece))
+        writing.flush()
+        os.fsync(writing.fileno())
     return digest.hexdigest()
 
 

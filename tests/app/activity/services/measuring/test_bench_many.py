@@ -13,8 +13,7 @@ from app.activity.services.measuring.bench_many import ManyBench, ManyResult, ke
 from app.activity.values.bench_results import BenchStep
 from app.models.library.services.fitting import Fitting
 from app.models.library.values.entry import ModelEntry
-from app.runtime.services.loaders import LlamaLoader
-from app.runtime.services.remote_loader import RemoteLoads
+from app.runtime.services.loaders import LlamaLoader, RemoteLoader
 from app.runtime.services.runtime import Runtime
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
@@ -75,7 +74,7 @@ def remote(server: OpenAiServer) -> Iterator[Runtime]:
     def lend(_: str) -> Served:
         return Served(httpx2.Client(trust_env=False), server.address)
 
-    runtime = Runtime({"remote": RemoteLoads(lambda: RemoteEngine(lend))})
+    runtime = Runtime({"remote": RemoteLoader(lambda: RemoteEngine(lend))})
     yield runtime
     runtime.unload()
 

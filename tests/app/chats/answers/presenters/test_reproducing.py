@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from app.base.errors import NotReproducible, PerhapsOtherwise
 from app.chats.answers.presenters.reproducing import Comparison, Plan, compare, plan
+from app.chats.answers.values.answer_record import as_json, from_json
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.answers.values.asked import as_json, from_json
 from app.chats.history.values.conversation import StoredMessage
 from tests.engines.gguf_files import write_llama
 from tests.support.answering import Desk, desk

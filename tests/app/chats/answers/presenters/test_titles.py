@@ -24,7 +24,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from engines.llamacpp.engine import LlamaCppEngine
 from engines.memory.load_options import LoadOptions
-from engines.types import ChatRequest, Done, LoadPlan, Message, Sampling, TextDelta
+from engines.types import ChatRequest, Done, LlamaPlan, Message, Sampling, TextDelta
 from tests.support.services import Services
 
 QUESTION = "How do I bake bread?"
@@ -195,7 +195,7 @@ def test_a_title_costs_a_chat_nothing_of_its_kv_cache() -> None:
 
     def second(*, titled: bool) -> tuple[int, int]:
         engine = LlamaCppEngine()
-        plan = LoadPlan(STARTER, context=2048, threads=1, batch_threads=1)
+        plan = LlamaPlan(STARTER, context=2048, threads=1, batch_threads=1)
         engine.load(plan, lambda _: None, CancelToken())
         first = (Message("user", "What is a token? " * 20),)
         answer, _ = ask(engine, first, "c")

@@ -17,6 +17,7 @@ from app.chats.answers.services import in_progress
 from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.preparing import AsChosen, Preparing
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ended
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.store import SummaryStore
@@ -28,7 +29,7 @@ from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
-from engines.types import Message
+from engines.types import LlamaPlan, Message
 from tests.engines.gguf_files import write_llama
 from tests.support.services import Services
 
@@ -78,50 +79,54 @@ def test_what_differs_is_kept_with_the_answer(services: Services) -> None:
     assert facts.notes[3:] == ("Of the answer.",)
 
 
+def preferring(services: Services, preference: AsChosen) -> Answers:
+    """Answers that this preference chooses the engine for."""
+    layers = ChatLayers(ChatSettingsStore(services.database), AssistantStore(services.database))
+    return Answers(
+        services.chats,
+        Preparing(services.library, layers, preference),
+        services.runtime,
+        Compacting(SummaryStore(services.database)),
+        Grounding(DocumentStore(services.database)),
+    )
+
+
+def written(answers: Answers, answer: StoredMessage) -> Iterator[AnswerEvent]:
+    return answers.write(answer, Settings(), AnswerOptions(), lambda _: None, CancelToken())
+
+
 def test_the_reason_for_its_engine_is_kept_with_the_answer(services: Services) -> None:
     asked: list[int] = []
 
-    def prefer(called: str, _settings: Settings, answers: int) -> str:
-        asked.append(answers)
-        return called
+    class Preference(AsChosen):
+        def preferred(self, called: str, _settings: Settings, answers: int = 1) -> str:
+            asked.append(answers)
+            return called
 
-    def why(entry: ModelEntry, _settings: Settings, answers: int) -> str:
-        return f"{entry.name} for {answers}."
+        def why(self, entry: ModelEntry, _settings: Settings, answers: int = 1) -> str:
+            return f"{entry.name} for {answers}."
 
-    layers = ChatLayers(ChatSettingsStore(services.database), AssistantStore(services.database))
-    answers = Answers(
-        services.chats,
-        services.library,
-        services.runtime,
-        layers,
-        Compacting(SummaryStore(services.database)),
-        Grounding(DocumentStore(services.database)),
-        prefer=prefer,
-        why=why,
-    )
+    answers = preferring(services, Preference())
     first, second = (services.chats.ask(None, it)[1] for it in ("Hi", "Ho"))
 
-    def begun(answer: StoredMessage) -> Iterator[AnswerEvent]:
-        return answers.write(answer, Settings(), AnswerOptions(), lambda _: None, CancelToken())
-
-    writing = begun(first)
+    writing = written(answers, first)
     next(writing)
     facts = ended(list(writing)).facts
     assert facts is not None
     assert facts.why == "Starter guide for 1."
     assert dict(rows_of(services.chats.path(first.chat_id)[-1]))["Why this engine"] == facts.why
-    list(begun(second))
+    list(written(answers, second))
     assert asked == [1, 1]
-    begins = answers.with_model(NewChat("starter", usual=True), Settings())
+    begins = answers.preparing.with_model(NewChat("starter", usual=True), Settings())
     third = services.chats.ask(None, "Hey", "auto", begins)[1]
-    writing = begun(third)
+    writing = written(answers, third)
     next(writing)
-    answers.prepare(Settings(), AnswerOptions(), third.chat_id)
+    answers.preparing.prepare(Settings(), AnswerOptions(), third.chat_id)
     list(writing)
     assert asked == [1, 1, 1, 1], "one that is asked of each time, as it was not chosen"
     own = ChatSettingsStore(services.database)
     own.save(third.chat_id, replace(own.get(third.chat_id), usual=False))
-    answers.prepare(Settings(), AnswerOptions(), third.chat_id)
+    answers.preparing.prepare(Settings(), AnswerOptions(), third.chat_id)
     assert len(asked) == 4, "now it is chosen"
 
 
@@ -130,22 +135,21 @@ def test_an_answer_counts_as_wanted_from_when_it_is_asked_for_until_it_has_ended
 ) -> None:
     counts: list[int] = []
 
-    def prefer(called: str, _settings: Settings, answers: int) -> str:
-        counts.append(answers)
-        return called
+    class Preference(AsChosen):
+        def preferred(self, called: str, _settings: Settings, answers: int = 1) -> str:
+            counts.append(answers)
+            return called
 
-    services.answers._prefer = prefer
+    answers = preferring(services, Preference())
     chats = [services.chats.ask(None, it)[1] for it in ("Hi", "Ho")]
-    first = services.answers.write(
-        chats[0], Settings(), AnswerOptions(), lambda _: None, CancelToken()
-    )
+    first = answers.write(chats[0], Settings(), AnswerOptions(), lambda _: None, CancelToken())
     next(first)
-    services.answers.prepare(Settings(), AnswerOptions())
+    answers.preparing.prepare(Settings(), AnswerOptions())
     list(first)
-    services.answers.prepare(Settings(), AnswerOptions())
+    answers.preparing.prepare(Settings(), AnswerOptions())
     assert counts == [1, 1, 1]
-    thread = Thread(target=lambda: write(services, chats[1]))
-    held = services.answers.write(
+    thread = Thread(target=lambda: list(written(answers, chats[1])))
+    held = answers.write(
         services.chats.ask(None, "Hey")[1], Settings(), AnswerOptions(), lambda _: None,
         CancelToken(),
     )  # fmt: skip
@@ -353,8 +357,12 @@ class TestSettingsOfAModel:
         request, plan = services.engine.requests[-1], services.engine.plans[-1]
         assert (request.sampling.temperature, request.sampling.top_k) == (0.2, 7)
         assert (request.sampling.top_p, request.max_tokens, request.mtp) == (0.5, 99, "on")
+        assert isinstance(plan, LlamaPlan)
         assert (plan.context, plan.kv_type, plan.threads) == (1024, "q8_0", 1)
-        assert services.answers.prepare(settings, options).settings.system_prompt == "I am m."
+        assert (
+            services.answers.preparing.prepare(settings, options).settings.system_prompt
+            == "I am m."
+        )
 
     def test_what_is_asked_goes_first(self, services: Services, model: str) -> None:
         options = AnswerOptions(
@@ -372,7 +380,7 @@ class TestSettingsOfAModel:
         request, plan = services.engine.requests[-1], services.engine.plans[-1]
         assert (request.sampling.temperature, request.sampling.top_k) == (0.4, 7)
         assert (request.max_tokens, request.mtp, plan.context) == (5, "auto", 512)
-        assert services.answers.prepare(Settings(), options).settings.system_prompt == ""
+        assert services.answers.preparing.prepare(Settings(), options).settings.system_prompt == ""
 
     def test_the_chats_switch_goes_before_the_models(self, services: Services, model: str) -> None:
         _, answer = services.chats.ask(None, "Hi", "off")

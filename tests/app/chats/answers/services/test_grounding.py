@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chats.answers.services.grounding import choose
+from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.sources import choose_sources
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ended, Grounded
 from app.chats.history.values.conversation import StoredMessage
 from app.documents.collections.values import FoundPassage
@@ -58,14 +59,14 @@ class Model:
 
 
 def test_files_that_fit_are_told_whole() -> None:
-    sources = choose("How hot?", [SMALL, LARGE], Model(100_000).measure)
+    sources = choose_sources("How hot?", [SMALL, LARGE], Model(100_000).measure)
     assert [(it.name, it.place) for it in sources] == [("small.txt", 0), ("large.pdf", 0)]
 
 
 @pytest.mark.parametrize("context", [1024, 4096, 16_384])
 def test_of_a_file_that_does_not_fit_the_passages_that_suit_are_told(context: int) -> None:
     model = Model(context)
-    sources = choose("When was the kiln in Ulm lit?", [LARGE, SMALL], model.measure)
+    sources = choose_sources("When was the kiln in Ulm lit?", [LARGE, SMALL], model.measure)
     told = model.measure(sources)
     assert told.total <= context - told.kept
     assert ("large.pdf", 61) in {(it.name, it.place) for it in sources}
@@ -77,7 +78,7 @@ def test_of_a_file_that_does_not_fit_the_passages_that_suit_are_told(context: in
 
 def test_a_question_that_suits_no_passage_is_told_the_beginnings() -> None:
     model = Model(4096)
-    sources = choose("xyzzy", [LARGE], model.measure)
+    sources = choose_sources("xyzzy", [LARGE], model.measure)
     assert sources[0].place == 1
     assert sources[0].start == 0
     assert share_of(LARGE, sources).unmatched
@@ -87,12 +88,12 @@ def test_a_question_that_suits_no_passage_is_told_the_beginnings() -> None:
 
 
 def test_passages_that_suit_are_no_beginning() -> None:
-    sources = choose("When was the kiln in Ulm lit?", [LARGE], Model(4096).measure)
+    sources = choose_sources("When was the kiln in Ulm lit?", [LARGE], Model(4096).measure)
     assert not share_of(LARGE, sources).unmatched
 
 
 def test_before_a_question_is_typed_nothing_is_said_of_it() -> None:
-    sources = choose(" ", [LARGE], Model(4096).measure)
+    sources = choose_sources(" ", [LARGE], Model(4096).measure)
     assert not share_of(LARGE, sources).unmatched
 
 
@@ -109,14 +110,14 @@ def test_passages_without_spaces_are_told(question: str, fact: str) -> None:
     file = attached("book.pdf", *fill * 9, fact, *fill * 9)
     model = Model(4096)
     model.documents[file.document.sha256] = file.document
-    sources = choose(question, [file], model.measure)
+    sources = choose_sources(question, [file], model.measure)
     assert fact in prompt_text(question, sources, model.documents)
     assert not share_of(file, sources).unmatched
 
 
 def test_a_server_that_does_not_tell_its_context_gets_passages() -> None:
     model = Model(0)
-    assert all(it.place for it in choose("kiln", [LARGE], model.measure))
+    assert all(it.place for it in choose_sources("kiln", [LARGE], model.measure))
 
 
 def test_every_part_of_a_prompt_knows_whose_words_it_is() -> None:
@@ -223,8 +224,9 @@ def test_a_file_without_words_is_told_as_a_scan(services: Services) -> None:
 def test_the_context_counts_the_files(services: Services) -> None:
     answer = ask(services, "How hot?", None, SMALL)
     path = services.chats.path(answer.chat_id)
-    assert SMALL.document.text in services.answers.told(path)[0].text
-    assert services.answers.told(path)[0].pinned
+    sent = Grounding(DocumentStore(services.database)).with_sources(path)[0]
+    assert SMALL.document.text in sent.text
+    assert sent.pinned
 
 
 def test_a_file_whose_text_is_gone_leaves_the_question(services: Services) -> None:
@@ -232,7 +234,7 @@ def test_a_file_whose_text_is_gone_leaves_the_question(services: Services) -> No
     with services.database.write() as db:
         db.execute("DELETE FROM documents")
     path = services.chats.path(answer.chat_id)
-    assert services.answers.told(path)[0].text == "How hot?"
+    assert Grounding(DocumentStore(services.database)).with_sources(path)[0].text == "How hot?"
     assert DocumentStore(services.database).hashes() == set()
 
 
@@ -302,7 +304,7 @@ def test_of_a_scan_as_many_pages_are_shown_as_there_is_room_for() -> None:
         total = 100 + 300 * len(sources)
         return Measured((total,), total, 500, 2000, (), total)
 
-    sources = choose("?", [SCAN], measure, {"image"})
+    sources = choose_sources("?", [SCAN], measure, {"image"})
     assert [it.place for it in sources] == [1, 2, 3, 4]
 
 
@@ -314,7 +316,7 @@ def test_scanned_pages_among_others_that_have_no_room_are_counted() -> None:
     sections = (Section(Location(LocationKind.PAGE, 9), "And some words."),)
     document = replace(SCAN.document, sections=(*SCAN.document.sections, *sections))
     mixed = replace(SCAN, document=document)
-    sources = choose("?", [mixed], measure, {"image"})
+    sources = choose_sources("?", [mixed], measure, {"image"})
     share = share_of(mixed, sources)
     assert [it.place for it in sources] == [0, 1, 2]
     assert share == share_told(mixed.attachment, sources)
@@ -327,7 +329,7 @@ def test_a_scan_of_which_no_page_fits_is_told_to_be_one() -> None:
         total = 100 + 3000 * sum(it.origin == "picture" for it in sources)
         return Measured((total,), total, 500, 2000, (), total)
 
-    (source,) = choose("?", [SCAN], measure, {"image"})
+    (source,) = choose_sources("?", [SCAN], measure, {"image"})
     assert (source.origin, source.place) == ("file", 0)
     assert str(share_of(SCAN, [source])) == "none of its pages"
 
@@ -405,7 +407,7 @@ def passage(file: AttachedFile, place: int, score: float) -> FoundPassage:
 
 def test_passages_of_collections_are_told_beside_attached_files() -> None:
     found = [passage(LARGE, 61, 0.5), passage(LARGE, 2, 0.4)]
-    sources = choose("Where was the kiln?", [SMALL], Model(4096).measure, found=found)
+    sources = choose_sources("Where was the kiln?", [SMALL], Model(4096).measure, found=found)
     assert [(it.name, it.place) for it in sources] == [
         ("small.txt", 0), ("large.pdf", 2), ("large.pdf", 61),
     ]  # fmt: skip
@@ -415,7 +417,7 @@ def test_passages_of_collections_are_told_beside_attached_files() -> None:
 def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context: int) -> None:
     model = Model(context)
     found = [passage(LARGE, at, 1 / at) for at in range(1, 40)]
-    sources = choose("Bread?", [], model.measure, found=found)
+    sources = choose_sources("Bread?", [], model.measure, found=found)
     assert len(sources) < 39
     assert [it.place for it in sources] == list(range(1, len(sources) + 1))
     measured = model.measure(sources)
@@ -423,7 +425,7 @@ def test_as_many_passages_of_collections_are_told_as_fit_the_best_first(context:
 
 
 def test_a_file_that_is_attached_is_not_told_again_from_a_collection() -> None:
-    sources = choose("Hot?", [SMALL], Model(4096).measure, found=[passage(SMALL, 1, 1.0)])
+    sources = choose_sources("Hot?", [SMALL], Model(4096).measure, found=[passage(SMALL, 1, 1.0)])
     assert [(it.name, it.place) for it in sources] == [("small.txt", 0)]
 
 
@@ -436,6 +438,6 @@ def test_passages_of_attached_files_are_chosen_by_their_meaning_too() -> None:
         asked.append(likely)
         return [at for at, (_, it) in enumerate(parts) if it.text == FACT]
 
-    sources = choose("Töpferofen?", [LARGE], Model(4096).measure, by_meaning=by_meaning)
+    sources = choose_sources("Töpferofen?", [LARGE], Model(4096).measure, by_meaning=by_meaning)
     assert [(it.name, it.place) for it in sources] == [("large.pdf", 61)]
     assert asked == [[]], "no word of it is there"

@@ -54,22 +54,22 @@ def test_a_chat_without_a_model_stays_here(house: House) -> None:
     again = house.chats.answer_again(answer.chat_id, answer.id)
     assert engine_of(answered(house, again)) == "llamacpp"
     assert house.server.asked == []
-    assert house.answers.withheld_model(answer.chat_id, AT_SERVER) == SERVED
-    assert house.answers.model_of(answer.chat_id, AT_SERVER) == STARTER
+    assert house.answers.preparing.withheld_model(answer.chat_id, AT_SERVER) == SERVED
+    assert house.answers.preparing.model_of(answer.chat_id, AT_SERVER) == STARTER
 
 
 def test_a_chat_that_began_with_the_server_goes_there(house: House) -> None:
-    begins = house.answers.with_model(NewChat(SERVED, usual=True), AT_SERVER)
+    begins = house.answers.preparing.with_model(NewChat(SERVED, usual=True), AT_SERVER)
     _, answer = house.chats.ask(None, "Hello", begins=begins)
     assert engine_of(answered(house, answer)) == "remote"
-    assert house.answers.withheld_model(answer.chat_id, AT_SERVER) is None
+    assert house.answers.preparing.withheld_model(answer.chat_id, AT_SERVER) is None
 
 
 def test_a_server_on_this_computer_is_no_other_place(house: House) -> None:
     house.leaves = False
     _, answer = house.chats.ask(None, "Hello")
     assert engine_of(answered(house, answer)) == "remote"
-    assert house.answers.withheld_model(answer.chat_id, AT_SERVER) is None
+    assert house.answers.preparing.withheld_model(answer.chat_id, AT_SERVER) is None
 
 
 def test_who_asks_for_the_server_gets_it(house: House) -> None:
@@ -95,7 +95,7 @@ def test_a_new_chat_has_the_usual_model_as_its_own_from_its_first_message(
     answer = ended.args[0]
     assert engine_of(answer) == "remote"
     settings.set("model", STARTER)
-    assert house.answers.model_of(answer.chat_id, settings.current) == SERVED
+    assert house.answers.preparing.model_of(answer.chat_id, settings.current) == SERVED
 
 
 def test_the_window_shows_the_model_that_answers(

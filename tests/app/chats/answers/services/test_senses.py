@@ -24,7 +24,7 @@ from tests.support.attached import attached_picture, attached_sound
 def test_what_lets_a_model_in_vllm_see_or_hear_is_named(file: AttachedFile, setting: str) -> None:
     entry = ModelEntry("a", "Made", Path("a"), engine="vllm")
     with pytest.raises(MediaUnsupported) as caught:
-        require_senses([file.attachment], frozenset(), entry, lambda _: None)
+        require_senses([file.attachment], frozenset(), entry)
     action = caught.value.action
     assert action is not None
     assert (action.kind, action.value) == ("open_settings", setting)
@@ -32,4 +32,4 @@ def test_what_lets_a_model_in_vllm_see_or_hear_is_named(file: AttachedFile, sett
     assert getattr(Settings(), setting) is False
     kind = file.attachment.kind.medium
     assert kind is not None
-    require_senses([file.attachment], frozenset({kind}), entry, lambda _: None)
+    require_senses([file.attachment], frozenset({kind}), entry)

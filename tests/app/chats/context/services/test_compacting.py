@@ -15,6 +15,7 @@ from app.base.shipped import STARTER, STARTER_DRAFTER
 from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.preparing import Preparing
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Compaction, Ended
 from app.chats.context.services.compacting import Compacting
 from app.chats.context.services.counting import Counting
@@ -114,8 +115,9 @@ def talk(tmp_path: Path) -> Iterator[Talk]:
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     grounding = Grounding(DocumentStore(database))
-    answers = Answers(store, library, runtime, layers, Compacting(summaries), grounding)
-    counting = Counting(store, summaries, answers, grounding, runtime)
+    preparing = Preparing(library, layers)
+    answers = Answers(store, preparing, runtime, Compacting(summaries), grounding)
+    counting = Counting(store, summaries, preparing, grounding, runtime)
     yield Talk(store, summaries, answers, counting, engine, SMALL)
     engine.close()
     database.close()

@@ -11,11 +11,10 @@ import pytest
 from app.assistants.store.assistants import AssistantStore
 from app.base.db import Database
 from app.base.shipped import STARTER, STARTER_DRAFTER
-from app.chats.answers.services.answers import Answers
 from app.chats.answers.services.chat_layers import ChatLayers
 from app.chats.answers.services.grounding import Grounding
+from app.chats.answers.services.preparing import Preparing
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.context.services.compacting import Compacting
 from app.chats.context.services.counting import Counting
 from app.chats.context.store import SummaryStore
 from app.chats.history.store.chat_settings import ChatSettingsStore
@@ -52,8 +51,7 @@ def counting(tmp_path: Path) -> Iterator[Counting]:
     store, summaries = ChatStore(database), SummaryStore(database)
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     grounding = Grounding(DocumentStore(database))
-    answers = Answers(store, library, runtime, layers, Compacting(summaries), grounding)
-    yield Counting(store, summaries, answers, grounding, runtime)
+    yield Counting(store, summaries, Preparing(library, layers), grounding, runtime)
     database.close()
 
 
@@ -77,12 +75,12 @@ BOOK = attached("book.pdf", *(f"Page {n} tells of bread. " + "Bread. " * 300 for
 def counts(services: Services) -> Counting:
     """Counts with the scripted engine, a word a token, in a context of 2,000."""
     services.engine.context = 2000
-    database, answers = services.database, services.answers
+    database, preparing = services.database, services.answers.preparing
     DraftStore(database).save_files(None, [PLAN.attachment], PLAN)
     DraftStore(database).save_files(None, [PLAN.attachment, BOOK.attachment], BOOK)
     grounding = Grounding(DocumentStore(database))
     summaries = SummaryStore(database)
-    return Counting(services.chats, summaries, answers, grounding, services.runtime)
+    return Counting(services.chats, summaries, preparing, grounding, services.runtime)
 
 
 def answer(services: Services, chat_id: str | None, text: str, *files: Attachment) -> str:

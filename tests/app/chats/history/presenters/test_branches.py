@@ -10,8 +10,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.base.errors import DiskFull
+from app.chats.answers.values.answer_record import from_json
 from app.chats.answers.values.answers import AnswerOptions
-from app.chats.answers.values.asked import from_json
 from app.chats.history.values.tree import RemovedMessage
 from tests.support.answering import Desk, desk
 from tests.support.services import Services

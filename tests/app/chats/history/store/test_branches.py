@@ -190,4 +190,4 @@ def test_nothing_is_written_into_a_chat_that_was_deleted(
 
 def test_the_tree_tells_how_messages_begin(chats: ChatStore, branches: BranchStore) -> None:
     path = turns(chats, 1)
-    assert [node.words for node in branches.told(path[0].chat_id).nodes] == ["q0", "a0"]
+    assert [node.words for node in branches.tree_with_words(path[0].chat_id).nodes] == ["q0", "a0"]

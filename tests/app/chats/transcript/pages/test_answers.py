@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QTreeWidget, QWidget
 
 from app.base.errors import DiskFull
-from app.chats.answers.values.asked import from_json
+from app.chats.answers.values.answer_record import from_json
 from app.chats.transcript.pages.inline_edit import InlineEdit
 from app.chats.transcript.pages.message_view import MessageView
 from app.chats.transcript.pages.tree_dialog import TreeDialog

@@ -16,7 +16,7 @@ from engines.hardware import Cpu, Gpu, Hardware, Memory
 from engines.memory.fit import Parts
 from engines.memory.placement import share_on_cards
 from engines.models.gguf.header import read_header
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.support.scripted_hub import GB, ScriptedRecommending
 
 CPU = Cpu("Test CPU", 4, 8, 8, 4, 4)
@@ -54,7 +54,7 @@ def test_families_come_with_what_their_models_are_good_at() -> None:
 def test_of_four_layers_and_the_output_each_is_a_fifth(layers: int, share: float) -> None:
     header = read_header(STARTER)
     assert header.block_count == 4
-    plan = LoadPlan(STARTER, context=512, threads=1, batch_threads=1, gpu_layers=layers)
+    plan = LlamaPlan(STARTER, context=512, threads=1, batch_threads=1, gpu_layers=layers)
     assert share_on_cards(plan, header) == share
 
 

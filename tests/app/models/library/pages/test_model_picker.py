@@ -18,7 +18,7 @@ from app.window.scratch.pages.scratch_window import ScratchWindow
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import NotEnoughMemory
-from engines.types import LoadedModel, LoadPlan
+from engines.types import LlamaPlan, LoadedModel
 from tests.engines.gguf_files import LLAMA, llama_tensors, write_gguf, write_llama
 from tests.support.window import Ui, is_active
 
@@ -170,7 +170,7 @@ def test_a_model_is_loaded_and_ejected_from_its_row(several: Ui) -> None:
 def test_a_row_says_how_far_its_load_is(several: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
     load, rest = several.engine.load, threading.Event()
 
-    def slowly(plan: LoadPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
+    def slowly(plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         progress(0.43)
         rest.wait(30)
         return load(plan, progress, cancel)

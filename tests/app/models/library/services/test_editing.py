@@ -24,7 +24,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.models.gguf.edit import Metadata
 from engines.models.gguf.header import read_header
 from engines.private import UNFINISHED
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 from tests.app.models.library.services.places.conftest import Here
 from tests.app.models.library.services.places.layouts import (
     put_in_jan,
@@ -273,7 +273,7 @@ class TestNothingIsLeftBehind:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 << 20))
-        monkeypatch.setattr(editing, "_SPARE", 300 << 20)
+        monkeypatch.setattr(editing, "SPARE", 300 << 20)
         self.both(here, editor, model, DiskFull)
         assert model.path.read_bytes() == STARTER.read_bytes()
 
@@ -325,7 +325,7 @@ def test_llama_cpp_loads_the_edited_file_and_uses_its_template(
 ) -> None:
     """It held the old file when the new one took its place."""
     engine, cancel = LlamaCppEngine(), CancelToken()
-    plan = LoadPlan(model.path, context=512, threads=1, batch_threads=1)
+    plan = LlamaPlan(model.path, context=512, threads=1, batch_threads=1)
     try:
         engine.load(plan, lambda _: None, cancel)
         editor.changed(model.id, Metadata(template=TEMPLATE.replace("role }}", "role }} SAYS")))

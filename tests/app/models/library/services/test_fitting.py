@@ -25,7 +25,7 @@ from engines.memory.buffers import Buffers, DeviceBuffers
 from engines.memory.fit import DraftNeed, need_by_formula
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import GgufHeader, read_header
-from engines.types import LoadedModel
+from engines.types import LlamaPlan, LoadedModel
 from tests.support.made_senses import gemma4_projector, write_gemma4
 from tests.support.services import Services
 
@@ -80,6 +80,8 @@ def test_the_largest_picture_is_in_the_estimate(loads: LoadStore, tmp_path: Path
         fitting(loads).report(model, read_header(model), LoadOptions(mtp=False), projector=it)
         for it in (None, projector)
     )
+    assert isinstance(blind.plan, LlamaPlan)
+    assert isinstance(seeing.plan, LlamaPlan)
     assert (blind.plan.batch, seeing.plan.batch) == (512, 1120)
     assert blind.exact
     assert seeing.exact

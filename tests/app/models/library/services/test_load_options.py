@@ -12,7 +12,7 @@ from app.models.library.services.load_options import load_options_of, unmet
 from app.settings.values.fields import Settings
 from app.settings.values.named import adapters_named
 from engines.memory.load_options import LoadOptions
-from engines.types import EngineName
+from engines.types import EngineName, VllmOptions
 
 SET: dict[str, Any] = {
     "context": 2048, "threads": 3, "gpu_layers": 5, "kv_type": "q8_0", "devices": "CUDA0, CUDA1,",
@@ -34,7 +34,7 @@ def test_for_llama() -> None:
     found = load_options_of(settings(**SET))
     assert (found.context, found.threads, found.gpu_layers, found.kv_type) == (2048, 3, 5, "q8_0")
     assert (found.devices, found.experts_in_ram) == (("CUDA0", "CUDA1"), 4)
-    assert (found.parallel, found.cards, found.adapters) == (6, 1, ())
+    assert (found.parallel, found.vllm, found.adapters) == (6, VllmOptions(), ())
 
 
 def test_adapters_in_one_file_are_llama_cpps_and_folders_vllms() -> None:
@@ -46,9 +46,15 @@ def test_adapters_in_one_file_are_llama_cpps_and_folders_vllms() -> None:
 def test_for_vllm() -> None:
     found = load_options_of(settings(**SET), "vllm")
     assert (found.context, found.kv_type, found.parallel) == (2048, "q8_0", 8)
-    assert (found.memory_share, found.cards, found.nodes, found.depth) == (0.5, 2, 3, 3)
-    assert (found.offload_bytes, found.batched) == (4_000_000_000, 4096)
-    assert not found.prefix_cache
+    assert found.depth == 3
+    assert found.vllm == VllmOptions(
+        memory_share=0.5,
+        cards=2,
+        nodes=3,
+        offload_bytes=4_000_000_000,
+        batched=4096,
+        prefix_cache=False,
+    )
     assert [(it.name, it.path) for it in found.adapters] == [
         ("law", Path("/adapters/law").absolute()),
         ("verse", Path("/v").absolute()),
@@ -59,8 +65,7 @@ def test_for_vllm() -> None:
 def test_what_is_left_open_is_left_to_the_plan() -> None:
     assert load_options_of(settings()).parallel is None
     found = load_options_of(settings(), "vllm")
-    assert (found.context, found.memory_share, found.depth) == (None, None, None)
-    assert (found.offload_bytes, found.batched, found.prefix_cache) == (0, None, True)
+    assert (found.context, found.depth, found.vllm) == (None, None, VllmOptions())
     assert load_options_of(settings(), "vllm", depth=5).depth == 5
 
 

@@ -12,7 +12,7 @@ from app.base.db import Database
 from app.models.library.store import load_records as module
 from app.models.library.store.load_records import LoadStore
 from app.models.library.values.load_records import LoadRecord
-from engines.types import LoadPlan
+from engines.types import LlamaPlan
 
 LOAD = LoadRecord("a.gguf", "A processor", 4096, "f16", True, 4, True, 100, 101, 120, 130, 1.5)
 
@@ -30,7 +30,7 @@ def test_the_last_load_of_a_model_comes_back_whole(store: LoadStore) -> None:
     for load in (LOAD, newer, replace(LOAD, model="b.gguf")):
         store.add(load)
     assert store.last("a.gguf") == newer
-    plan = LoadPlan(Path("a.gguf"), 4096, 1, 1, draft_max=4)
+    plan = LlamaPlan(Path("a.gguf"), 4096, 1, 1, draft_max=4)
     assert store.last_of(plan) == LOAD
     assert store.last_of(replace(plan, kv_type="q8_0")) is None
     assert store.last_of(replace(plan, mmap=False)) is None

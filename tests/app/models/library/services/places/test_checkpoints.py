@@ -22,8 +22,8 @@ from app.models.library.services.places.collection import Collection
 from app.models.library.services.places.places import Places
 from app.models.library.store.models import ModelStore
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from app.runtime.services.loaders import RemoteLoader
 from app.runtime.services.prepared_vllm_load import drafter_of
-from app.runtime.services.remote_loader import RemoteLoads
 from app.runtime.services.vllm_loader import VllmLoader
 from engines.cancel import CancelToken
 from engines.errors import DrafterMismatch, NotAChatModel, NotAModel
@@ -257,7 +257,7 @@ class TestServer:
                 verb()
             assert "another server" in caught.value.why
         with pytest.raises(NotAModel):
-            RemoteLoads(not_started).judge(self.SERVED, LoadOptions(), CancelToken())
+            RemoteLoader(not_started).judge(self.SERVED, LoadOptions(), CancelToken())
 
     def test_the_guide_for_vllm_is_made_for_what_the_guide_is(self, shop: Shop) -> None:
         entry = shop.library.find(STARTER_CHECKPOINT)

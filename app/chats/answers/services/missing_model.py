@@ -11,7 +11,7 @@ from app.settings.values.resolved import SettingLayers, Source
 
 
 @contextmanager
-def naming(layers: SettingLayers, called: str) -> Iterator[None]:
+def explaining_missing_model(layers: SettingLayers, called: str) -> Iterator[None]:
     """Replace a ModelUnknown raised in the block by one that says where the model was chosen.
 
     The error stays as it is if the model was requested with the message itself.
@@ -48,7 +48,7 @@ def naming(layers: SettingLayers, called: str) -> Iterator[None]:
         ) from error
 
 
-def require_here(entry: ModelEntry) -> None:
+def require_file(entry: ModelEntry) -> None:
     """Refuse a listed model whose file is missing.
 
     Raises:

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from app.chats.answers.values.asked import (
-    Asked,
+from app.chats.answers.values.answer_record import (
+    AnswerRecord,
     FileMark,
     as_json,
     differences,
@@ -17,7 +17,7 @@ from app.chats.answers.values.asked import (
 )
 from engines.types import Medium, Message
 
-ASKED = Asked(
+ASKED = AnswerRecord(
     model="m1", name="A model", files=(FileMark(5, 7),), sha256="ab", seed=7, context=4096,
     settings={"temperature": 0.7, "system_prompt": "Sei kurz."}, stop=("END",), prompt="h",
     hearth="1",
@@ -38,7 +38,7 @@ def test_what_a_later_hearth_adds_is_left_aside() -> None:
 
 
 def test_what_an_older_hearth_did_not_keep_has_a_default() -> None:
-    assert from_json('{"model": "m", "seed": 3}') == Asked(model="m", seed=3)
+    assert from_json('{"model": "m", "seed": 3}') == AnswerRecord(model="m", seed=3)
 
 
 def test_a_file_is_known_by_size_and_time(tmp_path: Path) -> None:
@@ -65,5 +65,5 @@ def test_the_hash_is_of_roles_and_words() -> None:
 
 def test_what_differs_is_said() -> None:
     assert differences(ASKED, ASKED) == ()
-    other = Asked(prompt="other", context=1, hearth="1")
+    other = AnswerRecord(prompt="other", context=1, hearth="1")
     assert differences(ASKED, other) == ("the conversation before it", "the size of the context")

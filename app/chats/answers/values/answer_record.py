@@ -24,7 +24,7 @@ class FileMark:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnswerRecord:
     """The request behind one answer: model, files, settings, seed and prompt.
 
     Attributes:
@@ -62,25 +62,25 @@ class Asked:
     edited: bool = False
 
 
-EDITED = Asked(parts=0, edited=True)
+EDITED = AnswerRecord(parts=0, edited=True)
 
 
-def as_json(asked: Asked) -> str:
+def as_json(record: AnswerRecord) -> str:
     """Write a record as JSON."""
-    return json.dumps(asdict(asked), ensure_ascii=False)
+    return json.dumps(asdict(record), ensure_ascii=False)
 
 
-def from_json(text: str) -> Asked | None:
+def from_json(text: str) -> AnswerRecord | None:
     """Read a stored record; return None for an empty text, as stored with older answers."""
     if not text:
         return None
     values: dict[str, Any] = json.loads(text)
-    known = {it.name for it in fields(Asked)}
+    known = {it.name for it in fields(AnswerRecord)}
     kept = {name: value for name, value in values.items() if name in known}
     kept["files"] = tuple(FileMark(**mark) for mark in kept.get("files", ()))
     kept["stop"] = tuple(kept.get("stop", ()))
     kept["before"] = tuple(kept.get("before", ()))
-    return Asked(**kept)
+    return AnswerRecord(**kept)
 
 
 def mark_of(path: Path) -> FileMark:
@@ -104,7 +104,7 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
     return sha256(json.dumps(turns, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 
-def differences(then: Asked, now: Asked) -> tuple[str, ...]:
+def differences(then: AnswerRecord, now: AnswerRecord) -> tuple[str, ...]:
     """List the differences between two requests for an answer, in a few words each."""
     found = {
         "the conversation before it": then.prompt != now.prompt,
