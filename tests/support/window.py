@@ -32,6 +32,7 @@ from app.wiring.window import WindowApp
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from engines.llamacpp import engine as llamacpp_engine
+from tests.support.calm import until_calm
 from tests.support.scripted import ScriptedEngine
 from tests.support.windows import built_window
 
@@ -71,8 +72,8 @@ class Ui:
     tasks: Tasks
 
     def settle(self) -> None:
-        """Until nothing is under way that could still bring something into the window."""
-        self.qtbot.waitUntil(lambda: not self.tasks._live)
+        """Wait until nothing more comes into the window by itself."""
+        until_calm(self.qtbot, self.tasks)
 
     def find(self, kind: type[W], name: str = "") -> W:
         """The one visible widget of a kind, and of a name if there is one."""

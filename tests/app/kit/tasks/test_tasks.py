@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.kit.tasks.tasks import Tasks
 from engines.cancel import CancelToken
+from tests.support.calm import until_calm
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_closing_cancels_waits_and_delivers_nothing_more(qtbot: QtBot) -> None:
     tasks.stream(work, late.extend, lambda: late.append("end"), late.append, on="a")
     assert started.wait(10)
     tasks.close()
-    qtbot.wait(50)
+    until_calm(qtbot)
     assert late == []
     with pytest.raises(RuntimeError):
         tasks.run(lambda: None, late.append, late.append, on="a")

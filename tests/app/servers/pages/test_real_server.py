@@ -114,7 +114,7 @@ def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:
     ui.click("saveServer")
     ui.presenters.settings.set("offline", True)
     ui.qtbot.waitUntil(lambda: ui.has("testServer1"))
-    ui.qtbot.wait(100)
+    ui.settle()
     ui.click("testServer1")
     ui.qtbot.waitUntil(lambda: "Hearth is offline." in text(ui, "serverFound1"))
     assert text(ui, "serverPlace1") == "Text leaves this computer"

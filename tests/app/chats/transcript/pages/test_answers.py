@@ -307,17 +307,17 @@ def test_a_fork_far_up_a_long_chat_keeps_its_place(ui: Ui) -> None:
         database.execute("UPDATE chats SET leaf_id = ?", (parent,))
     database.close()
     ui.page.reload()
-    ui.qtbot.wait(200)
+    ui.settle()
     answer = ui.page.transcript.messages[1]
     assert ui.page.transcript.go_to(answer.id) is not None
-    ui.qtbot.wait(200)
+    ui.settle()
     shown = view(ui, 1)
     y = shown.mapTo(ui.page.transcript.viewport(), shown.rect().topLeft()).y()
     shown.go.emit(-1, shown.message)
     ui.qtbot.waitUntil(lambda: len(ui.page.transcript.messages) == 2)
     ui.press("Alt+Right")
     ui.qtbot.waitUntil(lambda: len(ui.page.transcript.messages) == 122)
-    ui.qtbot.wait(200)
+    ui.settle()
     back = view(ui, 1)
     assert back.message.id == answer.id
     assert abs(back.mapTo(ui.page.transcript.viewport(), back.rect().topLeft()).y() - y) < 100

@@ -45,7 +45,7 @@ def test_a_long_chat_opens_at_its_end_with_few_live_messages(
 ) -> None:
     transcript.show_messages(chat(500))
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     assert len(live(transcript)) == FIRST
     bar = transcript.verticalScrollBar()
     assert bar.value() == bar.maximum()
@@ -76,14 +76,14 @@ def test_in_a_narrow_window_no_line_of_a_failure_is_cut_off(ui: Ui, transcript: 
 def test_older_messages_come_and_the_place_is_kept(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(200))
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     bar.setValue(300)
     seen = transcript.view_of("m162")
     assert seen is not None
     before = seen.mapTo(transcript, seen.rect().topLeft()).y()
     ui.qtbot.waitUntil(lambda: len(live(transcript)) > FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     assert abs(seen.mapTo(transcript, seen.rect().topLeft()).y() - before) <= 2
     assert bar.value() > 300
 
@@ -92,14 +92,14 @@ def test_who_reads_above_is_left_there(ui: Ui, transcript: Transcript) -> None:
     messages = chat(60)
     transcript.show_messages(messages)
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     bar.setValue(bar.maximum() // 2)
     place = bar.value()
     assert ui.has("jumpToNewest")
     live(transcript)[-1].append("\n\nmore\n\nand more\n\nand more")
     live(transcript)[-1].view.show_markdown("much\n\n" * 30)
-    ui.qtbot.wait(200)
+    ui.settle()
     assert bar.value() == place
     ui.click("jumpToNewest")
     assert bar.value() == bar.maximum()
@@ -108,7 +108,7 @@ def test_who_reads_above_is_left_there(ui: Ui, transcript: Transcript) -> None:
 
 def test_at_the_end_one_stays_at_the_end(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(20))
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     highest = bar.maximum()
     live(transcript)[-1].view.show_markdown("much\n\n" * 30)
@@ -134,7 +134,7 @@ def test_another_chat_leaves_nothing_of_the_first(ui: Ui, transcript: Transcript
 
 def test_keys_scroll(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(60))
-    ui.qtbot.wait(200)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     ui.press("Alt+Up")
     assert bar.value() < bar.maximum()

@@ -169,7 +169,6 @@ def test_the_card_is_shown_and_its_links_ask(discover: Ui, monkeypatch: pytest.M
 
 def test_a_repository_without_a_card_has_no_empty_box(discover: Ui) -> None:
     open_page(discover, GATED.id)
-    discover.qtbot.wait(50)
     discover.settle()
     assert not discover.has("modelCardBox")
 
