@@ -27,7 +27,7 @@ from engines.errors import TemplateFailed
 from engines.helper.child import end_quietly
 from engines.helper.clock import limit_work
 
-_HARD_LIMIT_S: Final = LIMIT_S + 2.0
+HARD_LIMIT_S: Final = LIMIT_S + 2.0
 """The processor time, in seconds, after which the process ends itself if the app died."""
 
 
@@ -51,7 +51,7 @@ def main() -> None:
             request = pickle.load(requests)  # noqa: S301  written by the app
         except EOFError:
             return
-        limit_work(_HARD_LIMIT_S)
+        limit_work(HARD_LIMIT_S)
         kind, text = DONE, ""
         try:
             if template is None:

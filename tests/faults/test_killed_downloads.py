@@ -18,6 +18,7 @@ from huggingface_hub import scan_cache_dir
 from app.cli.main import main
 from tests.hub.contents import Made
 from tests.hub.testhub import Cdn, TestHub
+from tests.support.waiting import until
 
 REPO = "ada/Small-GGUF"
 FILES = {
@@ -62,8 +63,7 @@ def test_a_killed_download_goes_on(
             asked = hub.cdn_requests if number % 2 else hub.requests
             before = len(asked)
             process = hearth(*PULL, "--limit", "2")
-            while len(asked) == before and process.poll() is None:
-                time.sleep(0.01)
+            until(lambda a=asked, b=before, p=process: len(a) > b or p.poll() is not None)
             time.sleep(chance.uniform(0.0, 1.0))
             process.send_signal(signal.SIGKILL)
             process.communicate()

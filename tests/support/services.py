@@ -33,6 +33,8 @@ from tests.support.scripted import ScriptedEngine
 
 @dataclass(frozen=True)
 class Services:
+    """seconds: the time on the clock of the runtime, which a test moves."""
+
     database: Database
     engine: ScriptedEngine
     chats: ChatStore
@@ -41,6 +43,7 @@ class Services:
     answers: Answers
     loads: LoadStore
     models: ModelStore
+    seconds: list[float]
 
     def own(self, model_id: str, **values: object) -> None:
         """Give a model settings of its own."""
@@ -60,8 +63,10 @@ def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
     models = ModelStore(database)
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
+    seconds = [0.0]
     runtime = Runtime(
-        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
+        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))},
+        lambda: seconds[0],
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))
@@ -69,7 +74,7 @@ def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
         chats, library, runtime, layers, compacting, Grounding(DocumentStore(database))
     )
     with closing(database):
-        yield Services(database, engine, chats, library, runtime, answers, loads, models)
+        yield Services(database, engine, chats, library, runtime, answers, loads, models, seconds)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from engines.vllm.streams import Lines
 from tests.engines.asking import ask
 from tests.engines.openai.conftest import CHAT, Reach, Serve, run
 from tests.support.openai_server import Reply, chunk
+from tests.support.waiting import until
 
 PIECE = b"x" * (1 << 16)
 MOST_SENT = 160 << 20
@@ -138,10 +139,8 @@ def test_a_look_up_that_trickles_is_given_up(
     monkeypatch.setattr(wire, "_LOOK_WHOLE_S", 0.3)
     server = serve()
     server.script("/v1/models", Reply(repeat(b" "), pace_s=0.05))
-    began = time.monotonic()
     with pytest.raises(ServerBusy, match="took too long"):
         OpenAiClient(client, server.address).models()
-    assert time.monotonic() - began < 15
 
 
 def test_names_and_numbers_that_cannot_be_are_left_out(serve: Serve, client: httpx2.Client) -> None:
@@ -167,12 +166,12 @@ def test_a_stop_is_heard_while_nothing_whole_comes(
     slow = Reply(chain([first], repeat(b"data: b\n")), kind="text/event-stream", pace_s=0.02)
     server.script(CHAT, slow)
     cancel = CancelToken()
-    threading.Timer(0.3, cancel.cancel).start()
-    began = time.monotonic()
+    stopping = threading.Thread(target=lambda: (until(server.chats), cancel.cancel()))
+    stopping.start()
     events = run(ask("Hello"), reach(server), cancel)
+    stopping.join()
     assert isinstance(events[-1], Done)
     assert events[-1].finish_reason == "cancelled"
-    assert time.monotonic() - began < 15
 
 
 def test_an_event_counts_all_its_lines() -> None:

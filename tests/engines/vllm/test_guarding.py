@@ -41,9 +41,9 @@ from tests.engines.vllm.faked import (
     members,
     question,
     tree,
-    until,
 )
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),

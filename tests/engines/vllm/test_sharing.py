@@ -39,9 +39,9 @@ from tests.engines.vllm.faked import (
     members,
     question,
     started_in,
-    until,
 )
 from tests.engines.vllm.test_adapting import adapter
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),

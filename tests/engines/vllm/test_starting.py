@@ -30,8 +30,8 @@ from tests.engines.vllm.faked import (
     make_engine,
     make_fake,
     members,
-    until,
 )
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket  # noqa: TID251 - a port where nobody listens
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from tests.support.made_activity import made_record
 from tests.support.trace_collector import TraceCollector
+from tests.support.waiting import until
 
 QUESTION = "Who is Rumpelstiltskin?"
 
@@ -50,13 +50,6 @@ def ask(app: App) -> str:
 
 def send_to(app: App, endpoint: str) -> None:
     app.settings.write(Settings(traces_endpoint=endpoint))
-
-
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_nothing_is_sent_unless_a_collector_is_named(app: App) -> None:

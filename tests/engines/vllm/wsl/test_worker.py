@@ -42,9 +42,9 @@ from tests.engines.vllm.faked import (
     question,
     started_in,
     tree,
-    until,
 )
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 from tests.support.wsl.windows import Windows, words_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is for Linux")
