@@ -365,7 +365,7 @@ def _wait_for_text(database: Path) -> None:
             except sqlite3.OperationalError:
                 return False
 
-    until(has_text, "no part of an answer reached the disk", 90)
+    until(has_text, 90, "no part of an answer reached the disk")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")

@@ -101,7 +101,7 @@ def answers(data_dir: Path) -> list[tuple[str, str]]:
 
 def until_saved(data_dir: Path) -> None:
     """Wait until some words of the answer are on the disk."""
-    until(lambda: any(text for _, text in answers(data_dir)), "nothing of the answer was saved")
+    until(lambda: any(text for _, text in answers(data_dir)))
 
 
 ASK = """

@@ -77,7 +77,7 @@ class EventContract:
         writer.join(self.cancel_s)
         assert not writer.is_alive()
         assert done_of(seen).finish_reason == "cancelled"
-        until(lambda: not at_work(), "whatever computes goes on for nobody", self.cancel_s)
+        until(lambda: not at_work(), self.cancel_s, "whatever computes goes on for nobody")
 
     def test_letters_of_several_bytes_stay_whole(
         self, loaded: Engine, foreign: tuple[ChatRequest, str] | None

@@ -56,5 +56,5 @@ def wait_for_window(display: str, title: str, seconds: float) -> Box:
             painted.append(box)
         return bool(painted)
 
-    until(look, f"no window “{title}” was painted in {seconds:.0f} s", seconds)
+    until(look, seconds, f"no window “{title}” was painted in {seconds:.0f} s")
     return painted[0]

@@ -11,14 +11,14 @@ _PAUSE_S = 0.005
 
 
 def until(
-    happened: Callable[[], object], failure: str = "it did not happen", seconds: float = PATIENCE_S
+    happened: Callable[[], object], seconds: float = PATIENCE_S, failure: str = "it did not happen"
 ) -> None:
     """Wait until something has happened.
 
     Args:
         happened: Returns something true once it has.
-        failure: The message of the failure.
         seconds: The maximum time to wait.
+        failure: The message of the failure.
     """
     end = time.monotonic() + seconds
     while not happened():

@@ -166,7 +166,12 @@ def test_a_stop_is_heard_while_nothing_whole_comes(
     slow = Reply(chain([first], repeat(b"data: b\n")), kind="text/event-stream", pace_s=0.02)
     server.script(CHAT, slow)
     cancel = CancelToken()
-    stopping = threading.Thread(target=lambda: (until(server.chats), cancel.cancel()))
+
+    def stop() -> None:
+        until(server.chats)
+        cancel.cancel()
+
+    stopping = threading.Thread(target=stop)
     stopping.start()
     events = run(ask("Hello"), reach(server), cancel)
     stopping.join()

@@ -127,7 +127,7 @@ def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
     try:
         address = f"http://127.0.0.1:{port}"
-        until(lambda: _is_well(address), "the server does not start")
+        until(lambda: _is_well(address), failure="the server does not start")
         yield address
     finally:
         server.terminate()

@@ -74,8 +74,8 @@ def test_what_is_piped_in_is_answered_as_it_comes(
 
     def ask() -> None:
         with os.fdopen(writes, "w", encoding="utf-8") as pipe:
-            for number, line in enumerate(("One", "Two", "Three")):
-                until(lambda number=number: len(engine.requests) >= number)
+            for line in ("One", "Two", "Three"):
+                until(lambda: len(engine.requests) >= len(before))
                 before.append(len(engine.requests))
                 print(line, file=pipe, flush=True)
 
