@@ -32,7 +32,7 @@ _LONG: Final = 250_000
 
 _ANSWERS: Final = 16
 """Number of answers whose tokens are remembered, the most recent ones."""
-_TURNS: Final = 8_000_000
+TURNS: Final = 8_000_000
 """Number of characters of turns whose tokens are remembered, the most recently used."""
 
 
@@ -71,7 +71,7 @@ class _TurnTokens:
             if text not in self._turns:
                 self._turns[text] = tokens
                 self._held += len(text)
-            while self._held > _TURNS:
+            while self._held > TURNS:
                 oldest, _ = self._turns.popitem(last=False)
                 self._held -= len(oldest)
         return tokens

@@ -34,11 +34,11 @@ SILENT_S: Final = 600.0
 """Longest time in seconds that a start can go without any log line or computation."""
 
 _LOOK_S: Final = 0.05
-_HEALTH_S: Final = 10.0
+HEALTH_S: Final = 10.0
 _FIGURES_S: Final = 3.0
 """Shorter than the timeout of Prometheus, which waits ten seconds for the whole request."""
 
-_REACH_S: Final = 30.0
+REACH_S: Final = 30.0
 """Longest silence in seconds of a worker in WSL2 that serves but cannot be reached."""
 
 _BEGUN: Final = 0.02
@@ -243,7 +243,7 @@ class Worker:
             if self._opening and (served := self._serves(api, cancel)):
                 self._ready = True
                 return served
-            if self._opening and self.away and time.monotonic() - self._held.heard > _REACH_S:
+            if self._opening and self.away and time.monotonic() - self._held.heard > REACH_S:
                 raise unreached()
             self._held.wait(_LOOK_S)
 
@@ -272,6 +272,6 @@ class Worker:
 def _healthy(api: OpenAiClient) -> bool:
     """Return whether the worker answers and reports that its engine is alive."""
     try:
-        return api.text("/health", silence_s=_HEALTH_S) is not None
+        return api.text("/health", silence_s=HEALTH_S) is not None
     except EngineError:
         return False

@@ -62,7 +62,7 @@ class Pace:
         return max(SHORTEST_S, min(_CALM_S, _SHARE * self._cost), _MOST * self._cost)
 
 
-_AT_ONCE = 1500
+AT_ONCE = 1500
 """The maximum number of characters in one drawing; more would block the event loop too long."""
 _GATHER_MS = 40
 """How long pictures are collected before they are inserted together, in milliseconds."""
@@ -282,7 +282,7 @@ class MarkdownView(QTextBrowser):
         if self._stream is None:
             return
         self._drawn_at = time.perf_counter()
-        text, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
+        text, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
         if text:
             update = self._stream.feed(text)
             changed = self._writer.tail_top

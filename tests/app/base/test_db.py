@@ -148,7 +148,7 @@ def test_a_read_only_database_is_named(database: Database) -> None:
 
 
 def test_a_lock_that_never_goes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db_module, "_BUSY_S", 0.05)
+    monkeypatch.setattr(db_module, "BUSY_S", 0.05)
     database = Database(tmp_path / "chats.db")
     with closing(sqlite3.connect(tmp_path / "chats.db")) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -54,8 +54,7 @@ def test_no_text_has_fewer_tokens_than_are_told(load: Load, tmp_path: Path, made
     if made != "starter":
         spelled = sentencepiece_tokenizer(256) if made == "sentencepiece" else byte_tokenizer(made)
         model = write_random_llama(tmp_path / "m.gguf", tokenizer=spelled)
-    loaded = load(model)._loaded
-    assert loaded is not None
+    loaded = load(model).chat_model
     vocabulary = loaded.model.vocabulary
     bounds = [(vocabulary.fewest(it), len(vocabulary.tokenise(it))) for it in samples(vocabulary)]
     assert all(fewest <= count for fewest, count in bounds)

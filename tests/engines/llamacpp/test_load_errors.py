@@ -152,8 +152,7 @@ def test_an_accelerator_is_no_graphics_card() -> None:
 def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) -> None:
     engine = load(write_random_llama(tmp_path / "bare.gguf", template=False))
     run(engine, ask("Hello"))
-    made = engine._loaded
-    assert made is not None
+    made = engine.chat_model
     vocabulary = made.model.vocabulary
     assert made.slots[0].cache.tokens[0] == vocabulary.bos
     text = b"".join(vocabulary.piece(token) for token in made.slots[0].cache.tokens).decode(

@@ -149,7 +149,7 @@ def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "STILL_S", 0.5)
     monkeypatch.setattr(probe_module, "TEMPLATE_S", 0.5)
     monkeypatch.setattr(probe_module, "stage_limit", lambda _: 0.0)
-    monkeypatch.setattr(probe_module, "_MARGIN_S", 0.0)
+    monkeypatch.setattr(probe_module, "MARGIN_S", 0.0)
     error = refusal(PLAN, script("time.sleep(600)"))
     assert type(error) is ModelRefused
     assert "did not finish" in error.why

@@ -26,8 +26,7 @@ from tests.support.made_gguf import STARTER
 
 
 def vocabulary_of(engine: LlamaCppEngine) -> Vocabulary:
-    assert engine._loaded is not None
-    return engine._loaded.model.vocabulary
+    return engine.chat_model.model.vocabulary
 
 
 def spelled(vocabulary: Vocabulary, text: str) -> str:
@@ -89,8 +88,7 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
 ) -> None:
     tokenizer = byte_tokenizer("llama-bpe")
     engine = load(write_random_llama(tmp_path / "m.gguf", tokenizer=tokenizer))
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
     begins: list[int] = []
 
@@ -175,7 +173,7 @@ def test_turns_that_come_again_are_not_tokenised_again(
     asked.clear()
     turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\nTwo.<turn|>\n")
     assert not any("One." in it for it in asked)
-    monkeypatch.setattr(prompting, "_TURNS", 10)
+    monkeypatch.setattr(prompting, "TURNS", 10)
     turns.of("<|turn>user\nThree.<turn|>\n")
     asked.clear()
     turns.of("<|turn>user\nOne.<turn|>\n")

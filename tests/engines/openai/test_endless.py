@@ -136,7 +136,7 @@ def test_what_unpacks_to_much_is_not_unpacked_whole(serve: Serve, client: httpx2
 def test_a_look_up_that_trickles_is_given_up(
     serve: Serve, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "_LOOK_WHOLE_S", 0.3)
+    monkeypatch.setattr(wire, "LOOK_WHOLE_S", 0.3)
     server = serve()
     server.script("/v1/models", Reply(repeat(b" "), pace_s=0.05))
     with pytest.raises(ServerBusy, match="took too long"):
@@ -245,7 +245,7 @@ def test_a_line_of_a_process_that_does_not_end_is_cut() -> None:
 def test_comments_alone_keep_no_answer_alive(
     serve: Serve, reach: Reach, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "_COMMENTS_S", 0.3)
+    monkeypatch.setattr(wire, "COMMENTS_S", 0.3)
     server = serve()
     server.script(CHAT, Reply(repeat(b": wait\n\n"), kind="text/event-stream", pace_s=0.02))
     with pytest.raises(ServerBusy, match="took too long"):

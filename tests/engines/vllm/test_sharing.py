@@ -453,7 +453,7 @@ def test_a_folder_that_cannot_be_written_is_said(site: Site) -> None:
 def test_where_no_socket_can_be_nothing_is_shared(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "_LONGEST_SOCKET", 10)
+    monkeypatch.setattr(scratch, "LONGEST_SOCKET", 10)
     import httpx2
 
     engine = VllmEngine(

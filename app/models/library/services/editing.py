@@ -28,7 +28,7 @@ from engines.regular import open_regular
 from engines.text import SEAM
 from engines.types import Message
 
-_SPARE: Final = 256 << 20
+SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside the new file."""
 _SAMPLE: Final = (
     Message("user", "Hello"),
@@ -209,7 +209,7 @@ def _file_name(name: str) -> str:
 
 def _require_disk_space(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
-    if free < needed + _SPARE:
+    if free < needed + SPARE:
         raise DiskFull(
             "There is no room for the new file.",
             f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} is.",

@@ -28,7 +28,7 @@ QUESTION = "Who is Rumpelstiltskin?"
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_GATHERED_S", 0.01)
+    monkeypatch.setattr(tracing, "GATHERED_S", 0.01)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_dead_collector_delays_no_answer(app: App) -> None:
 def test_a_collector_that_is_not_there_is_told_once(
     app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracing, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(tracing, "PAUSE_S", 0.01)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         send_to(app, f"http://127.0.0.1:{free.getsockname()[1]}")
@@ -117,7 +117,7 @@ def test_one_outside_is_not_asked_while_offline(app: App) -> None:
 
 
 def test_what_could_not_be_sent_goes_when_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(tracing, "PAUSE_S", 0.01)
     tries: list[bytes] = []
 
     def send(_endpoint: str, body: bytes) -> None:
@@ -142,7 +142,7 @@ def test_a_collector_that_refuses_is_an_error_in_plain_words(app: App) -> None:
 
 
 def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(tracing, "PATIENCE_S", 0.05)
     held, asked = threading.Event(), threading.Event()
 
     def send(_endpoint: str, _body: bytes) -> None:

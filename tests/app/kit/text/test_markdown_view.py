@@ -18,7 +18,7 @@ from app.chats.transcript.pages.quoting import selected_markdown
 from app.kit.look.theme import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Theme, contrast, palette_of
 from app.kit.text import markdown_view
 from app.kit.text.formats import IS_RULE, QUOTES
-from app.kit.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
+from app.kit.text.markdown_view import AT_ONCE, SHORTEST_S, MarkdownView, Pace
 from app.kit.text.selected_text import plain_text
 from app.kit.widgets.icon_button import IconButton
 from app.markdown.parser import Parser
@@ -130,8 +130,8 @@ def test_many_pieces_are_drawn_together(view: MarkdownView, qtbot: QtBot) -> Non
 def test_a_great_amount_is_drawn_in_parts(view: MarkdownView, qtbot: QtBot) -> None:
     drawn: list[int] = []
     view.drawn.connect(lambda: drawn.append(len(view.toPlainText())))
-    view.show_markdown("word " * (_AT_ONCE // 5) * 4)
-    assert drawn[0] <= _AT_ONCE
+    view.show_markdown("word " * (AT_ONCE // 5) * 4)
+    assert drawn[0] <= AT_ONCE
     qtbot.waitUntil(lambda: view._stream is None)
     assert len(drawn) == 4
 

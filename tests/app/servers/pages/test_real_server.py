@@ -78,7 +78,7 @@ def test_a_key_that_a_server_comes_to_want_is_entered_at_the_failed_answer(ui: U
 def test_a_server_that_hangs_is_named_with_the_seconds_and_can_be_left(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress_line, "_LONG_S", 0)
+    monkeypatch.setattr(progress_line, "LONG_S", 0)
     ui.presenters.settings.set("auto_titles", False)
     goes_on = threading.Event()
 

@@ -85,8 +85,8 @@ def test_the_names_that_are_read_without_the_package_are_its_own() -> None:
     assert reader.HEADS == Keys.LLM.NEXTN_PREDICT_LAYERS
     assert reader.POOLING == Keys.LLM.POOLING_TYPE
     assert reader.PROJECTION == (Keys.ClipVision.PROJECTION_DIM, Keys.ClipAudio.PROJECTION_DIM)
-    assert reader._TOKENS == Keys.Tokenizer.LIST
-    assert reader._ALIGNMENT == Keys.General.ALIGNMENT
+    assert reader.TOKENS == Keys.Tokenizer.LIST
+    assert reader.ALIGNMENT == Keys.General.ALIGNMENT
 
 
 def test_an_architecture_with_a_rule_of_its_own_is_one_that_llama_cpp_knows() -> None:
@@ -100,14 +100,14 @@ def test_an_architecture_with_a_rule_of_its_own_is_one_that_llama_cpp_knows() ->
 
 
 def _architectures() -> Iterator[str]:
-    yield from (header._PROJECTOR, header.GEMMA4_ASSISTANT)
-    yield from header._DRAFTERS | header._EMBEDDINGS | header._OTHERS
-    yield from heads._ONE_HEAD | heads._CHAINED | heads._RECURRENT | heads._ROLLBACK
-    yield from heads._ALSO
-    yield from hyperparameters._PERIODS
-    yield from hyperparameters._PERIODS_DENSE_FIRST
-    yield from hyperparameters._WINDOWS
-    yield from hyperparameters._WINDOW_IGNORED
-    yield from hyperparameters._RECURRENT_INTERVAL
-    yield from guards._SHARING | guards._DELTA_NETS | guards._SLIDING
-    yield from guards._NEEDS
+    yield from (header.PROJECTOR, header.GEMMA4_ASSISTANT)
+    yield from header.DRAFTERS | header.EMBEDDINGS | header.OTHERS
+    yield from heads.ONE_HEAD | heads.CHAINED | heads.RECURRENT | heads.ROLLBACK
+    yield from heads.ALSO
+    yield from hyperparameters.PERIODS
+    yield from hyperparameters.PERIODS_DENSE_FIRST
+    yield from hyperparameters.WINDOWS
+    yield from hyperparameters.WINDOW_IGNORED
+    yield from hyperparameters.RECURRENT_INTERVAL
+    yield from guards.SHARING | guards.DELTA_NETS | guards.SLIDING
+    yield from guards.NEEDS

@@ -364,7 +364,7 @@ def test_one_that_windows_does_not_reach_is_given_up(
     engine: VllmEngine, linux: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It serves, but its port is not passed on."""
-    monkeypatch.setattr(worker, "_REACH_S", 0.5)
+    monkeypatch.setattr(worker, "REACH_S", 0.5)
     monkeypatch.setattr(worker, "_healthy", lambda _: False)
     with pytest.raises(EngineFailed) as caught:
         load(engine)

@@ -19,7 +19,7 @@ from engines.errors import Cancelled
 from engines.private import private, replace_file
 from engines.regular import open_regular
 
-_SPARE: Final = 256 << 20
+SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
 ABANDONED_S: Final = 3600.0
 """An unfinished file that was not written to for this many seconds is abandoned."""
@@ -126,7 +126,7 @@ def _sizes(files: tuple[Path, ...]) -> list[int]:
 
 def _require_disk_space(needed: int, own: Path) -> None:
     free = shutil.disk_usage(own).free
-    if free < needed + _SPARE:
+    if free < needed + SPARE:
         raise DiskFull(
             "There is no room for a copy.",
             f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",

@@ -273,7 +273,7 @@ class TestNothingIsLeftBehind:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 << 20))
-        monkeypatch.setattr(editing, "_SPARE", 300 << 20)
+        monkeypatch.setattr(editing, "SPARE", 300 << 20)
         self.both(here, editor, model, DiskFull)
         assert model.path.read_bytes() == STARTER.read_bytes()
 

@@ -127,7 +127,7 @@ class TestTakingIn:
     def test_a_full_disk_is_told_before(
         self, here: Here, source: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(copying, "_SPARE", 1 << 60)
+        monkeypatch.setattr(copying, "SPARE", 1 << 60)
         with pytest.raises(DiskFull, match="no room for a copy"):
             copy(here, source)
         assert list(here.own.iterdir()) == []
