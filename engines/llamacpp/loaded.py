@@ -349,7 +349,7 @@ def prepare_loaded(
             keys=_adapted_keys(key, plan),
             drafting=draftings,
         )
-        device = _device(native, plan)
+        device = device_name(native, plan)
         costs_keys = tuple(
             f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
             f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
@@ -464,7 +464,7 @@ def _adapted_keys(key: StateKey | None, plan: LoadPlan) -> dict[str, StateKey]:
     return found
 
 
-def _device(native: Native, plan: LoadPlan) -> str:
+def device_name(native: Native, plan: LoadPlan) -> str:
     """Return the names of the devices that the model runs on."""
     if not plan.gpu_layers:
         return "CPU"

@@ -167,12 +167,17 @@ class HeadDrafter:
         self._waiting: list[int] = []
         self._length = self._first
 
+    @property
+    def length(self) -> int:
+        """The position after the last token that it knows."""
+        return self._length + len(self._waiting)
+
     def join(self, held: Sequence[int]) -> None:
         """Do nothing: the hidden states of those tokens are gone."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft = self._draft
-        known = self._length + len(self._waiting)
+        known = self.length
         if not start <= known <= start + len(tokens):
             # It was not used for a while, and there is a gap after its known tokens.
             draft.clear()

@@ -168,9 +168,9 @@ class Worker:
         if not self._ready or self._held.over:
             return False
         if cancel is None:
-            return _healthy(self._api)
+            return is_healthy(self._api)
         with Connection.ended_by(cancel) as connection:
-            return _healthy(self._through(connection))
+            return is_healthy(self._through(connection))
 
     def metrics(self) -> Metrics:
         """Read the worker's metrics. Raises EngineError."""
@@ -252,7 +252,7 @@ class Worker:
 
     def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
         """Return the model, or None while the worker is not healthy and refuses connections."""
-        if not _healthy(api):
+        if not is_healthy(api):
             return None
         try:
             return next((it for it in api.models() if it.id == MODEL), None)
@@ -269,7 +269,7 @@ class Worker:
         self._stage = stage(line, self._stage)
 
 
-def _healthy(api: OpenAiClient) -> bool:
+def is_healthy(api: OpenAiClient) -> bool:
     """Return whether the worker answers and reports that its engine is alive."""
     try:
         return api.text("/health", silence_s=HEALTH_S) is not None

@@ -62,7 +62,7 @@ def test_tokens_come_in_batches_and_a_batch_is_drawn_once(
     assert "".join(batches) == ended[0].text
     last = page.transcript.last()
     assert last is not None
-    qtbot.waitUntil(lambda: last.view._stream is None)
+    qtbot.waitUntil(lambda: last.view.is_complete)
     most = len(batches) + len(ended[0].text) // AT_ONCE + 1
     assert 1 <= len(drawn) <= most
     assert drawn == sorted(drawn)

@@ -11,7 +11,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.base.folder import DataFolder
@@ -74,6 +74,12 @@ class Ui:
     def settle(self) -> None:
         """Wait until nothing more comes into the window by itself."""
         until_calm(self.qtbot, self.tasks)
+
+    def show_transcript(self) -> None:
+        """Show the messages in place of the welcome, though the chat may have none."""
+        stack = self.page.transcript.parentWidget()
+        assert isinstance(stack, QStackedWidget)
+        stack.setCurrentWidget(self.page.transcript)
 
     def find(self, kind: type[W], name: str = "") -> W:
         """The one visible widget of a kind, and of a name if there is one."""

@@ -40,14 +40,18 @@ class BytesReader(Protocol):
 
 
 class Uploads:
-    """Reads and remembers the files in requests. Safe from any thread."""
+    """Reads and remembers the files in requests. Safe from any thread.
+
+    Attributes:
+        held_bytes: The size of the files that are remembered.
+    """
 
     def __init__(self, reader: BytesReader) -> None:
         self._reader = reader
         self._places = threading.Semaphore(AT_ONCE)
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Document] = OrderedDict()
-        self._held = 0
+        self.held_bytes = 0
 
     def read(self, data: bytes, name: str, cancel: CancelToken) -> Document:
         """Read a file. Raises DocumentNotRead and Cancelled."""
@@ -71,10 +75,10 @@ class Uploads:
         with self._lock:
             if key not in self._known and _bytes_of(document) <= REMEMBERED:
                 self._known[key] = document
-                self._held += _bytes_of(document)
-            while self._held > REMEMBERED:
+                self.held_bytes += _bytes_of(document)
+            while self.held_bytes > REMEMBERED:
                 _, oldest = self._known.popitem(last=False)
-                self._held -= _bytes_of(oldest)
+                self.held_bytes -= _bytes_of(oldest)
 
 
 class Intake:

@@ -139,7 +139,7 @@ class Hub:
             NotAModel, ModelDamaged, DiskFull, DataFolderReadOnly
         """
         within = folder / repository.id.replace("/", "--") / repository.revision
-        return fetch_headers(partial(self._read, repository), variant.files, within)
+        return fetch_headers(partial(self.read_part, repository), variant.files, within)
 
     def _tree(self, repository: Repository, purpose: Purpose) -> tuple[RepoFile, ...]:
         """List the files with their sizes, for a mirror whose description lacks the sizes."""
@@ -159,7 +159,8 @@ class Hub:
             path, params = answer.more.removeprefix(endpoint()), None
         raise unreadable("It has no end.")
 
-    def _read(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
+    def read_part(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
+        """Read a part of a file. Raises HubUnreadable if another part comes."""
         asked = (start, start + length - 1)
         answer = self._file("read a model's header", repository, file.path, asked)
         if answer.part is None:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from app.base import db as db_module
@@ -193,5 +194,6 @@ def test_a_thread_that_has_ended_leaves_no_connection(tmp_path: Path) -> None:
             thread = threading.Thread(target=read)
             thread.start()
             thread.join()
-        assert len(database._connections) <= 2
+        files = [it.path for it in psutil.Process().open_files()]
+        assert sum(it.endswith("chats.db") for it in files) <= 2
         read()

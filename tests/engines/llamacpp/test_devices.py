@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -23,6 +24,11 @@ SPEAKS = "import sys; print({said!r}); sys.exit({code})"
 
 def speaking(said: str, code: int = 0) -> tuple[str, ...]:
     return (sys.executable, "-c", SPEAKS.format(said=said, code=code))
+
+
+def reading(file: Path) -> tuple[str, ...]:
+    """Return a command that says what a file says at the time."""
+    return (sys.executable, "-c", f"print(open({str(file)!r}).read())")
 
 
 @pytest.fixture(autouse=True)
@@ -58,24 +64,26 @@ def test_where_cards_are_not_loaded_here_another_process_looks(
     assert Devices(speaking("[]")).look() == ()
 
 
-def test_an_answer_holds_for_a_while() -> None:
-    now = 0.0
+def test_an_answer_holds_for_a_while(tmp_path: Path) -> None:
+    now, file = 0.0, tmp_path / "devices"
     device = '[{"name": "A", "description": "", "backend": "", "kind": "cpu",'
     device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
-    devices = Devices(speaking(device), clock=lambda: now)
+    file.write_text(device)
+    devices = Devices(reading(file), clock=lambda: now)
     assert devices.look()[0].name == "A"
-    devices._command = speaking("[]")
+    file.write_text("[]")
     assert devices.look()[0].name == "A"
     now = FRESH_S + 1
     assert devices.look() == ()
 
 
-def test_after_a_failure_nobody_looks_for_a_while() -> None:
-    now = 0.0
-    devices = Devices(speaking("nonsense"), clock=lambda: now)
+def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
+    now, file = 0.0, tmp_path / "devices"
+    file.write_text("nonsense")
+    devices = Devices(reading(file), clock=lambda: now)
     with pytest.raises(EngineUnavailable):
         devices.look()
-    devices._command = speaking("[]")
+    file.write_text("[]")
     with pytest.raises(EngineUnavailable):
         devices.look()
     now = FAILED_S + 1

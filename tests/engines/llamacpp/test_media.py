@@ -157,7 +157,7 @@ def by_the_program(its: Senses, *media: Path, text: str = QUESTION) -> str:
         "--image", ",".join(map(str, media)), "-p", text, "-n", "12", "--temp", "0", "-t", "1",
         "-c", "2048", "-b", "512", "-ub", "512",
     ]  # fmt: skip
-    environment = os.environ | {"LD_LIBRARY_PATH": str(load_native().api._base_path)}
+    environment = os.environ | {"LD_LIBRARY_PATH": str(load_native().folder)}
     said = (
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
         for _ in range(_TRIES)

@@ -220,13 +220,13 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     engine = load(pair.model, drafter=pair.drafter, context=1024)
     run(engine, drafting(replace(QUESTION, chat="one"), 1))
     drafter = engine.chat_model.slots[0].drafting.each[0].drafter
-    length = drafter._length  # type: ignore[union-attr]
+    length = drafter.length  # type: ignore[union-attr]
     long = ask("Something else. " * 20, max_tokens=48)
     run(engine, drafting(replace(long, chat="two"), 1))
     back = run(engine, drafting(replace(QUESTION, chat="one"), 1))
     assert isinstance(back[0], PromptReady)
     assert back[0].cached_tokens > 0
-    assert drafter._length >= length - 8  # type: ignore[union-attr]
+    assert drafter.length >= length - 8  # type: ignore[union-attr]
     guessing = engine.chat_model.slots[0].drafting.each[0].context
     assert guessing is not None
     memory, api = guessing.context.memory, engine.chat_model.native.api

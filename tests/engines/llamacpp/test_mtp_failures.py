@@ -108,7 +108,7 @@ def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair
 
     def watched(tokens: Sequence[int], start: int) -> None:
         observe(tokens, start)
-        length = drafter._length + len(drafter._waiting)  # type: ignore[attr-defined]
+        length = drafter.length  # type: ignore[attr-defined]
         known.append((length, start + len(tokens)))
 
     drafter.observe = watched  # type: ignore[method-assign]

@@ -99,11 +99,11 @@ def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
             later.require_safe(other, CancelToken())
 
 
-def test_in_memory_it_is_remembered_as_well() -> None:
-    probe = Probe(command=script(SAFE))
-    probe.require_safe(PLAN, CancelToken())
-    probe._command = NO_COMMAND
-    probe.require_safe(PLAN, CancelToken())
+def test_in_memory_it_is_remembered_as_well(tmp_path: Path) -> None:
+    once = f"open({str(tmp_path / 'tried')!r}, 'x')\n"
+    probe = Probe(command=script(once + SAFE))
+    for _ in range(2):
+        probe.require_safe(PLAN, CancelToken())
 
 
 def test_what_came_with_the_app_needs_no_trying(tmp_path: Path) -> None:

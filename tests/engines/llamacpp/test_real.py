@@ -98,7 +98,7 @@ def test_its_tokens_are_those_of_llama_server(
         pytest.skip("there is no llama-server; tests/bench/build_server.py builds it")
     request = asked(kind, 64)
     prompt, tokens, _ = afresh(engine, request)
-    libraries = Path(load_native().api._base_path)
+    libraries = load_native().folder
     with closing(LlamaServer(SERVER, plan_of(smollm2), 0, libraries)) as server:
         served = server.complete(prompt, GREEDY, 64)
     assert served.tokens[: len(tokens)] == tokens

@@ -409,7 +409,7 @@ def test_rows_are_those_of_the_sequence_that_asks(load: Load) -> None:
     for sequence, text in enumerate(texts):
         assert loaded.context.evaluate_parts((BatchPart(text, 0, 1, sequence),)) == EVALUATED
         alone.append(rows(loaded.context.pointer, len(text) - 1)[0])
-        loaded.slots[sequence].cache._empty()
+        loaded.slots[sequence].cache.clear()
     parts = [BatchPart(text, 0, 1, sequence) for sequence, text in enumerate(texts)]
     assert loaded.context.evaluate_parts(parts) == EVALUATED
     for sequence, text in enumerate(texts):

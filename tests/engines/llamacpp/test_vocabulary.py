@@ -10,7 +10,7 @@ from engines.cancel import CancelToken
 from engines.errors import ModelDamaged, TemplateFailed, Unsupported
 from engines.llamacpp import prompting
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.prompting import _TurnTokens
+from engines.llamacpp.prompting import TurnTokens
 from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.text import SEAM
@@ -58,7 +58,7 @@ def test_a_cut_changes_no_token_around_it(load: Load) -> None:
 def test_a_long_run_is_not_cut_inside_a_special_token(load: Load, before: int) -> None:
     vocabulary = vocabulary_of(load())
     for marker in ("<turn|>", "<|turn>"):
-        (token,) = vocabulary._tokenise(marker)
+        (token,) = vocabulary.tokenise(marker)
         tokens = vocabulary.tokenise("é" * before + marker + "a" * 400)
         assert tokens.count(token) == 1
         assert b"<" not in b"".join(vocabulary.piece(token) for token in tokens)
@@ -150,18 +150,18 @@ def test_a_prompt_has_the_same_tokens_turn_by_turn(load: Load, tmp_path: Path, k
     begin, end = ("<s>", "</s>") if made else ("<|turn>", "<turn|>")
     text = "".join(f"{begin}{role}\n{said}{end}\n" for role, said in TURNS)
     assert vocabulary.turn_marker(text) in {begin, end}
-    turns = _TurnTokens(vocabulary)
+    turns = TurnTokens(vocabulary)
     for _ in range(2):
         assert turns.of(text) == vocabulary.tokenise(text)
         assert turns.of(text + "more") == vocabulary.tokenise(text + "more")
-    assert _TurnTokens(vocabulary).of("no turn") == vocabulary.tokenise("no turn")
+    assert TurnTokens(vocabulary).of("no turn") == vocabulary.tokenise("no turn")
 
 
 def test_turns_that_come_again_are_not_tokenised_again(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vocabulary = vocabulary_of(load())
-    turns, asked = _TurnTokens(vocabulary), list[str]()
+    turns, asked = TurnTokens(vocabulary), list[str]()
     tokenise = vocabulary.tokenise
 
     def noted(text: str) -> list[int]:

@@ -323,7 +323,7 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
         intake.read(data, "picture", CancelToken())
     assert reader.read == [first, second, third, second]
     intake.read(first + second + third, "picture", CancelToken())
-    assert intake._held <= 100
+    assert intake.held_bytes <= 100
 
 
 @pytest.mark.parametrize(

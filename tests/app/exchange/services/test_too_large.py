@@ -86,7 +86,7 @@ def read(path: Path) -> FileFound:
 
 def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a whole it would be too much; only the chat that is too much by itself is left out."""
-    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values._weight(GOOD))
+    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values.weight(GOOD))
     chats = [chatgpt_chat(f"c{at}", f"Chat {at}") for at in range(30)]
     chats[7]["mapping"]["odd"] = {"children": [[]] * 9000}
     path = tmp_path / "conversations.json"
@@ -99,7 +99,7 @@ def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.M
 def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values._weight(GOOD))
+    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values.weight(GOOD))
     text = json.dumps([chatgpt_chat(f"c{at}", '[{\\"') for at in range(30)])
     path = tmp_path / "conversations.json"
     path.write_text(text[:-2000], encoding="utf-8")

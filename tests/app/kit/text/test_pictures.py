@@ -138,7 +138,7 @@ def test_code_below_a_formula_keeps_its_card_and_button(
     view = show(transcript, "a $x^2+y^2+z^2$ b\n\n```\none\n```\n\n$y$\n\n```\ntwo\nthree\n```")
     qtbot.waitUntil(lambda: drawn(view) == 2)
     document = view.document()
-    codes = view._writer.code_blocks()
+    codes = view.code_blocks
     assert [document.findBlockByNumber(code.line + 1).text() for code in codes] == ["one", "two"]
     assert [document.findBlockByNumber(code.last).text() for code in codes] == ["one", "three"]
 

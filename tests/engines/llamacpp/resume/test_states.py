@@ -281,7 +281,7 @@ def build_of(library: Path) -> str:
 def test_a_build_is_named_by_its_versions_and_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = Path(load_native().api._lib._name)
+    ours = load_native().library
     again, patched = tmp_path / "again", tmp_path / "patched"
     shutil.copyfile(ours, again)
     patched.write_bytes(ours.read_bytes() + b"other code of the same version")
@@ -405,7 +405,7 @@ def test_a_chat_deleted_while_it_is_live_is_not_put_away(tmp_path: Path) -> None
     opened.folder.forget("second")
     opened.cache.put_away()
     assert not files(folder)
-    assert not opened.cache._kept._memory.records
+    assert not opened.cache.kept.in_memory
     opened.close()
 
 

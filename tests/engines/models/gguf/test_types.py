@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from pathlib import Path
+from ctypes import CDLL
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ MIXTURE = 0.06
 
 @pytest.fixture
 def ggml() -> Any:
-    library = load_native().api._lib
+    library = CDLL(str(load_native().library))
     library.ggml_type_size.restype = ctypes.c_size_t
     library.ggml_blck_size.restype = ctypes.c_int64
     library.ggml_type_name.restype = ctypes.c_char_p
@@ -91,7 +91,7 @@ def test_the_names_that_are_read_without_the_package_are_its_own() -> None:
 
 def test_an_architecture_with_a_rule_of_its_own_is_one_that_llama_cpp_knows() -> None:
     """The package is older than the library, and lacks 20 of them; the library has the text."""
-    library = Path(load_native().api._lib._name).read_bytes()
+    library = load_native().library.read_bytes()
     known = set(MODEL_ARCH_NAMES.values())
     named = set(_architectures())
     assert len(named) > 70

@@ -11,6 +11,7 @@ from app.chats.history.values.conversation import Failure, StoredMessage
 from app.chats.transcript.pages.message_view import FailureCard, MessageView
 from app.chats.transcript.pages.transcript import FIRST, MOST, Transcript
 from app.kit.widgets.label import Label
+from app.markdown import parser
 from tests.support.window import Ui
 
 
@@ -32,12 +33,12 @@ def chat(count: int) -> tuple[StoredMessage, ...]:
 @pytest.fixture
 def transcript(ui: Ui) -> Transcript:
     shown = ui.page.transcript
-    ui.page._stack.setCurrentWidget(shown)
+    ui.show_transcript()
     return shown
 
 
 def live(transcript: Transcript) -> list[MessageView]:
-    return list(transcript._views)
+    return list(transcript.views)
 
 
 def test_a_long_chat_opens_at_its_end_with_few_live_messages(
@@ -142,7 +143,15 @@ def test_keys_scroll(ui: Ui, transcript: Transcript) -> None:
     assert bar.value() == bar.maximum()
 
 
-def test_the_parser_is_shared(transcript: Transcript) -> None:
+def test_the_parser_is_shared(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[parser.Parser] = []
+
+    class Counted(parser.Parser):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr(parser, "Parser", Counted)
     transcript.show_messages(chat(10))
-    parsers = {view._parser for view in live(transcript)}
-    assert parsers == {transcript._parser}
+    transcript.show_messages(chat(4))
+    assert len(made) == 1

@@ -55,9 +55,9 @@ def test_sizes_are_said_in_words_with_a_verdict_each(discover: Ui) -> None:
 
 
 def test_what_fits_tightly_says_so(discover: Ui, fitting: ScriptedFitting) -> None:
-    fitting._free = 9 * GB
+    fitting.free = 9 * GB
     open_page(discover)
-    fitting._free = round(7.4 * GB)
+    fitting.free = round(7.4 * GB)
     open_page(discover)
     discover.qtbot.waitUntil(lambda: verdicts(discover)["Q6_K"] == "Tight")
 
