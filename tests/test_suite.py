@@ -109,7 +109,7 @@ def fixed_waits(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
-            if re.search(r"(^|\.)(sleep|qWait)$|bot\.wait$", called):
+            if re.search(r"(^|\.)(sleep|qWait)$|bot\.wait$|Event\(\)\.wait$", called):
                 yield called
 
 

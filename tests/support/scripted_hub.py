@@ -114,7 +114,7 @@ class ScriptedHub(Hub):
         return place
 
     def _answer(self) -> None:
-        self.hold.wait(10)
+        self.hold.wait(60)
         if self.error is not None:
             raise self.error
 

@@ -178,7 +178,7 @@ def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
         db.execute("UPDATE chats SET title = 'changed'")
         reader = threading.Thread(target=lambda: seen.extend(c.title for c in chats.chats()))
         reader.start()
-        reader.join(timeout=10)
+        reader.join(timeout=60)
     assert seen == ["there"]
 
 

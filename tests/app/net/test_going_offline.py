@@ -89,7 +89,7 @@ def test_a_server_that_is_silent_is_left(
         silent_after(server, *pieces)
         with pytest.raises(Offline, match="offline") as caught:
             answer_and_leave(place, server)
-        assert server.asked[-1].gone.wait(15)
+        assert server.asked[-1].gone.wait(45)
     assert "was ended" in caught.value.why
 
 

@@ -144,7 +144,7 @@ def test_the_end_of_hearth_wakes_who_looks_at_a_server(gate: Gate) -> None:
         looking.start()
         until(lambda: server.asked)
         gate.hang_up()
-        looking.join(15)
+        looking.join(60)
         left = looking.is_alive()
         over.set()
         looking.join()

@@ -231,7 +231,7 @@ def test_a_library_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "circle.gguf"
     path.write_bytes(put_together(parts))
     plan = replace(PLAN, model=path, drafter=None, draft_max=0)
-    error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 3.0"))
+    error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 6.0"))
     assert type(error) is ModelRefused
     assert "did not finish while it answered" in error.why
 

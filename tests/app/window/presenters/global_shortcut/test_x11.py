@@ -31,7 +31,7 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("DISPLAY", f":{number}")
     yield f":{number}"
     server.terminate()
-    server.wait(timeout=10)
+    server.wait(timeout=60)
 
 
 def press(keys: str) -> None:
