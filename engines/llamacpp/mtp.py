@@ -358,12 +358,17 @@ class BlockDrafter:
         self._waiting = 0
         self._length = 0
 
+    @property
+    def length(self) -> int:
+        """The position after the last token that it knows."""
+        return self._length + self._waiting
+
     def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
         self._room = self._most
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft, end = self._draft, start + len(tokens)
-        known = self._length + self._waiting
+        known = self.length
         if not start <= known <= end:
             self.restore(None)
             self._length = known = start
