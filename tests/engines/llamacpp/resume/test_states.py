@@ -11,7 +11,6 @@ from array import array
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import IO, Any
 
 import pytest
@@ -274,7 +273,7 @@ def test_the_key_names_the_type_of_the_cache_and_no_state_of_another_is_read(
 
 def build_of(library: Path) -> str:
     bare = Native.__new__(Native)
-    bare.api = SimpleNamespace(_lib=SimpleNamespace(_name=str(library)))
+    bare.library = library
     return bare.build
 
 
