@@ -217,7 +217,6 @@ def _windows() -> set[Any]:
 
 
 def _running_timers() -> set[Any]:
-    from PySide6.QtCore import QTimer
-    from shiboken6 import getAllValidWrappers
+    from tests.support.calm import running_timers
 
-    return {it for it in getAllValidWrappers() if type(it) is QTimer and it.isActive()}
+    return set(running_timers())

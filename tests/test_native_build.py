@@ -84,7 +84,7 @@ def test_a_wheel_is_named_after_the_glibc_that_it_needs() -> None:
     wheel = Path("llama_cpp_python-0.1-py3-none-linux_x86_64.whl")
     assert build.platform_tag(wheel, {"glibc": "2.34"}) == "manylinux_2_34_x86_64"
     assert build.platform_tag(wheel, {}) == "linux_x86_64"
-    library = native.load_native().api._lib._name
+    library = native.load_native().library
     least = build.needs({"libllama.so": Path(library).read_bytes()})
     assert re.fullmatch(r"2\.\d+", least["glibc"])
     assert re.fullmatch(r"3\.4\.\d+", least["libstdc++"])

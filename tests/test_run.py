@@ -13,9 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +23,7 @@ import pytest
 
 import run
 from installers.native import backends, telling, wheels
+from tests.support.waiting import until
 
 SCRIPT = Path(run.__file__)
 BUILD = SCRIPT.parent / "installers" / "native" / "build.py"
@@ -126,13 +125,6 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < deadline, "it was never so"
-        time.sleep(0.005)
-
-
 def test_an_old_python_can_read_it() -> None:
     ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 6))
 
@@ -173,7 +165,7 @@ def test_the_locks_name_no_address() -> None:
 def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
     """Two at once go on from there, as each set-up takes seconds: one waits for the other."""
     killed = launch(checkout)
-    wait_until((checkout / ".venv" / "hearth-setup").exists)
+    until((checkout / ".venv" / "hearth-setup").exists)
     # With what it has started, for which the next would wait: see below.
     started = psutil.Process(killed.pid).children(recursive=True)
     killed.kill()
@@ -185,7 +177,7 @@ def test_it_survives_a_kill_and_then_starts_at_once(checkout: Path) -> None:
     half_made.touch()
 
     first = launch(checkout, "ask", "two words")
-    wait_until(lambda: not half_made.exists())
+    until(lambda: not half_made.exists())
     second = launch(checkout, "second")
     status, out, err = finish(second)
     assert (status, out) == (7, "started second\n"), err
@@ -363,13 +355,13 @@ def test_what_a_killed_run_left_behind_keeps_the_lock(tmp_path: Path) -> None:
         f"with run.alone_in_this_folder(): run.run('Waiting', [sys.executable, '-c', {sleeper!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], cwd=SCRIPT.parent)
-    wait_until(ready.exists)
+    until(ready.exists)
     parent.kill()
     parent.wait()
     with lock.open("a") as file:
         assert not run.lock_file(file.fileno())
         over.touch()
-        wait_until(lambda: run.lock_file(file.fileno()))
+        until(lambda: run.lock_file(file.fileno()))
 
 
 def test_a_failed_step_shows_its_last_lines_and_a_remedy(

@@ -39,7 +39,7 @@ PUT_BACK_IN_TERMINAL: Final = (
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
 
-_BUSY_S = 5.0
+BUSY_S = 5.0
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -78,7 +78,7 @@ def connect(path: Path) -> sqlite3.Connection:
         with explained(path):
             make_private_file(path)
     connection = sqlite3.connect(
-        path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+        path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
     )
     connection.execute("PRAGMA secure_delete=ON")
     return connection
@@ -183,7 +183,7 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self._reads_from:
             connection = sqlite3.connect(
-                self._reads_from, uri=True, timeout=_BUSY_S, isolation_level=None,
+                self._reads_from, uri=True, timeout=BUSY_S, isolation_level=None,
                 check_same_thread=False,
             )  # fmt: skip
             connection.row_factory = sqlite3.Row
@@ -219,7 +219,7 @@ class Database:
     def _is_readable(self, way: str) -> bool:
         """Return whether this Hearth can read the database in this way, and if so, use this way."""
         try:
-            with closing(sqlite3.connect(way, uri=True, timeout=_BUSY_S)) as db:
+            with closing(sqlite3.connect(way, uri=True, timeout=BUSY_S)) as db:
                 version = int(db.execute("PRAGMA user_version").fetchone()[0])
         except sqlite3.DatabaseError:
             return False
@@ -264,7 +264,7 @@ class Database:
         if not self._path.exists():
             return 0
         uri = f"{self._path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
+        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_S)) as db:
             return int(db.execute("PRAGMA user_version").fetchone()[0])
 
     def _back_up(self, version: int) -> None:

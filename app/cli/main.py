@@ -37,11 +37,11 @@ def main(words: Sequence[str] | None = None) -> int:
     words = [_as_text(it) for it in (sys.argv[1:] if words is None else words)]
     folder: DataFolder | None = None
     try:
-        if has_display() and (alone := _window_alone(words)) is not None:
+        if has_display() and (alone := window_alone(words)) is not None:
             folder = _folder(alone.data_dir)
             status = _in_window(folder, alone.offline, LaunchRequest(), words)
             if status is None:
-                status = _in_terminal(_parsed(words), folder, words)
+                status = run_in_terminal(_parsed(words), folder, words)
         else:
             args = _parsed(words)
             folder = _folder(args.data_dir if "data_dir" in args else None)
@@ -86,7 +86,7 @@ def _carry_out(args: argparse.Namespace, folder: DataFolder, words: Sequence[str
     status = None
     if args.command in (None, "open") and has_display():
         status = _in_window(folder, "offline" in args, _wish(args), words)
-    return _in_terminal(args, folder, words) if status is None else status
+    return run_in_terminal(args, folder, words) if status is None else status
 
 
 def _in_window(
@@ -114,7 +114,8 @@ def _in_window(
     return window.open_window(folder, offline, wish)
 
 
-def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
+def run_in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
+    """Run a command of the terminal; return its exit status."""
     with ending_at_once():
         from app.base.reports import keep_log
         from app.wiring.app import open_app
@@ -141,7 +142,7 @@ class _Alone(NamedTuple):
     offline: bool
 
 
-def _window_alone(words: Sequence[str]) -> _Alone | None:
+def window_alone(words: Sequence[str]) -> _Alone | None:
     """Read the options of a plain start of the window; return None for any other command line.
 
     This lets the window start without building the whole parser.

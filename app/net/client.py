@@ -28,7 +28,7 @@ from engines.connection import Connection
 from engines.redaction import remember_address
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
-_WITHIN_S = 120.0
+WITHIN_S = 120.0
 """The most seconds for a whole request, however slowly its bytes come, unless it says otherwise."""
 
 _KEPT = 20
@@ -233,7 +233,7 @@ class GatedTransport(httpx2.BaseTransport):
 
 def _deadline(request: httpx2.Request) -> Deadline:
     """Return the request's deadline, which is the same for all hops of a redirect."""
-    within_s: float | None = request.extensions.get("within_s", _WITHIN_S)
+    within_s: float | None = request.extensions.get("within_s", WITHIN_S)
     if within_s is None:
         return Deadline(None)
     until: float = request.extensions.setdefault("until", time.monotonic() + within_s)

@@ -17,7 +17,7 @@ _REDIRECTS = range(300, 400)
 _MOST_OF_REDIRECT = 1 << 16
 """The most bytes of a redirect's body that are read so that its connection can be reused."""
 
-_LOOK_S = 0.5
+LOOK_S = 0.5
 """The seconds between two checks, while a body arrives, of whether Hearth is offline."""
 
 
@@ -64,7 +64,7 @@ class Received(httpx2.SyncByteStream):
         self._leads_on = response.status_code in _REDIRECTS and "location" in response.headers
         self._length = int(response.headers.get("Content-Length", -1))
         self._result = self._status
-        self._next_look = time.monotonic() + _LOOK_S
+        self._next_look = time.monotonic() + LOOK_S
 
     def __iter__(self) -> Iterator[bytes]:
         entry = self._entry
@@ -103,7 +103,7 @@ class Received(httpx2.SyncByteStream):
     def _look_up(self) -> None:
         """Check from time to time, since it means reading a file, whether Hearth is offline."""
         if time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + _LOOK_S
+            self._next_look = time.monotonic() + LOOK_S
             self._stay_within_reach(self._entry.host)
 
     def close(self) -> None:

@@ -103,7 +103,7 @@ class _Start:
         gc.freeze()
         gc.enable()
         desktop = self._window.desktop
-        sys.excepthook = _reporter(self._window)
+        sys.excepthook = reporter(self._window)
         self._instance.asked.connect(desktop.fulfil)
         self._instance.listen()
         if hindered is not None:
@@ -141,7 +141,7 @@ def show_startup_error(app: QApplication, error: UserError) -> str:
     return copy if answers == ["putBack"] else ""
 
 
-def _reporter(window: MainWindow) -> _Hook:
+def reporter(window: MainWindow) -> _Hook:
     """Return the hook that logs and shows uncaught exceptions.
 
     The log is a file, so it must not contain any text of a scratch chat.

@@ -22,13 +22,13 @@ _UNKNOWN_EFFORT: Final = "e5f1a7"
 _LEVELS: Final = ("none", "minimal", "low", "medium", "high", "max")
 _USUAL_LEVELS: Final = ("low", "medium", "high")
 
-_NAMES: Final = ("enable_thinking", "thinking")
+NAMES: Final = ("enable_thinking", "thinking")
 """The names of the switch.
 
 Qwen, GLM, Gemma and SmolLM use the first, DeepSeek and Granite the second.
 """
 
-_WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))
+WORDS: Final = (("/think", "/no_think"), ("/think", "/nothink"))
 """Words that a template looks for in a system prompt, as Nemotron's does."""
 
 _SYSTEM: Final = "Be kind."
@@ -101,7 +101,7 @@ def find_switch(render: Render, *, speaks: bool, opens: Callable[[str], bool]) -
     plain = render({}, "")
     if plain is None:
         return ThinkingChoices()
-    on, off = (dict.fromkeys(_NAMES, value) for value in (True, False))
+    on, off = (dict.fromkeys(NAMES, value) for value in (True, False))
     found = _by_values(render, plain, on, off) or _by_words(render)
     if found is None:
         always = speaks or opens(plain)
@@ -119,7 +119,7 @@ def _by_values(render: Render, plain: str, on: Values, off: Values) -> ThinkingC
 
 def _by_words(render: Render) -> ThinkingChoices | None:
     """Look for a switch by words in the system prompt that changes the end of the prompt."""
-    for words in _WORDS:
+    for words in WORDS:
         with_, without, plain = (_ending(render({}, text)) for text in (*words, _SYSTEM))
         if with_ and without and with_ != without:
             return ThinkingChoices("switch", words=words, thinks=plain == with_)

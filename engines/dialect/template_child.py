@@ -17,7 +17,7 @@ from engines.dialect.template_process import LIMIT_S, MEMORY_BYTES
 from engines.helper.child import NO_MEMORY_CODE, Say, begin_serving, outcome
 from engines.helper.clock import limit_work
 
-_HARD_LIMIT_S: Final = LIMIT_S + 2.0
+HARD_LIMIT_S: Final = LIMIT_S + 2.0
 """The processor time, in seconds, after which the process ends itself if the app died."""
 
 
@@ -42,7 +42,7 @@ def _serve(say: Say, orders: Iterator[Any]) -> None:
         return None
 
     for order in orders:
-        limit_work(_HARD_LIMIT_S)
+        limit_work(HARD_LIMIT_S)
         line = outcome(partial(carry_out, order))
         limit_work(None)
         say(line)

@@ -26,7 +26,7 @@ _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
 STOPPED_S: Final = 20.0
 """Seconds that a stopped process gets to be continued before it is given up."""
 
-_LOOK_S: Final = 1.0
+LOOK_S: Final = 1.0
 _LOOK_AT_MEMORY_S: Final = 0.1
 _PIECE: Final = 1 << 16
 
@@ -131,7 +131,7 @@ def run_helper(
         OSError: The process cannot be started.
     """
     in_time, too_much, stopped_s = True, False, 0.0
-    look_s = _LOOK_S if memory_bytes is None else min(_LOOK_S, _LOOK_AT_MEMORY_S)
+    look_s = LOOK_S if memory_bytes is None else min(LOOK_S, _LOOK_AT_MEMORY_S)
     with _running([*command, argument]) as child, ThreadPoolExecutor(2) as threads:
         clock = WorkClock(child.pid, limit_s)
         forget = cancel.on_cancel(child.kill)

@@ -203,7 +203,7 @@ class KvCache:
         self.recurrent = model.recurrent
         self._native = NativeState(api, context, sequence)
         self._checkpoints = StateCheckpoints(checkpoint_bytes)
-        self._kept = kept
+        self.kept = kept
         self._caches = caches
         self.chat: str | None = None
         self.adapter = ""
@@ -246,7 +246,7 @@ class KvCache:
         if isinstance(better, KvCache):
             better = better._live_record()
         if better is not None:
-            self._kept.release(better)
+            self.kept.release(better)
         self._leave(keep if better is None else 0, chat)
         if better is not None and not self._make_live(better):
             better = None
@@ -256,7 +256,7 @@ class KvCache:
             and isinstance(better, StateRecord)
             and (better.chat not in {None, chat} or _loses_much(len(better.tokens), cut.keep))
         ):
-            self._kept.add(better)
+            self.kept.add(better)
         self._cut(cut)
         self.chat, self._ahead = chat, ()
         return len(self.tokens)
@@ -303,7 +303,7 @@ class KvCache:
     def known(self, chat: str | None) -> list[list[int]]:
         """Return the tokens of this chat's sequences that are live in any cache or were kept."""
         live = [[*one.tokens, *one._ahead] for one in self._caches if chat == one.chat]
-        return live + self._kept.known(chat)
+        return live + self.kept.known(chat)
 
     def checkpoint(self) -> None:
         """Save a state checkpoint to return to, if this model needs one; takes milliseconds."""
@@ -443,11 +443,11 @@ class KvCache:
         This can take a second for each GB.
         """
         self._forget_deleted()
-        if self._kept.wanted_on_disk(self.chat, array("i", self.tokens), self.adapter):
+        if self.kept.wanted_on_disk(self.chat, array("i", self.tokens), self.adapter):
             record = self._live_record()
             if record is not None:
-                self._kept.store(record)
-        self._kept.put_away()
+                self.kept.store(record)
+        self.kept.put_away()
 
     def _live_cut(self, prompt: Sequence[int]) -> Cut:
         return best_cut(
@@ -498,7 +498,7 @@ class KvCache:
                 continue
             if len(one.tokens) > place and one.tokens[place] == token:
                 yield one.tokens, one._checkpoints.lengths, one
-        yield from self._kept.having(token, place, self.adapter)
+        yield from self.kept.having(token, place, self.adapter)
 
     def _expected(self, held: Sequence[int], prompt: Sequence[int], checkpoints: list[int]) -> int:
         """Return how many prompt tokens would stay if `held` became live.
@@ -517,7 +517,7 @@ class KvCache:
         ).keep
 
     def _make_live(self, found: StateRecord | StateFile) -> bool:
-        record = self._kept.load(found)
+        record = self.kept.load(found)
         if record is None:
             return False
         self._empty()
@@ -526,7 +526,7 @@ class KvCache:
             held = self._last_position() + 1
         if held != expected:
             logger.warning("a state of %d tokens cannot be restored", len(record.tokens))
-            self._kept.discard(found)
+            self.kept.discard(found)
             self._drop()
             return False
         self.tokens.extend(record.tokens)
@@ -548,6 +548,11 @@ class KvCache:
     def _last_position(self) -> int:
         return int(self._api.llama_memory_seq_pos_max(self._context.memory, self.sequence))
 
+    @property
+    def size_bytes(self) -> int:
+        """The size of a copy of the live sequence, with its checkpoints."""
+        return self._native.size() + self._checkpoints.size
+
     def _leave(self, keep: int, chat: str | None) -> None:
         """Keep a copy of the live sequence if much of it would be lost, or if its chat changes.
 
@@ -556,11 +561,10 @@ class KvCache:
         """
         changes_hands = self.chat is not None and chat != self.chat
         if _loses_much(len(self.tokens), keep) or (changes_hands and len(self.tokens) >= WORTH):
-            size = self._native.size() + self._checkpoints.size
-            takes = self._kept.takes(size, for_disk=changes_hands)
+            takes = self.kept.takes(self.size_bytes, for_disk=changes_hands)
             record = self._live_record() if takes else None
             if record is not None:
-                self._kept.add(record)
+                self.kept.add(record)
 
     def _live_record(self) -> StateRecord | None:
         """Copy the live sequence.
@@ -592,9 +596,9 @@ class KvCache:
 
     def _forget_deleted(self) -> None:
         """Forget the sequences of chats that have been deleted."""
-        self._kept.forget_deleted()
+        self.kept.forget_deleted()
         for one in self._caches:
-            if self._kept.is_deleted(one.chat):
+            if self.kept.is_deleted(one.chat):
                 one.chat = None
 
 

@@ -201,7 +201,7 @@ class LlamaCppEngine:
     def measure(self, request: ChatRequest, cancel: CancelToken) -> Measured:
         """Count the tokens of the request. See `Engine.measure`."""
         with self._looks.looking():
-            return self._answering().prompter.measure(request, cancel)
+            return self.chat_model.prompter.measure(request, cancel)
 
     def tokenize(self, text: str, _cancel: CancelToken, *, special: bool = True) -> tuple[int, ...]:
         """Return the text's tokens. See `Engine.tokenize`."""
@@ -232,7 +232,7 @@ class LlamaCppEngine:
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
         with self._guard.alone():
-            loaded = self._answering()
+            loaded = self.chat_model
             try:
                 loaded.suit("on")
             except BaseException:
@@ -274,15 +274,16 @@ class LlamaCppEngine:
             loaded.model.adapters.require(adapter)
         try:
             with self._guard.answering(len(loaded.slots) if loaded else 1):
-                yield self._answering() if loaded is None else loaded
+                yield self.chat_model if loaded is None else loaded
         finally:
             if loaded is not None and loaded.lost:
                 # The last of several answers to end is alone here.
                 with suppress(RuntimeError), self._guard.alone():
                     self._unload()
 
-    def _answering(self) -> Loaded:
-        """Return the loaded chat model. Raises an error if none is loaded."""
+    @property
+    def chat_model(self) -> Loaded:
+        """The loaded chat model, with its slots. Raises an error if none is loaded."""
         if self._loaded is not None:
             return self._loaded
         if self._embedder is None:
@@ -308,7 +309,7 @@ class LlamaCppEngine:
     def _vocabulary(self) -> Vocabulary:
         if self._embedder is not None:
             return self._embedder.model.vocabulary
-        return self._answering().model.vocabulary
+        return self.chat_model.model.vocabulary
 
     def _unload(self) -> None:
         if self._loaded is not None:

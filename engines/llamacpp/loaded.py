@@ -163,7 +163,7 @@ class Loaded:
             size_bytes=self.header.size_bytes,
             context=self.context.size,
             context_trained=self.model.context_trained,
-            device=_device(self.native, self.plan),
+            device=device_name(self.native, self.plan),
             load_s=self.load_s,
             mtp=drafts.kind if drafts else "none",
             mtp_line=drafts.standing if drafts else self.advice,
@@ -423,7 +423,7 @@ def _costs_keys(native: Native, header: GgufHeader, plan: LlamaPlan) -> tuple[st
     placed = f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else ""
     return tuple(
         f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
-        f" {plan.kv_type} {_device(native, plan)} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
+        f" {plan.kv_type} {device_name(native, plan)} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
         f"{placed}"
         for drafter in (plan.drafter, "head")
     )
@@ -497,7 +497,7 @@ def _adapted_keys(key: StateKey | None, plan: LlamaPlan) -> dict[str, StateKey]:
     return found
 
 
-def _device(native: Native, plan: LlamaPlan) -> str:
+def device_name(native: Native, plan: LlamaPlan) -> str:
     """Return the names of the devices that the model runs on."""
     if not plan.gpu_layers:
         return "CPU"

@@ -167,12 +167,17 @@ class HeadDrafter:
         self._waiting: list[int] = []
         self._length = self._first
 
+    @property
+    def length(self) -> int:
+        """The position after the last token that it knows."""
+        return self._length + len(self._waiting)
+
     def join(self, held: Sequence[int]) -> None:
         """Do nothing: the hidden states of those tokens are gone."""
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft = self._draft
-        known = self._length + len(self._waiting)
+        known = self.length
         if not start <= known <= start + len(tokens):
             # It was not used for a while, and there is a gap after its known tokens.
             draft.clear()
@@ -353,12 +358,17 @@ class BlockDrafter:
         self._waiting = 0
         self._length = 0
 
+    @property
+    def length(self) -> int:
+        """The position after the last token that it knows."""
+        return self._length + self._waiting
+
     def join(self, held: Sequence[int]) -> None:  # noqa: ARG002  what they were has gone
         self._room = self._most
 
     def observe(self, tokens: Sequence[int], start: int) -> None:
         draft, end = self._draft, start + len(tokens)
-        known = self._length + self._waiting
+        known = self.length
         if not start <= known <= end:
             self.restore(None)
             self._length = known = start

@@ -43,6 +43,8 @@ class Native:
         extra: The functions of llama-ext.h for multi-token prediction.
         layers: Two further functions of llama-ext.h.
         log: The log of llama.cpp.
+        library: The file of libllama.
+        folder: The folder of its libraries.
     """
 
     def __init__(self) -> None:
@@ -55,7 +57,9 @@ class Native:
             self.layers = LayerFunctions(self.api)
             bindings, version = package.__version__, self.api.llama_version()
             # This must be libllama's own handle: llama_cpp._ggml can map a second copy of ggml.
-            self._libraries = ggml_libraries(self.api._lib, self.api._base_path)
+            self.folder = Path(self.api._base_path)
+            self.library = Path(self.api._lib._name)
+            self._libraries = ggml_libraries(self.api._lib, self.folder)
             self._ggml = Ggml(self._libraries)
         except Exception as error:
             if is_out_of_memory(error):
@@ -71,7 +75,7 @@ class Native:
         self._log_callback = self.api.llama_log_callback(self._on_log)
         self.api.llama_log_set(self._log_callback, None)
         # If no back end is compiled in, the back ends are modules.
-        here = Modules() if self._ggml.dev_count() else modules_in(self.api._base_path)
+        here = Modules() if self._ggml.dev_count() else modules_in(self.folder)
         self._cards = list(in_order((*packs().modules, *here.cards)))
         self._loading = threading.Lock()
         if here.processor is not None:
@@ -113,7 +117,7 @@ class Native:
         """
         import hashlib
 
-        with Path(self.api._lib._name).open("rb") as file:
+        with self.library.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return f"{LIBRARY_VERSION.decode()} {BINDINGS_VERSION} {digest[:16]}"
 

@@ -30,7 +30,7 @@ from engines.types import LlamaPlan
 COMMAND: Final = module_command("engines.llamacpp.probing.child")
 """The command that starts the process, which takes the plan as its last argument."""
 
-_MARGIN_S: Final = 15.0
+MARGIN_S: Final = 15.0
 
 
 class Probe:
@@ -88,7 +88,7 @@ class Probe:
 
     def _try(self, plan: LlamaPlan, size: int, cancel: CancelToken) -> Cause | None:
         """Try the plan in another process; return what ended the process, None if nothing did."""
-        limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + _MARGIN_S
+        limit = TEMPLATE_S + 2 * (stage_limit(size) + shaders_limit(plan)) + MARGIN_S
         try:
             ask_helper(self._command, write_plan(plan), limit, cancel)
         except OSError as error:

@@ -32,11 +32,11 @@ _LONG: Final = 250_000
 
 _ANSWERS: Final = 16
 """Number of answers whose tokens are remembered, the most recent ones."""
-_TURNS: Final = 8_000_000
+TURNS: Final = 8_000_000
 """Number of characters of turns whose tokens are remembered, the most recently used."""
 
 
-class _TurnTokens:
+class TurnTokens:
     """Tokenises prompts turn by turn, and remembers turns, as a chat sends all of them again.
 
     A turn is the text between two occurrences of the prompt's most frequent control token, where
@@ -71,7 +71,7 @@ class _TurnTokens:
             if text not in self._turns:
                 self._turns[text] = tokens
                 self._held += len(text)
-            while self._held > _TURNS:
+            while self._held > TURNS:
                 oldest, _ = self._turns.popitem(last=False)
                 self._held -= len(oldest)
         return tokens
@@ -134,7 +134,7 @@ class Prompter:
         # message.
         self._nonce = token_hex(8)
         self._marked = re.compile(f"<media {self._nonce} ([0-9a-fA-F]+)>")
-        self._turns = _TurnTokens(vocabulary)
+        self._turns = TurnTokens(vocabulary)
         self._known: deque[tuple[str, list[int]]] = deque(maxlen=_ANSWERS)
         self._counts: dict[int, int] = {}
 

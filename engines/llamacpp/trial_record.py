@@ -51,13 +51,13 @@ def identity(device: NativeDevice) -> str:
     facts = (
         _WAY_OF_TRYING,
         (device.name, device.description, device.backend, device.pci_id),
-        _driver(),
-        (BINDINGS_VERSION, LIBRARY_VERSION.decode(), _build()),
+        driver_facts(),
+        (BINDINGS_VERSION, LIBRARY_VERSION.decode(), build_facts()),
     )
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
-def _driver() -> list[object]:
+def driver_facts() -> list[object]:
     """List facts that change with a driver: the system, and files of drivers' packages."""
     facts: list[object] = [platform.release(), platform.version()]
     if sys.platform == "linux":
@@ -72,7 +72,7 @@ def _driver() -> list[object]:
     return facts
 
 
-def _build() -> list[object]:
+def build_facts() -> list[object]:
     """List the library's files and its packs, without loading the library."""
     found = importlib.util.find_spec("llama_cpp")
     if found is None or found.origin is None:

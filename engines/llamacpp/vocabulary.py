@@ -28,7 +28,7 @@ _BYTES: Final = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 _LOOKED_AT: Final = 10_000
 """Number of characters of a prompt in which all control tokens of its template appear."""
 
-_USUAL_PIECE: Final = 256
+USUAL_PIECE: Final = 256
 """Number of bytes that hardly any token exceeds."""
 _BLANK: Final = "\N{LOWER ONE EIGHTH BLOCK}"
 """SentencePiece's character for a blank. A user who writes it gets the tokens of blanks."""
@@ -260,7 +260,7 @@ class Vocabulary:
         return self.piece(token) or self.text(token).encode()
 
     def _whole_piece(self, token: int) -> bytes:
-        piece, length = self._read_piece(token, _USUAL_PIECE)
+        piece, length = self._read_piece(token, USUAL_PIECE)
         return piece if length >= 0 else self._read_piece(token, -length)[0]
 
     def _read_piece(self, token: int, room: int) -> tuple[bytes, int]:

@@ -81,13 +81,13 @@ class Events:
             raise ValueError("an event without an end")
 
 
-_CONNECT_S = 10.0
+CONNECT_S = 10.0
 _LOOK_S = 20.0
-_LOOK_WHOLE_S = 60.0
+LOOK_WHOLE_S = 60.0
 """Longest time in seconds for a whole look-up, even if bytes keep arriving."""
 _ANSWER_S = 900.0
 """Longest silence in seconds; a server sends nothing while it evaluates a long prompt."""
-_COMMENTS_S = 3600.0
+COMMENTS_S = 3600.0
 """The same if it sends comments meanwhile, as some servers do during evaluation."""
 _MOST_BODY = 16 << 20
 _MOST_STREAM = 2 << 30
@@ -185,7 +185,7 @@ class OpenAiClient:
         Args:
             silence_s: Seconds without data after which the request fails.
         """
-        with self._asked("GET", path, None, None, silence_s, _LOOK_WHOLE_S) as response:
+        with self._asked("GET", path, None, None, silence_s, LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 return None
             return redact(self._read(response).decode("utf-8", "replace"))
@@ -276,7 +276,7 @@ class OpenAiClient:
         connection: Connection | None,
         guarded: bool = False,
     ) -> Any:
-        with self._asked(method, path, body, connection, _LOOK_S, _LOOK_WHOLE_S) as response:
+        with self._asked(method, path, body, connection, _LOOK_S, LOOK_WHOLE_S) as response:
             if response.status_code != 200:
                 if wanted or (guarded and response.status_code == 401):
                     raise self._refused(response)
@@ -310,7 +310,7 @@ class OpenAiClient:
         connection = connection or self._connection or Connection()
         connection.begin()
         begun = False
-        timeout = httpx2.Timeout(silence, connect=_CONNECT_S)
+        timeout = httpx2.Timeout(silence, connect=CONNECT_S)
         try:
             url = httpx2.URL(self._base + path)
             request = self._client.build_request(
@@ -357,7 +357,7 @@ class OpenAiClient:
             read += piece
             if len(read) > _MOST_BODY:
                 raise faults.endless(self.called)
-            if not answers and monotonic() - began > _LOOK_WHOLE_S:
+            if not answers and monotonic() - began > LOOK_WHOLE_S:
                 raise faults.late(self.called)
             if connection is not None and connection.hung_up:
                 raise faults.broken_off(self.called)
@@ -400,7 +400,7 @@ class _Arriving:
                 raise faults.broken_off(self._called)
             if received > _MOST_STREAM:
                 raise faults.endless(self._called)
-            if monotonic() - self.heard > _COMMENTS_S:
+            if monotonic() - self.heard > COMMENTS_S:
                 raise faults.late(self._called)
             yield piece
 

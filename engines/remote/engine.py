@@ -212,7 +212,7 @@ class RemoteEngine(ServedEngine):
             device=served.called,
             load_s=load_s,
             mtp="drafter" if info.mtp else "none",
-            mtp_line=_mtp_line(info.mtp),
+            mtp_line=mtp_line(info.mtp),
             thinking=thinking,
             thinks=thinks,
             mtp_switch="server",
@@ -250,14 +250,15 @@ def _report(info: ServerInfo, request: ChatRequest, drafted: Drafted | None) -> 
     return MtpReport(
         request.mtp,
         active=active,
-        reason=_mtp_line(True if active else info.mtp),
+        reason=mtp_line(True if active else info.mtp),
         kind="drafter" if active else "none",
         drafted=drafted.drafted if drafted else 0,
         accepted=drafted.accepted if drafted else 0,
     )
 
 
-def _mtp_line(mtp: bool | None) -> str:
+def mtp_line(mtp: bool | None) -> str:
+    """Say whether a server predicts several tokens at once; None if it does not say."""
     if mtp is None:
         return _UNKNOWN
     return _DRAFTS if mtp else _NO_DRAFTS

@@ -105,7 +105,7 @@ def _name(pid: int) -> str:
 
 _CRASHES: Final = 3
 _WITHIN_S: Final = 600.0
-_PAUSE_S: Final = 1.0
+PAUSE_S: Final = 1.0
 """Pause before a restart, doubled with each crash; there is no pause after the first one."""
 
 _WAITS: Final = "Waiting for another start of vLLM"
@@ -116,7 +116,7 @@ FIRST_PART: Final = (
     " say so."
 )
 
-_FREED_S: Final = 8.0
+FREED_S: Final = 8.0
 _FREED: Final = 300_000_000
 """Bytes by which a card can be fuller after a worker than it was before."""
 
@@ -597,7 +597,7 @@ class VllmEngine(ServedEngine):
         if recent >= _CRASHES:
             raise gave_up(recent)
         if recent > 1:
-            cancel.wait(_PAUSE_S * 2**recent)
+            cancel.wait(PAUSE_S * 2**recent)
         return self._begun(lambda: setup, progress, cancel)
 
     def _end_crashed(self, running: Running) -> Exception:
@@ -618,7 +618,7 @@ class VllmEngine(ServedEngine):
 
     def _wait_for_memory(self, plan: VllmPlan, free_bytes: int) -> None:
         """Wait until a plan's cards have as much free memory as before its worker started."""
-        deadline = monotonic() + _FREED_S
+        deadline = monotonic() + FREED_S
         while free_bytes and monotonic() < deadline:
             cards = used_cards(self._look(), plan.options.cards)
             if sum(card.free_bytes or 0 for card in cards) >= free_bytes - _FREED:

@@ -17,7 +17,7 @@ from typing import Final
 from engines.private import close_to_others, make_private_folder
 from engines.vllm.leftovers import SCRATCH
 
-_LONGEST_SOCKET: Final = 107
+LONGEST_SOCKET: Final = 107
 """Longest path of a socket, in bytes. Source: man 7 unix."""
 
 _LONGEST_NAME: Final = 40
@@ -54,7 +54,7 @@ def make_scratch(folder: Path) -> tuple[Path, bool]:
     close_to_others(runs)
     for parent in (runs, Path(tempfile.gettempdir())):
         scratch = parent / name
-        if len(str(scratch).encode()) + _LONGEST_NAME <= _LONGEST_SOCKET:
+        if len(str(scratch).encode()) + _LONGEST_NAME <= LONGEST_SOCKET:
             return _made(scratch), True
     return _made(runs / name), False
 

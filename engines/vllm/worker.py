@@ -34,11 +34,11 @@ SILENT_S: Final = 600.0
 """Longest time in seconds that a start can go without any log line or computation."""
 
 _LOOK_S: Final = 0.05
-_HEALTH_S: Final = 10.0
+HEALTH_S: Final = 10.0
 _FIGURES_S: Final = 3.0
 """Shorter than the timeout of Prometheus, which waits ten seconds for the whole request."""
 
-_REACH_S: Final = 30.0
+REACH_S: Final = 30.0
 """Longest silence in seconds of a worker in WSL2 that serves but cannot be reached."""
 
 _BEGUN: Final = 0.02
@@ -168,9 +168,9 @@ class Worker:
         if not self._ready or self._held.over:
             return False
         if cancel is None:
-            return _healthy(self._api)
+            return is_healthy(self._api)
         with Connection.ended_by(cancel) as connection:
-            return _healthy(self._through(connection))
+            return is_healthy(self._through(connection))
 
     def metrics(self) -> dict[str, float]:
         """Read the worker's metrics by name. Raises EngineError."""
@@ -243,7 +243,7 @@ class Worker:
             if self._opening and (served := self._serves(api, cancel)):
                 self._ready = True
                 return served
-            if self._opening and self.away and time.monotonic() - self._held.heard > _REACH_S:
+            if self._opening and self.away and time.monotonic() - self._held.heard > REACH_S:
                 raise unreached()
             self._held.wait(_LOOK_S)
 
@@ -252,7 +252,7 @@ class Worker:
 
     def _serves(self, api: OpenAiClient, cancel: CancelToken) -> ServedModel | None:
         """Return the model, or None while the worker is not healthy and refuses connections."""
-        if not _healthy(api):
+        if not is_healthy(api):
             return None
         try:
             return next((it for it in api.models() if it.id == MODEL), None)
@@ -269,9 +269,9 @@ class Worker:
         self._stage = stage(line, self._stage)
 
 
-def _healthy(api: OpenAiClient) -> bool:
+def is_healthy(api: OpenAiClient) -> bool:
     """Return whether the worker answers and reports that its engine is alive."""
     try:
-        return api.text("/health", silence_s=_HEALTH_S) is not None
+        return api.text("/health", silence_s=HEALTH_S) is not None
     except EngineError:
         return False

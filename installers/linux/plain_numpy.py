@@ -59,7 +59,7 @@ def wheel(work: Path) -> Path:
 
     Raises BuildError if the source cannot be downloaded or compiled.
     """
-    wanted = "\n".join(_requirements())
+    wanted = "\n".join(requirements())
     tools = _TOOLS.read_text(encoding="utf-8")
     parts = (sys.version, platform.machine(), wanted, _OLD_NAMES, tools)
     folder = work / f"numpy-{hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
@@ -69,13 +69,13 @@ def wheel(work: Path) -> Path:
         begun.mkdir(parents=True)
         (begun / "numpy.txt").write_text(wanted, encoding="utf-8")
         (begun / "old_names.h").write_text(_OLD_NAMES, encoding="utf-8")
-        _compile(begun)
+        compile_wheel(begun)
         _forget_place(next(begun.glob("*.whl")))
         begun.replace(folder)
     return next(folder.glob("*.whl"))
 
 
-def _requirements() -> Iterator[str]:
+def requirements() -> Iterator[str]:
     """Yield the lock's entries for numpy, each with the options for compiling it."""
     settings = [*_WITHOUT_BLAS, *(_FOR_X86 if platform.machine() == "x86_64" else ())]
     # Inside the source, so that the compiled files name their sources in the same way everywhere.
@@ -87,7 +87,7 @@ def _requirements() -> Iterator[str]:
         yield f"{entry} \\\n    {options}\n"
 
 
-def _compile(folder: Path) -> None:
+def compile_wheel(folder: Path) -> None:
     """Compile the requirement in `numpy.txt` into a wheel in this folder, with tools of its own."""
     tools = folder / "tools"
     python = str(tools / "bin" / "python")

@@ -101,8 +101,7 @@ def ask_engine(engine: LlamaCppEngine, request: ChatRequest) -> list[float]:
 def ask_server(engine: LlamaCppEngine, server: LlamaServer, request: ChatRequest) -> list[float]:
     """The same of the server, with the tokens that Hearth makes of the prompt beforehand."""
     assert request.max_tokens is not None
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     prompt = loaded.prompter.write(request).tokens
     return server.moments(prompt, request.sampling, request.max_tokens)
 
@@ -200,8 +199,7 @@ def measure_gap(options: argparse.Namespace, model: Path) -> None:
     )  # fmt: skip
     with ExitStack() as stack:
         ours, theirs, engine, _ = _both(stack, options, plan)
-        loaded = engine._loaded
-        assert loaded is not None
+        loaded = engine.chat_model
         length = len(loaded.model.vocabulary.tokenise(LONG))
         # The likeliest words of random weights soon turn in circles, which ends an answer.
         running = [

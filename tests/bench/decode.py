@@ -46,8 +46,7 @@ class Pair:
         self.engine = LlamaCppEngine()
         self.report = self.engine.load(plan, lambda _: None, CancelToken())
         self.bare = BareLoop(load_native().api, plan)
-        loaded = self.engine._loaded
-        assert loaded is not None
+        loaded = self.engine.chat_model
         self.cache = loaded.slots[0].cache
         self.prompt = loaded.prompter.write(ChatRequest((PROMPT,))).tokens
 

@@ -74,9 +74,7 @@ class Bench:
 
     @property
     def loaded(self) -> Loaded:
-        loaded = self.engine._loaded
-        assert loaded is not None
-        return loaded
+        return self.engine.chat_model
 
     def answer(self, way: Way, tokens: int | None = None) -> Done:
         request = ChatRequest(

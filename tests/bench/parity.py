@@ -86,8 +86,7 @@ def compare(
     engine = LlamaCppEngine(probe=TrustingProbe())
     engine.load(plan, lambda _: None, CancelToken())
     with closing(engine), closing(LlamaServer(server, plan, plan.draft_max, LIBRARIES)) as other:
-        loaded = engine._loaded
-        assert loaded is not None
+        loaded = engine.chat_model
         for question in questions:
             loaded.slots[0].cache.clear()
             asked = ChatRequest(

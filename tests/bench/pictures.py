@@ -126,8 +126,7 @@ def by_hearth(engine: LlamaCppEngine, case: Case) -> tuple[float, str]:
     medium = Medium(kind, data, sha256(data).hexdigest())
     message = Message("user", QUESTION, media=(medium,))
     request = ChatRequest((message,), Sampling(temperature=0.0), TOKENS, mtp="off")
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     assert loaded.projector is not None
     loaded.slots[0].cache.clear()
     loaded.projector._layouts.clear()

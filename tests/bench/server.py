@@ -109,8 +109,7 @@ class Chat:
     """A conversation that Hearth and the server have side by side."""
 
     def __init__(self, engine: LlamaCppEngine, server: LlamaServer, title: str) -> None:
-        assert engine._loaded is not None
-        self._loaded = engine._loaded
+        self._loaded = engine.chat_model
         self._engine, self._server = engine, server
         self._title = title
         self._messages: tuple[Message, ...] = (Message("user", f"{title} {FIRST}"),)

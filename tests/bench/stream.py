@@ -179,8 +179,8 @@ def markdown(column: QVBoxLayout) -> Insert:
 
     def insert(text: str) -> float:
         view.append(text)
-        view._draw()
-        return max(_BATCH_S, view._pace.interval)
+        view.draw()
+        return max(_BATCH_S, view.pace.interval)
 
     return insert
 

@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import psutil
 import pytest
 import shiboken6
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
@@ -22,6 +22,7 @@ from app.wiring.app import open_app
 from app.wiring.window import WindowApp
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.llamacpp.random_models import Size, write_random_llama
+from tests.support.waiting import until
 from tests.support.windows import built_window
 
 QUESTION = "What is Hearth?"
@@ -70,10 +71,10 @@ def test_ctrl_c_ends_a_measurement(data_dir: Path, tmp_path: Path, words: tuple[
     )
     try:
         # It has been tried by then, and is about to be loaded or at work.
-        while not (data_dir / "probed.json").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
-        time.sleep(0.5)
+        until((data_dir / "probed.json").exists)
+        worked = psutil.Process(process.pid).cpu_times
+        before = worked().user
+        until(lambda: worked().user > before + 0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         assert (process.returncode, out, err) == (130, b"", b"")

@@ -11,7 +11,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from app.base.shipped import STARTER, STARTER_DRAFTER
 from tests.e2e.conftest import ROOT, Hearth, environment, value
 from tests.engines.gguf_files import write_llama
 from tests.engines.llamacpp.random_models import Size, write_random_llama
+from tests.support.waiting import until
 
 QUESTION = "What is Hearth?"
 
@@ -353,20 +353,19 @@ def ramble(hearth: Hearth, folder: Path) -> None:
 
 
 def _wait_for_text(database: Path) -> None:
-    """Until a part of an answer has reached the disk."""
-    for _ in range(1_800):
-        if database.exists():
-            with closing(sqlite3.connect(database, timeout=5)) as db:
-                try:
-                    found = db.execute(
-                        "SELECT 1 FROM messages WHERE role = 'assistant' AND text != ''"
-                    ).fetchone()
-                except sqlite3.OperationalError:
-                    found = None
-            if found:
-                return
-        time.sleep(0.05)
-    pytest.fail("no part of an answer reached the disk")
+    """Wait until a part of an answer has reached the disk."""
+
+    def has_text() -> bool:
+        if not database.exists():
+            return False
+        with closing(sqlite3.connect(database, timeout=5)) as db:
+            try:
+                query = "SELECT 1 FROM messages WHERE role = 'assistant' AND text != ''"
+                return db.execute(query).fetchone() is not None
+            except sqlite3.OperationalError:
+                return False
+
+    until(has_text, 90, "no part of an answer reached the disk")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other pipes")

@@ -94,7 +94,7 @@ def outside(text: str) -> str:
 
 def theirs() -> list[str]:
     """Patterns of what is not Hearth's to translate: the words of its user, the longest first."""
-    texts: list[str] = [contents.RICH, contents._REASONING, *contents.TITLES, *ASKED]
+    texts: list[str] = [contents.RICH, contents.REASONING, *contents.TITLES, *ASKED]
     texts += [contents.FILES_ASKED, contents.PASTED, contents.OTHER_COLLECTION, contents.LEASE_TEXT]
     texts += re.findall("“[^”]+”", contents.CITED)
     for assistant in contents.ASSISTANTS:

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.unfit_llama import unfit_llama
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -100,12 +100,8 @@ def answers(data_dir: Path) -> list[tuple[str, str]]:
 
 
 def until_saved(data_dir: Path) -> None:
-    """Until some words of the answer are on the disk; how soon is the disk's affair."""
-    for _ in range(1_000):
-        if any(text for _, text in answers(data_dir)):
-            return
-        time.sleep(0.05)
-    pytest.fail("nothing of the answer was saved")
+    """Wait until some words of the answer are on the disk."""
+    until(lambda: any(text for _, text in answers(data_dir)))
 
 
 ASK = """

@@ -13,7 +13,7 @@ from app.base.folder import DataFolder
 from app.base.reports import describe
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.pages.chat_page import ChatPage
-from app.kit.text.markdown_view import _AT_ONCE
+from app.kit.text.markdown_view import AT_ONCE
 from app.window.pages.main_window import MainWindow
 from app.wiring.app import open_app
 from app.wiring.window import WindowApp
@@ -62,7 +62,7 @@ def test_tokens_come_in_batches_and_a_batch_is_drawn_once(
     assert "".join(batches) == ended[0].text
     last = page.transcript.last()
     assert last is not None
-    qtbot.waitUntil(lambda: last.view._stream is None)
-    most = len(batches) + len(ended[0].text) // _AT_ONCE + 1
+    qtbot.waitUntil(lambda: last.view.is_complete)
+    most = len(batches) + len(ended[0].text) // AT_ONCE + 1
     assert 1 <= len(drawn) <= most
     assert drawn == sorted(drawn)

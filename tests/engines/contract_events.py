@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from engines.types import (
     ToolCallDelta,
 )
 from tests.engines.asking import answer, ask, done_of, run, text_of
+from tests.support.waiting import until
 
 
 class EventContract:
@@ -67,12 +67,8 @@ class EventContract:
                 seen.append(event)
                 if isinstance(event, TextDelta):
                     begun.set()
-                    wait_a_moment()
-
-        # However quick the engine is, it is in the middle of its answer when the cancel comes.
-        def wait_a_moment() -> None:
-            while not cancel.cancelled:
-                time.sleep(0.001)
+                    # However quick the engine is, the cancel comes in the middle of its answer.
+                    cancel.wait(60)
 
         writer = threading.Thread(target=write)
         writer.start()
@@ -81,10 +77,7 @@ class EventContract:
         writer.join(self.cancel_s)
         assert not writer.is_alive()
         assert done_of(seen).finish_reason == "cancelled"
-        ends = time.monotonic() + self.cancel_s
-        while at_work() and time.monotonic() < ends:
-            time.sleep(0.05)
-        assert not at_work(), "whatever computes goes on for nobody"
+        until(lambda: not at_work(), self.cancel_s, "whatever computes goes on for nobody")
 
     def test_letters_of_several_bytes_stay_whole(
         self, loaded: Engine, foreign: tuple[ChatRequest, str] | None

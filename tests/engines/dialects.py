@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import psutil
 
 from engines.dialect import Dialect
+from tests.support.waiting import until
 
 
 def in_process(
@@ -23,6 +24,12 @@ def in_process(
 def template_processes() -> list[psutil.Process]:
     """The processes that run a template for this one."""
     return [it for it in psutil.Process().children() if "template_child" in _command(it)]
+
+
+def wait_for_rendering(process: psutil.Process) -> None:
+    """Wait until a process of a template computes."""
+    before = process.cpu_times().user
+    until(lambda: process.cpu_times().user > before + 0.05)
 
 
 def _command(process: psutil.Process) -> str:

@@ -17,7 +17,9 @@ from huggingface_hub import scan_cache_dir
 
 from app.cli.main import main
 from tests.hub.contents import Made
+from tests.hub.messages import Request
 from tests.hub.testhub import Cdn, TestHub
+from tests.support.waiting import until
 
 REPO = "ada/Small-GGUF"
 FILES = {
@@ -45,6 +47,11 @@ def downloads(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return listed
 
 
+def wait_for_one_more(asked: list[Request], before: int, process: subprocess.Popen[str]) -> None:
+    """Wait for a further request, or for the end of the process that would make it."""
+    until(lambda: len(asked) > before or process.poll() is not None)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="kill -9 is of POSIX")
 def test_a_killed_download_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -62,8 +69,7 @@ def test_a_killed_download_goes_on(
             asked = hub.cdn_requests if number % 2 else hub.requests
             before = len(asked)
             process = hearth(*PULL, "--limit", "2")
-            while len(asked) == before and process.poll() is None:
-                time.sleep(0.01)
+            wait_for_one_more(asked, before, process)
             time.sleep(chance.uniform(0.0, 1.0))
             process.send_signal(signal.SIGKILL)
             process.communicate()

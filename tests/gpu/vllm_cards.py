@@ -94,8 +94,9 @@ from engines.vllm.parsing import parsing_of
 from engines.vllm.provision.home import TOOLKIT, EngineHome, Installed, bytes_in
 from engines.vllm.scratch import driver_library
 from tests.engines.vllm.another import Hearth
-from tests.engines.vllm.faked import gone, members, tree, until
+from tests.engines.vllm.faked import gone, members, tree
 from tests.engines.vllm.flags import known_to, options
+from tests.support.waiting import until
 
 AT_ONCE = 8
 SLACK = 400_000_000

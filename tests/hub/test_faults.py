@@ -34,6 +34,7 @@ from tests.hub.faults import (
     WrongContentRange,
 )
 from tests.hub.testhub import Cdn, TestHub
+from tests.support.waiting import until
 
 REPO = "ada/Small-GGUF"
 MODEL = "small-Q4_K_M.gguf"
@@ -323,8 +324,7 @@ def test_an_address_may_be_good_for_a_time(plain: httpx2.Client) -> None:
     with TestHub(cdn=Cdn("*.gguf", seconds=0.0001)) as hub:
         hub.add(REPO, {MODEL: CONTENT})
         location = plain.head(f"{hub.url}/{REPO}/resolve/main/{MODEL}").headers["Location"]
-        threading.Event().wait(0.001)
-        assert plain.get(location).status_code == 403
+        until(lambda: plain.get(location).status_code == 403)
 
 
 def test_faults_of_the_second_server(plain: httpx2.Client) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 from typing import TYPE_CHECKING, Final
+
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,10 +48,13 @@ def shades(image: Image) -> int:
 
 def wait_for_window(display: str, title: str, seconds: float) -> Box:
     """Wait until a window is there and more than a blank; AssertionError where it never is."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    painted: list[Box] = []
+
+    def look() -> bool:
         box = window(display, title)
         if box is not None and shades(picture(display, box)) > 50:
-            return box
-        time.sleep(0.1)
-    raise AssertionError(f"no window “{title}” was painted in {seconds:.0f} s")
+            painted.append(box)
+        return bool(painted)
+
+    until(look, seconds, f"no window “{title}” was painted in {seconds:.0f} s")
+    return painted[0]

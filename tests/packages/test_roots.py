@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tests.packages.packages import field, older
 from tests.packages.releases import RELEASES
 from tests.packages.roots import Root, User
 from tests.packages.trying import WANTED, clean_root
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.packages, WANTED, pytest.mark.timeout(600)]
 
@@ -84,10 +84,7 @@ def test_what_is_sent_to_anywhere_is_counted_and_arrives_nowhere(root: Root) -> 
 
 def test_who_ends_after_its_parent_is_not_left_as_a_zombie(root: Root) -> None:
     root.run("sh", "-c", "setsid sleep 0.1 >/dev/null 2>&1 &")
-    deadline = time.monotonic() + 30
-    while root.processes():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not root.processes())
     assert "Z" not in root.run("sh", "-c", "cut -d' ' -f3 /proc/[0-9]*/stat").stdout
 
 

@@ -58,7 +58,7 @@ class Hidden(QTranslator):
 def hidden(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     translator = Hidden()
     known = templates_in_source()
-    monkeypatch.setattr(language, "_templates", lambda: known)
+    monkeypatch.setattr(language, "sentence_templates", lambda: known)
     before = QLocale()
     QLocale.setDefault(QLocale(QLocale.Language.German))
     qapp.installTranslator(translator)
@@ -91,7 +91,7 @@ def lines() -> Iterator[str]:
         yield llama.standing("drafter", costs, "")
     yield llama.standing("drafter", None, "")
     for mtp in (True, False, None):
-        yield remote._mtp_line(mtp)
+        yield remote.mtp_line(mtp)
 
 
 def failures() -> Iterator[str]:

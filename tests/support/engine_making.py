@@ -37,11 +37,15 @@ def care_of(
     indexes: Sequence[str],
     facts: Callable[[], SystemInfo] = lambda: HERE,
     offline: Callable[[], bool] = lambda: False,
+    of_cards: Lock | None = None,
 ) -> EngineInstaller:
-    """As the app has it, but for the lock, the computer and the indexes."""
+    """As the app has it, but for the lock, the computer and the indexes.
 
-    def lock_of(_: LockName) -> Lock:
-        return lock()
+    of_cards: the lock for NVIDIA's cards, if it is another one.
+    """
+
+    def lock_of(name: LockName) -> Lock:
+        return of_cards if of_cards and name == "cuda" else lock()
 
     def look(_: Pythons) -> SystemInfo:
         return facts()

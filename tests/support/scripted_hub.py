@@ -114,7 +114,7 @@ class ScriptedHub(Hub):
         return place
 
     def _answer(self) -> None:
-        self.hold.wait(10)
+        self.hold.wait(60)
         if self.error is not None:
             raise self.error
 
@@ -169,12 +169,12 @@ class ScriptedFitting(Fitting):
     """Knows no more of a file than its size. free: bytes that a model may take."""
 
     def __init__(self, free: int) -> None:
-        self._free = free
+        self.free = free
         self.error: Exception | None = None
         self.reported: list[Path] = []
 
     def quick(self, size_bytes: int, sibling: GgufHeader | None = None) -> Verdict:
-        return judge(round(1.1 * size_bytes), self._free)
+        return judge(round(1.1 * size_bytes), self.free)
 
     def report(
         self,
@@ -194,7 +194,7 @@ class ScriptedFitting(Fitting):
             round(0.3 * GB),
             round(0.3 * GB) if drafter else 0,
         )
-        verdict = judge(parts.total, self._free)
+        verdict = judge(parts.total, self.free)
         reason = f"{path.name} needs {parts.total / GB:.1f} GB."
-        fit = Fit(verdict, parts.total, self._free, Split(ram=parts), 8192, "processor", reason)
+        fit = Fit(verdict, parts.total, self.free, Split(ram=parts), 8192, "processor", reason)
         return FitReport(fit, 0.0, LlamaPlan(path, 8192, 4, 4), True, None, (reason,))

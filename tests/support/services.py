@@ -34,6 +34,8 @@ from tests.support.scripted import ScriptedEngine
 
 @dataclass(frozen=True)
 class Services:
+    """seconds: the time on the clock of the runtime, which a test moves."""
+
     database: Database
     engine: ScriptedEngine
     chats: ChatStore
@@ -42,6 +44,7 @@ class Services:
     answers: Answers
     loads: LoadStore
     models: ModelStore
+    seconds: list[float]
 
     def own(self, model_id: str, **values: object) -> None:
         """Give a model settings of its own."""
@@ -61,15 +64,17 @@ def make_services(folder: Path, engine: ScriptedEngine) -> Iterator[Services]:
     models = ModelStore(database)
     library = Library(models, STARTER, STARTER_DRAFTER)
     loads = LoadStore(database)
+    seconds = [0.0]
     runtime = Runtime(
-        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))}
+        {"llamacpp": LlamaLoader(lambda: engine, lambda: Fitting(detect, loads, Sizer()))},
+        lambda: seconds[0],
     )
     layers = ChatLayers(ChatSettingsStore(database), AssistantStore(database))
     compacting = Compacting(SummaryStore(database))
     preparing, grounding = Preparing(library, layers), Grounding(DocumentStore(database))
     answers = Answers(chats, preparing, runtime, compacting, grounding)
     with closing(database):
-        yield Services(database, engine, chats, library, runtime, answers, loads, models)
+        yield Services(database, engine, chats, library, runtime, answers, loads, models, seconds)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QLocale, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QStackedWidget, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.base.folder import DataFolder
@@ -32,6 +32,7 @@ from app.wiring.window import WindowApp
 from engines.hardware import Cpu, Hardware, Memory
 from engines.hardware.bandwidth import Bandwidth, BandwidthBook
 from engines.llamacpp import engine as llamacpp_engine
+from tests.support.calm import until_calm
 from tests.support.scripted import ScriptedEngine
 from tests.support.windows import built_window
 
@@ -71,8 +72,14 @@ class Ui:
     tasks: Tasks
 
     def settle(self) -> None:
-        """Until nothing is under way that could still bring something into the window."""
-        self.qtbot.waitUntil(lambda: not self.tasks._live)
+        """Wait until nothing more comes into the window by itself."""
+        until_calm(self.qtbot, self.tasks)
+
+    def show_transcript(self) -> None:
+        """Show the messages in place of the welcome, though the chat may have none."""
+        stack = self.page.transcript.parentWidget()
+        assert isinstance(stack, QStackedWidget)
+        stack.setCurrentWidget(self.page.transcript)
 
     def find(self, kind: type[W], name: str = "") -> W:
         """The one visible widget of a kind, and of a name if there is one."""

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from app.runtime.values.request_records import RequestRecord
 
 _MOST_KEPT: Final = 1_000
-_GATHERED_S: Final = 1.0
+GATHERED_S: Final = 1.0
 """How long to wait for further requests before sending, in seconds."""
 
-_PAUSE_S: Final = 30.0
+PAUSE_S: Final = 30.0
 """The pause after a failed attempt, in seconds."""
 
-_PATIENCE_S: Final = 2.0
+PATIENCE_S: Final = 2.0
 """How long the end of Hearth waits for the last spans, in seconds."""
 
 _log = logging.getLogger(__name__)
@@ -70,14 +70,14 @@ class Tracing:
             thread = self._thread
             self._changed.notify()
         if thread is not None:
-            thread.join(_PATIENCE_S)
+            thread.join(PATIENCE_S)
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._ended)
                 if not self._closed:
-                    pause = _PAUSE_S if self._failing else _GATHERED_S
+                    pause = PAUSE_S if self._failing else GATHERED_S
                     self._changed.wait_for(lambda: self._closed, pause)
                 if self._closed and (self._failing or not self._ended):
                     return

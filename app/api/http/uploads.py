@@ -22,9 +22,9 @@ from engines.errors import Cancelled
 
 MOST_FILES: Final = 100
 """Maximum number of media and files in a request; Anthropic's limit for pictures."""
-_REMEMBERED: Final = 64 * 1024 * 1024
+REMEMBERED: Final = 64 * 1024 * 1024
 """Maximum bytes of text, pictures and sounds that are remembered."""
-_AT_ONCE: Final = 2
+AT_ONCE: Final = 2
 """Files read at the same time for all clients together: each can take a gigabyte of memory."""
 _LOOK_S: Final = 0.2
 _NAME: Final = 120
@@ -40,14 +40,18 @@ class BytesReader(Protocol):
 
 
 class Uploads:
-    """Reads and remembers the files in requests. Safe from any thread."""
+    """Reads and remembers the files in requests. Safe from any thread.
+
+    Attributes:
+        held_bytes: The size of the files that are remembered.
+    """
 
     def __init__(self, reader: BytesReader) -> None:
         self._reader = reader
-        self._places = threading.Semaphore(_AT_ONCE)
+        self._places = threading.Semaphore(AT_ONCE)
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Document] = OrderedDict()
-        self._held = 0
+        self.held_bytes = 0
 
     def read(self, data: bytes, name: str, cancel: CancelToken) -> Document:
         """Read a file. Raises DocumentNotRead and Cancelled."""
@@ -69,12 +73,12 @@ class Uploads:
 
     def _remember(self, key: str, document: Document) -> None:
         with self._lock:
-            if key not in self._known and _bytes_of(document) <= _REMEMBERED:
+            if key not in self._known and _bytes_of(document) <= REMEMBERED:
                 self._known[key] = document
-                self._held += _bytes_of(document)
-            while self._held > _REMEMBERED:
+                self.held_bytes += _bytes_of(document)
+            while self.held_bytes > REMEMBERED:
                 _, oldest = self._known.popitem(last=False)
-                self._held -= _bytes_of(oldest)
+                self.held_bytes -= _bytes_of(oldest)
 
 
 class Intake:

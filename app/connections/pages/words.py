@@ -81,7 +81,7 @@ def summary(found: Traffic | None) -> str:
             found.hosts[0] if len(found.hosts) == 1 else _tr("{0} hosts").format(len(found.hosts))
         )
         parts.append(_tr("Hearth has connected to {0} since {1}.").format(hosts, day(found.since)))
-        parts.append(_sent(found))
+        parts.append(sent_words(found))
         parts.append(_tr("It received {0}.").format(small_size(found.received)))
     else:
         parts.append(_tr("No connection has left this computer."))
@@ -98,7 +98,7 @@ _NAMING: Final[Set[Purpose]] = {
 }  # fmt: skip
 
 
-def _sent(found: Traffic) -> str:
+def sent_words(found: Traffic) -> str:
     """Say what the requests can have contained, judging by their purposes."""
     what = []
     if "search for models" in found.purposes:

@@ -34,7 +34,7 @@ from engines.regular import open_regular, read_regular
 MOST_BYTES = 200_000_000
 """Largest document in bytes: it is kept in memory together with the chats read from it."""
 
-_MOST_OF_ARCHIVE = 1_000_000_000
+MOST_OF_ARCHIVE = 1_000_000_000
 """Most bytes unpacked from an archive, one document after the other."""
 
 _PIECE = 1 << 20
@@ -161,7 +161,7 @@ def _why_none(begin: bytes) -> str:
 
 
 def _of_archive(path: Path) -> Iterator[Found]:
-    left = _MOST_OF_ARCHIVE
+    left = MOST_OF_ARCHIVE
     try:
         archive = zipfile.ZipFile(path)
     except (*_DAMAGED, NotImplementedError):

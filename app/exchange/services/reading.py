@@ -27,7 +27,7 @@ from app.exchange.values.found import (
 from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
 from engines.cancel import CancelToken
 
-_MOST_KEPT = 400_000_000
+MOST_KEPT = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
 """Limits and estimates in bytes of memory.
 
@@ -96,7 +96,7 @@ def _read(path: Path, cancel: CancelToken) -> FileFound:
     not_read: list[NotRead] = []
     passed_over: list[PassedOver] = []
     threads = _Threads()
-    left = _MOST_KEPT
+    left = MOST_KEPT
     for it in _all_of(path, threads, cancel):
         if isinstance(it, ReadyChat):
             left -= _weight(it)
@@ -139,7 +139,7 @@ def _all_of(
                     kinds.add(_kind(document.name))
                 yield it
         del document  # free it before the next one is read
-        if threads.size > _MOST_KEPT:
+        if threads.size > MOST_KEPT:
             yield NotRead(path.name, _TOO_MUCH, partly=True)
             break
     yield from _jan(threads)

@@ -98,7 +98,7 @@ def from_json(text: str) -> Any:
         ValueError: The text is not JSON, or is nested too deep.
         TooLarge: The value would take too much memory.
     """
-    if _weight(text) > MOST_WEIGHT:
+    if weight(text) > MOST_WEIGHT:
         raise TooLarge
     try:
         return _DECODER.decode(text)
@@ -106,7 +106,7 @@ def from_json(text: str) -> Any:
         raise ValueError("It is nested too deep.") from error
 
 
-def _weight(text: str) -> int:
+def weight(text: str) -> int:
     """Estimate from its text how many bytes of memory a value takes at most."""
     lists, values = text.count("[") + text.count("{"), text.count(",") + text.count(":")
     return len(text) + lists * _OF_A_LIST + values * _OF_A_VALUE

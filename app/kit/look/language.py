@@ -121,7 +121,7 @@ def _known(text: str) -> str | None:
 
 def _filled(text: str) -> str | None:
     """Translate the text's template and fill in the values; None if the template is unknown."""
-    found = _templates().match(text)
+    found = sentence_templates().match(text)
     if found is None:
         return None
     template, values = found
@@ -152,7 +152,8 @@ def _look_up(text: str) -> str | None:
 
 
 @cache
-def _templates() -> Templates:
+def sentence_templates() -> Templates:
+    """Return the sentences of errors that are recognised to be translated."""
     import json
 
     from app.base.templates import Templates

@@ -80,6 +80,11 @@ class Tasks(QObject):
         self._closed = False
         self._back.connect(self._call)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether work is under way, or its end not delivered yet."""
+        return bool(self._live)
+
     def run(
         self, work: Callable[[], T], done: Callable[[T], object], failed: Failed, on: str
     ) -> Task:

@@ -62,7 +62,7 @@ class Pace:
         return max(SHORTEST_S, min(_CALM_S, _SHARE * self._cost), _MOST * self._cost)
 
 
-_AT_ONCE = 1500
+AT_ONCE = 1500
 """The maximum number of characters in one drawing; more would block the event loop too long."""
 _GATHER_MS = 40
 """How long pictures are collected before they are inserted together, in milliseconds."""
@@ -115,12 +115,12 @@ class MarkdownView(QTextBrowser):
         self._stream: StreamSplitter | None = None
         self._waiting = ""
         self._ending = False
-        self._pace = Pace()
+        self.pace = Pace()
         self._drawn_at = self._painted = 0.0
         self._unpainted = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._draw)
+        self._timer.timeout.connect(self.draw)
         document = self.document()
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
@@ -174,7 +174,7 @@ class MarkdownView(QTextBrowser):
         self._stream = StreamSplitter(self._parser)
         self._waiting = text
         self._ending = False
-        self._draw()
+        self.draw()
 
     def append(self, text: str) -> None:
         """Add text; it is drawn at once, or soon together with later text."""
@@ -185,12 +185,22 @@ class MarkdownView(QTextBrowser):
         """Complete the text."""
         self._ending = True
         self._timer.stop()
-        self._draw()
+        self.draw()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole text is shown."""
+        return self._stream is None
+
+    @property
+    def code_blocks(self) -> tuple[WrittenCode, ...]:
+        """The blocks of code, from top to bottom."""
+        return tuple(self._codes.values())
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of a complete text, without marks; empty while the text grows."""
-        return self._plain if self._stream is None else ()
+        return self._plain if self.is_complete else ()
 
     def mark(self, marks: Sequence[Marked], tips: Mapping[int, str]) -> None:
         """Mark parts of the text.
@@ -275,14 +285,14 @@ class MarkdownView(QTextBrowser):
     def _draw_soon(self) -> None:
         if not self._timer.isActive():
             since = time.perf_counter() - self._drawn_at
-            self._timer.start(max(0, math.ceil((self._pace.interval - since) * 1000)))
+            self._timer.start(max(0, math.ceil((self.pace.interval - since) * 1000)))
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         """Draw the next part of the pending text, not so much that it blocks the window."""
         if self._stream is None:
             return
         self._drawn_at = time.perf_counter()
-        text, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
+        text, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
         if text:
             update = self._stream.feed(text)
             changed = self._writer.tail_top
@@ -292,7 +302,7 @@ class MarkdownView(QTextBrowser):
             self._after_drawing()
             # Includes the painting of the last drawing, which took place in a later turn of the
             # event loop. Other painting, such as for scrolling, does not count.
-            self._pace.drew(time.perf_counter() - self._drawn_at + self._painted)
+            self.pace.drew(time.perf_counter() - self._drawn_at + self._painted)
             self._painted, self._unpainted = 0.0, True
         if self._waiting:
             self._draw_soon()

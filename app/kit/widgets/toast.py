@@ -16,7 +16,7 @@ from app.kit.widgets.picture import Picture
 
 _LEAST_S, _LEAST_AT_REST_S = 2.5, 8.0
 _LETTERS_PER_S = 14
-_AGAIN_MS = 1_000
+AGAIN_MS = 1_000
 """How often to check whether the user still points at the toast, in milliseconds."""
 
 
@@ -97,7 +97,7 @@ class Toast(Panel):
 
     def _leave(self) -> None:
         if self.underMouse() or self.isAncestorOf(QApplication.focusWidget() or self.window()):
-            self._timer.start(_AGAIN_MS)
+            self._timer.start(AGAIN_MS)
         else:
             self.dismiss()
 

@@ -141,9 +141,10 @@ class Hub:
             NotAModel, ModelDamaged, DiskFull, DataFolderReadOnly
         """
         within = folder / repository.id.replace("/", "--") / repository.revision
-        return fetch_headers(partial(self._read, repository), variant.files, within)
+        return fetch_headers(partial(self.read_part, repository), variant.files, within)
 
-    def _read(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
+    def read_part(self, repository: Repository, file: RepoFile, start: int, length: int) -> bytes:
+        """Read a part of a file. Raises HubUnreadable if another part comes."""
         last = start + length - 1
         answer = self._file("read a model's header", repository, file.path, (start, last))
         if answer.status_code != 206:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 10.0
 """How long a second start waits for a first one that is still starting, or closing."""
 _PAUSE_S = 0.1
-_TAKEN_S = 2.0
+TAKEN_S = 2.0
 """How long a window has to take a request. Where Qt polls the folder, it does so each second."""
 _LOOK_S = 0.01
 LOCK = "window.lock"
@@ -136,7 +136,7 @@ def pass_on(folder: Path, wish: LaunchRequest) -> bool:
         partial.rename(left)
     except OSError:
         return False  # no window is listening
-    until = time.monotonic() + _TAKEN_S
+    until = time.monotonic() + TAKEN_S
     while left.exists():
         if time.monotonic() > until:
             try:

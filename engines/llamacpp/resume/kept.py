@@ -70,6 +70,11 @@ class Kept:
         self._folder = folder
         self._keys = {**keys, "": key} if key is not None else dict(keys)
 
+    @property
+    def in_memory(self) -> Sequence[StateRecord]:
+        """The states in memory, the latest last."""
+        return self._memory.records
+
     def having(
         self, token: int, place: int, adapter: str = ""
     ) -> Iterator[tuple[Sequence[int], list[int], StateRecord | StateFile]]:

@@ -36,7 +36,7 @@ def measure_costs(
 
     drafting.expose()
     # If this step reads the weights from disk, it is the longest and does not count.
-    steps = {0: [_step(context, cache, sampler, 0)]}
+    steps = {0: [time_step(context, cache, sampler, 0)]}
     began = perf_counter()
     switches: list[float] = []
     drafts: list[float] = []
@@ -46,18 +46,18 @@ def measure_costs(
                 continue
             if depth in steps and perf_counter() - began > BUDGET_S:
                 continue
-            seconds = _step(context, cache, sampler, depth)
+            seconds = time_step(context, cache, sampler, depth)
             quick, most = seconds < _REPEATED_S, (depth + 1) * min(steps[0])
             if quick or seconds > most:
                 # The first of two equal calls builds llama.cpp's graph; the other reuses it. A step
                 # that takes longer than its tokens one by one was held up.
-                again = _step(context, cache, sampler, depth)
+                again = time_step(context, cache, sampler, depth)
                 if quick:
                     switches.append(seconds - again)
                 seconds = min(seconds, again)
             steps.setdefault(depth, []).append(seconds)
         if drafting.drafter is not None:
-            drafts.append(_draft(context, cache, drafting, drafting.drafter))
+            drafts.append(time_draft(context, cache, drafting, drafting.drafter))
         if perf_counter() - began > BUDGET_S or cancel.cancelled:
             break
     cache.clear()
@@ -70,7 +70,7 @@ def measure_costs(
     return Costs(usual, median(drafts) if drafts else 0.0, context.drafts, switch)
 
 
-def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:
+def time_step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> float:
     """Return the seconds it takes to evaluate `depth` + 1 tokens and to draw as many."""
     cache.clear()
     began = perf_counter()
@@ -81,7 +81,7 @@ def _step(context: Context, cache: KvCache, sampler: Sampler, depth: int) -> flo
     return perf_counter() - began
 
 
-def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
+def time_draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafter) -> float:
     """Return the seconds for one of a few drafted tokens, ignoring one that is held up.
 
     If all drafts come from one call, the first has waited for all.

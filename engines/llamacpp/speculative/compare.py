@@ -46,10 +46,10 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
     count = request.max_tokens or _TOKENS
     slot.cache.put_aside()
     speculation.begin("off", None, ())
-    plain = _answer(loaded, request, prompt, count, None, cancel)
+    plain = write_answer(loaded, request, prompt, count, None, cancel)
     slot.cache.clear()
     speculation.begin("on", depth, ())
-    drafted = _answer(loaded, request, prompt, count, speculation, cancel)
+    drafted = write_answer(loaded, request, prompt, count, speculation, cancel)
     accepted = speculation.report().accepted
     for at, (one, other) in enumerate(zip_longest(plain, drafted)):
         if one != other:
@@ -59,7 +59,7 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
     return MtpCheck(True, len(plain), depth, accepted)
 
 
-def _answer(
+def write_answer(
     loaded: Loaded,
     request: ChatRequest,
     prompt: Prompt,
@@ -96,7 +96,7 @@ def _gap(
     None stands for the end of the answer: the likeliest of the tokens that end it. The result is in
     standard deviations of all logits.
     """
-    _answer(loaded, request, prompt, at + 1, None, cancel)
+    write_answer(loaded, request, prompt, at + 1, None, cancel)
     vocabulary = loaded.model.vocabulary
     logits = Logits(loaded.native.api, vocabulary.size).row(loaded.context.pointer)
     ends = vocabulary.ends

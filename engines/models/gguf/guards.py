@@ -18,7 +18,7 @@ from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import BadGguf, Tensor
 
 MAX_EXPERTS: Final = 1024
-_SHARING: Final = {"gemma3n", "gemma4"}
+SHARING: Final = {"gemma3n", "gemma4"}
 _EPSILONS: Final = (
     Names.Attention.LAYERNORM_EPS,
     Names.Attention.LAYERNORM_RMS_EPS,
@@ -31,9 +31,9 @@ _NUMBERED: Final = ("tid2eid.weight", "d2t")
 _F32: Final = ("_norm.weight", "conv1d.weight", ".bias", ".ssm_a", ".ssm_d", "_conv_base")
 """Suffixes of tensors that are not factors of a matrix product, whatever their shape."""
 
-_DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
+DELTA_NETS: Final = {"qwen3next", "qwen35", "qwen35moe"}
 _QWEN_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"ssm_out": ("attn_qkv", "attn_gate")}
-_NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "qwen35": _QWEN_NEEDS,
     "qwen35moe": _QWEN_NEEDS,
     "step35": {"ffn_up": ("ffn_down",), "ffn_down": ("ffn_up", "ffn_gate")},
@@ -42,7 +42,7 @@ _NEEDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _ROPE_SCALINGS: Final = {"none", "linear", "yarn", "longrope"}
 # These read the pattern of sliding layers from the file, and rely on it having at least one.
-_SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
+SLIDING: Final = {"gemma4", "gemma4-assistant", "granite_swa", "maple", "mimo2", "step35"}
 
 
 def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor]) -> None:
@@ -51,7 +51,7 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
     scaling = hparams.text(Names.Rope.SCALING_TYPE, "linear")
     if scaling not in _ROPE_SCALINGS:
         raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
-    if hparams.architecture in _SLIDING and not layers.window:
+    if hparams.architecture in SLIDING and not layers.window:
         raise BadGguf("none of its layers has a sliding window, although its family needs one")
     named = hparams.number(Names.Attention.SLIDING_WINDOW)
     if hparams.architecture == "dflash" and named and not layers.window:
@@ -84,7 +84,7 @@ def _check_state(hparams: Hyperparameters) -> None:
     """Check that the two sizes of a delta net's state agree."""
     heads, size = hparams.number(Names.SSM.TIME_STEP_RANK), hparams.number(Names.SSM.STATE_SIZE)
     inner = hparams.number(Names.SSM.INNER_SIZE, heads * size)
-    if hparams.architecture in _DELTA_NETS and inner != heads * size:
+    if hparams.architecture in DELTA_NETS and inner != heads * size:
         raise BadGguf(f"its state of {inner} values is not that of {heads} heads with {size} each")
 
 
@@ -92,7 +92,7 @@ def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
     names = {tensor.name for tensor in tensors}
     for name in sorted(names):
         layer, _, rest = name.removesuffix(".weight").rpartition(".")
-        for needed in _NEEDS.get(architecture, {}).get(rest, ()):
+        for needed in NEEDS.get(architecture, {}).get(rest, ()):
             if f"{layer}.{needed}.weight" not in names:
                 raise BadGguf(f"the tensor '{layer}.{needed}.weight' is missing")
 
@@ -145,7 +145,7 @@ def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
     llama.cpp takes the last owner for a layer with the whole context, and the one before it for a
     layer with a window, whether or not these owners are of that kind.
     """
-    if hparams.architecture not in _SHARING:
+    if hparams.architecture not in SHARING:
         return
     owners = layers.count - layers.shared_kv
     kinds = tuple(zip(layers.sliding, layers.kv_heads, strict=True))

@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 Kind = Literal["chat", "drafter", "projector", "embedding", "other"]
 Mtp = Literal["embedded", "drafter", "none"]
 
-_PROJECTOR: Final = "clip"
+PROJECTOR: Final = "clip"
 GEMMA4_ASSISTANT: Final = "gemma4-assistant"
-_DRAFTERS: Final = {GEMMA4_ASSISTANT, EAGLE3, DFLASH}
-_EMBEDDINGS: Final = {
+DRAFTERS: Final = {GEMMA4_ASSISTANT, EAGLE3, DFLASH}
+EMBEDDINGS: Final = {
     "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
     "jina-bert-v3", "eurobert", "gemma-embedding", "llama-embed", "t5encoder",
 }  # fmt: skip
 # Speech, diffusion and encoder-decoder models: llama.cpp loads them, but they cannot chat.
-_OTHERS: Final = {
+OTHERS: Final = {
     "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
 }  # fmt: skip
 _NOT_CHAT: Final[dict[Kind, str]] = {
@@ -133,7 +133,7 @@ class GgufHeader:
     @property
     def heads_alone(self) -> bool:
         """Whether the file contains only the prediction layers of a model."""
-        return self.kind == "drafter" and self.architecture not in _DRAFTERS
+        return self.kind == "drafter" and self.architecture not in DRAFTERS
 
     @property
     def trunk(self) -> int:
@@ -413,14 +413,14 @@ def kind_of(architecture: str, general_type: str, *, pooled: bool) -> Kind:
         general_type: The value of "general.type".
         pooled: Whether the file names a way to pool all tokens into one vector.
     """
-    if architecture == _PROJECTOR or general_type == "mmproj":
+    if architecture == PROJECTOR or general_type == "mmproj":
         return "projector"
-    if architecture in _DRAFTERS:
+    if architecture in DRAFTERS:
         return "drafter"
-    if architecture in _OTHERS or general_type != "model":
+    if architecture in OTHERS or general_type != "model":
         return "other"
     # A chat model whose file names a pooling was converted to embed or rank; 0 means "none".
-    if architecture in _EMBEDDINGS or pooled:
+    if architecture in EMBEDDINGS or pooled:
         return "embedding"
     return "chat"
 

@@ -10,22 +10,22 @@ from collections.abc import Collection
 from typing import Final
 
 # A file of these with more than one head would crash the process in an assertion of the graph.
-_ONE_HEAD: Final = {
+ONE_HEAD: Final = {
     "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "glm-dsa", "glm4moe",
     "nemotron_h_moe", "qwen35", "qwen35moe", "qwen3next",
 }  # fmt: skip
 # Each head of these predicts one token further than the head before it.
-_CHAINED: Final = {"hy_v3", "mimo2", "step35"}
+CHAINED: Final = {"hy_v3", "mimo2", "step35"}
 # Tensors that a head of these also needs, although the library treats them as optional.
-_ALSO: Final = {"mimo2": ("attn_qkv",)}
-_RECURRENT: Final = {
+ALSO: Final = {"mimo2": ("attn_qkv",)}
+RECURRENT: Final = {
     "arwkv7", "bailingmoe3", "deepseek4", "falcon-h1", "glm5-next", "granitehybrid", "jamba",
     "kimi-k3", "kimi-linear", "lfm2", "lfm2moe", "mamba", "mamba2", "minimax-01", "nemotron_h",
     "nemotron_h_moe", "plamo2", "qwen35", "qwen35moe", "qwen3next", "qwen4exp", "rwkv6",
     "rwkv6qwen2", "rwkv7",
 }  # fmt: skip
 # llm_arch_supports_rs_rollback: the states after each of the last few tokens are kept.
-_ROLLBACK: Final = {
+ROLLBACK: Final = {
     "bailingmoe3", "deepseek4", "glm5-next", "kimi-k3", "lfm2", "lfm2moe", "nemotron_h",
     "nemotron_h_moe", "qwen35", "qwen35moe", "qwen4exp",
 }  # fmt: skip
@@ -33,22 +33,22 @@ _ROLLBACK: Final = {
 
 def recurrent(architecture: str) -> bool:
     """Return whether some layers keep a state that every token changes, besides a cache."""
-    return architecture in _RECURRENT
+    return architecture in RECURRENT
 
 
 def keeps_states(architecture: str) -> bool:
     """Return whether the recurrent states after each of the last few tokens can be kept."""
-    return architecture in _ROLLBACK
+    return architecture in ROLLBACK
 
 
 def chained(architecture: str, heads: int) -> bool:
     """Return whether the heads are chained, instead of one head making all predictions."""
-    return architecture in _CHAINED and heads > 1
+    return architecture in CHAINED and heads > 1
 
 
 def predicts(architecture: str) -> bool:
     """Return whether prediction layers of this architecture can be run."""
-    return architecture in _ONE_HEAD | _CHAINED
+    return architecture in ONE_HEAD | CHAINED
 
 
 def without_model(heads: int, layers: int, tensors: Collection[str]) -> bool:
@@ -90,10 +90,10 @@ def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[
         return (
             f"This file has an MTP head, but the engine cannot run one of the kind {architecture}."
         )
-    if architecture in _ONE_HEAD and heads > 1:
+    if architecture in ONE_HEAD and heads > 1:
         return f"This file says it has {heads} MTP heads, and the engine can run one of its kind."
     for layer in range(layers - heads, layers):
-        for part in ("nextn.eh_proj", *_ALSO.get(architecture, ())):
+        for part in ("nextn.eh_proj", *ALSO.get(architecture, ())):
             if f"blk.{layer}.{part}.weight" not in tensors:
                 return "This file says it has an MTP head, but was saved without it."
     return ""

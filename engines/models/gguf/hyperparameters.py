@@ -17,16 +17,16 @@ from engines.models.gguf.reader import BadGguf, Value, whole_number
 
 # Sliding layers if the file gives no pattern: of each `period` layers one sees the whole context,
 # either the last of them or the first ("dense first").
-_PERIODS: Final = {
+PERIODS: Final = {
     "afmoe": 4, "cohere2": 4, "exaone-moe": 4, "exaone4": 4, "gemma-embedding": 6, "gemma2": 2,
     "gemma3": 6, "gemma3n": 5, "gpt-oss": 2, "llama4": 4, "mellum": 4, "muse-glimmer": 4,
     "olmo2": 4, "plamo3": 8,
 }  # fmt: skip
-_PERIODS_DENSE_FIRST: Final = {"cohere2moe": 4, "laguna": 4, "modern-bert": 3, "smallthinker": 4}
+PERIODS_DENSE_FIRST: Final = {"cohere2moe": 4, "laguna": 4, "modern-bert": 3, "smallthinker": 4}
 # Architectures whose window is fixed in llama.cpp rather than in the file.
-_WINDOWS: Final = {"exaone4": 4096, "gemma2": 4096, "smallthinker": 4096, "llama4": 8192}
-_WINDOW_IGNORED: Final = {"phi3"}
-_RECURRENT_INTERVAL: Final = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4}
+WINDOWS: Final = {"exaone4": 4096, "gemma2": 4096, "smallthinker": 4096, "llama4": 8192}
+WINDOW_IGNORED: Final = {"phi3"}
+RECURRENT_INTERVAL: Final = {"qwen3next": 4, "qwen35": 4, "qwen35moe": 4, "qwen4exp": 4}
 # The keys for a recurrent layer's state: of Mamba and delta nets, KDA, short convolutions.
 _STATES: Final = (Names.SSM.STATE_SIZE, Names.KDA.HEAD_DIM, Names.ShortConv.L_CACHE)
 _GEMMA3N_LAYERS_WITH_CACHE: Final = 20
@@ -157,11 +157,11 @@ def read_layers(hparams: Hyperparameters) -> Layers:
 
 
 def _window(hparams: Hyperparameters) -> int:
-    if hparams.architecture in _WINDOW_IGNORED:
+    if hparams.architecture in WINDOW_IGNORED:
         return 0
-    given = hparams.number(Names.Attention.SLIDING_WINDOW, _WINDOWS.get(hparams.architecture, 0))
+    given = hparams.number(Names.Attention.SLIDING_WINDOW, WINDOWS.get(hparams.architecture, 0))
     # llama.cpp uses this window for Llama 4 whatever the file says, unless it says zero.
-    return _WINDOWS["llama4"] if hparams.architecture == "llama4" and given else given
+    return WINDOWS["llama4"] if hparams.architecture == "llama4" and given else given
 
 
 def _sliding(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ...]:
@@ -169,8 +169,8 @@ def _sliding(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, ..
     pattern = Names.Attention.SLIDING_WINDOW_PATTERN
     if hparams.is_list(pattern):
         return tuple(bool(flag) for flag in hparams.per_layer(pattern, count, ()))
-    dense_first = _PERIODS_DENSE_FIRST.get(hparams.architecture)
-    default = dense_first or _PERIODS.get(hparams.architecture)
+    dense_first = PERIODS_DENSE_FIRST.get(hparams.architecture)
+    default = dense_first or PERIODS.get(hparams.architecture)
     if default is None:
         return (False,) * count
     period = hparams.number(pattern, default)
@@ -195,7 +195,7 @@ def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, 
     if _RECURRENT_LAYERS in hparams:
         flags = hparams.per_layer(_RECURRENT_LAYERS, count, (0,) * count)
         return tuple(bool(flag) for flag in flags)
-    if hparams.architecture not in _RECURRENT_INTERVAL:
+    if hparams.architecture not in RECURRENT_INTERVAL:
         has_state = any(hparams.number(key) for key in _STATES)
         none = (0,) * count
         kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, none)
@@ -207,7 +207,7 @@ def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, 
             layer < trunk and has_state and not kv_heads[layer] and not inner[layer]
             for layer in range(count)
         )
-    usual = _RECURRENT_INTERVAL[hparams.architecture]
+    usual = RECURRENT_INTERVAL[hparams.architecture]
     interval = hparams.number(Names.LLM.FULL_ATTENTION_INTERVAL, usual)
     if interval == 0:
         raise BadGguf("its interval of attention layers is zero")

@@ -38,8 +38,8 @@ WIDTH: Final = "{arch}.embedding_length"
 HEADS: Final = "{arch}.nextn_predict_layers"
 POOLING: Final = "{arch}.pooling_type"
 PROJECTION: Final = ("clip.vision.projection_dim", "clip.audio.projection_dim")
-_TOKENS: Final = "tokenizer.ggml.tokens"
-_ALIGNMENT: Final = "general.alignment"
+TOKENS: Final = "tokenizer.ggml.tokens"
+ALIGNMENT: Final = "general.alignment"
 _STRING, _ARRAY, _BOOL = 8, 9, 7
 _SCALARS: Final = {
     0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "B", 10: "Q", 11: "q", 12: "d",
@@ -135,7 +135,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
         key = source.text("a key")
         if not key or key in values:
             raise BadGguf(f"the key {key!r} is empty or there twice")
-        values[key] = source.value(source.number("I"), distinct=key == _TOKENS)
+        values[key] = source.value(source.number("I"), distinct=key == TOKENS)
         places[key] = start, source.position
     tensors: list[Tensor] = []
     names: set[str] = set()
@@ -172,7 +172,7 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
     for _ in range(min(count, MAX_VALUES)):
         try:
             key = source.text("a key")
-            if key == _TOKENS:
+            if key == TOKENS:
                 break
             values[key] = source.value(source.number("I"))
         except CutOff:
@@ -208,7 +208,7 @@ def padded(size: int, alignment: int) -> int:
 
 
 def _alignment(values: Mapping[str, Value]) -> int:
-    alignment = values.get(_ALIGNMENT, 32)
+    alignment = values.get(ALIGNMENT, 32)
     if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
         raise BadGguf(f"its alignment is {alignment}, which is not a power of two")
     return alignment

@@ -16,7 +16,7 @@ from engines.vllm.provision.windows import Wsl2
 from engines.vllm.wsl.listing import Said, decoded, wsl2
 from engines.vllm.wsl.system_info import question, system_info_of
 
-_LIST_S: Final = 20.0
+LIST_S: Final = 20.0
 _START_S: Final = 90.0
 """A sleeping distribution takes some seconds to start, and its virtual machine some more."""
 
@@ -51,16 +51,16 @@ class Wsl:
 
     def find(self, wanted: str = "") -> Wsl2:
         """Find the distribution to use, without starting it."""
-        status = self.ask([self.program, "--status"], _LIST_S)
+        status = self.ask([self.program, "--status"], LIST_S)
         if status.status is None or status.late:
             return wsl2(status, status, status)
-        names = self.ask([self.program, "--list", "--quiet"], _LIST_S)
-        table = self.ask([self.program, "--list", "--verbose"], _LIST_S)
+        names = self.ask([self.program, "--list", "--quiet"], LIST_S)
+        table = self.ask([self.program, "--list", "--verbose"], LIST_S)
         return wsl2(status, names, table, wanted)
 
     def has(self, name: str) -> bool:
         """Return whether a distribution exists; True if wsl.exe does not answer in time."""
-        said = self.ask([self.program, "--list", "--quiet"], _LIST_S)
+        said = self.ask([self.program, "--list", "--quiet"], LIST_S)
         return said.late or name in map(str.strip, said.text.splitlines())
 
     def within(self, name: str, words: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from app.base import db as db_module
@@ -148,7 +149,7 @@ def test_a_read_only_database_is_named(database: Database) -> None:
 
 
 def test_a_lock_that_never_goes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db_module, "_BUSY_S", 0.05)
+    monkeypatch.setattr(db_module, "BUSY_S", 0.05)
     database = Database(tmp_path / "chats.db")
     with closing(sqlite3.connect(tmp_path / "chats.db")) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -177,7 +178,7 @@ def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
         db.execute("UPDATE chats SET title = 'changed'")
         reader = threading.Thread(target=lambda: seen.extend(c.title for c in chats.chats()))
         reader.start()
-        reader.join(timeout=10)
+        reader.join(timeout=60)
     assert seen == ["there"]
 
 
@@ -193,5 +194,6 @@ def test_a_thread_that_has_ended_leaves_no_connection(tmp_path: Path) -> None:
             thread = threading.Thread(target=read)
             thread.start()
             thread.join()
-        assert len(database._connections) <= 2
+        files = [it.path for it in psutil.Process().open_files()]
+        assert sum(it.endswith("chats.db") for it in files) <= 3
         read()

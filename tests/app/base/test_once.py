@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from app.base.once import once
+from tests.support.waiting import until
 
 
 class Holder:
-    def __init__(self) -> None:
+    def __init__(self, others_ask: Callable[[], None] = lambda: None) -> None:
         self.made = 0
+        self.others_ask = others_ask
 
     @once
     def thing(self) -> object:
         self.made += 1
-        time.sleep(0.05)  # in which the others ask
+        self.others_ask()
         return object()
 
 
 def test_threads_that_ask_at_the_same_time_get_the_same_one() -> None:
-    holder, start = Holder(), threading.Barrier(8)
+    asking: list[int] = []
+    holder = Holder(lambda: until(lambda: len(asking) == 8))
 
-    def ask(_: int) -> object:
-        start.wait()
+    def ask(number: int) -> object:
+        asking.append(number)
         return holder.thing
 
     with ThreadPoolExecutor(8) as pool:

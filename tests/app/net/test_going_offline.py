@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -19,6 +18,7 @@ from engines.openai.client import OpenAiClient
 from engines.types import Event
 from tests.engines.asking import ask, text_of
 from tests.support.openai_server import OpenAiServer, chunk, stream
+from tests.support.waiting import until
 
 CHAT = "/v1/chat/completions"
 
@@ -56,12 +56,10 @@ def silent_after(server: OpenAiServer, *pieces: bytes) -> None:
 
 
 def leave_once(place: Place, has_begun: Callable[[], object]) -> threading.Thread:
-    """Leaves while the answer is being waited for: a moment after it has begun to be asked for."""
+    """Leave while the answer is being waited for, once it has been asked for."""
 
     def leave() -> None:
-        while not has_begun():
-            time.sleep(0.01)
-        time.sleep(0.5)
+        until(has_begun)
         place.leave()
 
     leaving = threading.Thread(target=leave)
@@ -91,7 +89,7 @@ def test_a_server_that_is_silent_is_left(
         silent_after(server, *pieces)
         with pytest.raises(Offline, match="offline") as caught:
             answer_and_leave(place, server)
-        assert server.asked[-1].gone.wait(15)
+        assert server.asked[-1].gone.wait(45)
     assert "was ended" in caught.value.why
 
 

@@ -57,7 +57,7 @@ def hang_up_while_waiting(gate: Gate, server: Server, url: str) -> None:
     try:
         assert slow.asked.wait(30)
         gate.hang_up()
-        asking.join(10)
+        asking.join(60)
         assert not asking.is_alive()
     finally:
         slow.allowed.set()

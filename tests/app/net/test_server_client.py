@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -24,6 +23,7 @@ from engines.types import Event, PromptReady
 from tests.engines.asking import ask, done_of
 from tests.support.certificates import make_certificates
 from tests.support.openai_server import OpenAiServer, Reply
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -142,10 +142,9 @@ def test_the_end_of_hearth_wakes_who_looks_at_a_server(gate: Gate) -> None:
         server.script("/v1/models", say_nothing)
         looking = threading.Thread(target=look, args=(OpenAiClient(client, server.address),))
         looking.start()
-        while not server.asked:
-            time.sleep(0.01)
+        until(lambda: server.asked)
         gate.hang_up()
-        looking.join(15)
+        looking.join(60)
         left = looking.is_alive()
         over.set()
         looking.join()
@@ -164,8 +163,7 @@ def test_a_cancel_wakes_who_reads_from_an_encrypted_line(gate: Gate, tmp_path: P
         events: list[Event] = []
         asking = threading.Thread(target=lambda: events.extend(answer(ask("Hi"), via, cancel)))
         asking.start()
-        while not server.chats():
-            time.sleep(0.01)
+        until(server.chats)
         cancel.cancel()
         assert server.asked[-1].gone.wait(60)
         asking.join()

@@ -156,7 +156,7 @@ _TEMPLATE: Final = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-_REASONING: Final = (
+REASONING: Final = (
     "The user wants a mean in one pass.\nA running total is simplest; Welford's way is only "
     "needed for the variance.\nMention exactness."
 )
@@ -250,7 +250,7 @@ def _make_rich(hearth: App, chat_id: str) -> None:
     question, answer = hearth.chats.ask(chat_id, "Can the mean be had without keeping the numbers?")
     _end(hearth, answer, "Yes, with a running total.")
     again = hearth.chats.answer_again(chat_id, answer.id)
-    _end(hearth, again, RICH, reasoning=_REASONING, reasoning_s=12.4)
+    _end(hearth, again, RICH, reasoning=REASONING, reasoning_s=12.4)
     with hearth.database.write() as db:
         db.execute("UPDATE messages SET pinned = 1 WHERE id = ?", (question.id,))
         db.execute("UPDATE messages SET rating = 1 WHERE id = ?", (again.id,))

@@ -88,7 +88,7 @@ class House:
 
     def _is_busy(self) -> bool:
         timers = self.window.findChildren(QTimer)
-        return bool(self.presenters.tasks._live) or any(
+        return self.presenters.tasks.is_busy or any(
             it.isActive() and it.isSingleShot() and it.interval() <= SOON_MS for it in timers
         )
 

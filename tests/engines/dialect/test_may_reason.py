@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engines.dialect import CHATML, FORMATS, may_reason
-from engines.dialect.switch import _NAMES, _WORDS, EFFORT
+from engines.dialect.switch import EFFORT, NAMES, WORDS
 
 SIGNS = [
-    *_NAMES,
+    *NAMES,
     EFFORT,
-    *(word for pair in _WORDS for word in pair),
+    *(word for pair in WORDS for word in pair),
     *(text for it in FORMATS for text in (*it.opens, *it.closes)),
 ]
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -19,7 +18,7 @@ from engines.dialect import Dialect
 from engines.dialect.template_process import TemplateProcess
 from engines.errors import Cancelled, EngineUnavailable, TemplateFailed, TemplateRefused
 from engines.types import Message
-from tests.engines.dialects import template_processes
+from tests.engines.dialects import template_processes, wait_for_rendering
 from tests.support.crowded import CROWDS, crowded
 from tests.support.paths import ROOT
 
@@ -150,9 +149,9 @@ def test_a_cancel_ends_a_rendering_and_one_that_waits_for_it(kind: TemplateProce
 
     first = threading.Thread(target=render, args=("first", cancel))
     second = threading.Thread(target=render, args=("second", waiting))
+    [child] = template_processes()
     first.start()
-    while not _rendering(kind):
-        time.sleep(0.01)
+    wait_for_rendering(child)
     second.start()
     waiting.cancel()
     second.join(30)
@@ -172,9 +171,9 @@ def test_closing_ends_a_rendering(kind: TemplateProcess) -> None:
         failed.set()
 
     thread = threading.Thread(target=render)
+    [child] = template_processes()
     thread.start()
-    while not _rendering(kind):
-        time.sleep(0.01)
+    wait_for_rendering(child)
     kind.close()
     assert failed.wait(30)
     thread.join()
@@ -213,7 +212,7 @@ def test_an_endless_template_does_not_outlive_the_app() -> None:
     source = (
         "import sys\n"
         "from engines.dialect import template_child\n"
-        "template_child._HARD_LIMIT_S = 1.0\n"
+        "template_child.HARD_LIMIT_S = 1.0\n"
         "template_child.main()\n"
     )
     process = TemplateProcess(turning(LOOPS), (sys.executable, "-c", source), limit_s=60.0)
@@ -272,7 +271,3 @@ def test_a_text_may_come_in_the_prompt_more_than_once() -> None:
         pytest.raises(TemplateFailed, match="no end"),
     ):
         process.run(said(text), {})
-
-
-def _rendering(process: TemplateProcess) -> bool:
-    return process._lock.locked()

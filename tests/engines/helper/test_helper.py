@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from engines.cancel import CancelToken
 from engines.errors import ModelRefused
 from engines.helper import parent
+from engines.helper.clock import WorkClock
 from engines.helper.parent import run_helper
 from engines.llamacpp.probe import Probe
 from engines.types import LlamaPlan
+from tests.support.waiting import until
 
 TELL = "import json, os; print(json.dumps(dict(os.environ)))"
 
@@ -33,7 +35,7 @@ def test_the_users_tokens_stay_in_the_app(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def alert(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a process is stopped is looked at ten times in a second instead of once."""
-    monkeypatch.setattr(parent, "_LOOK_S", 0.1)
+    monkeypatch.setattr(parent, "LOOK_S", 0.1)
 
 
 @pytest.fixture
@@ -56,7 +58,17 @@ def test_one_that_is_stopped_is_given_up(impatient: None) -> None:
 
 
 @STOPS
-def test_one_that_is_let_go_on_comes_to_its_end(alert: None, tmp_path: Path) -> None:
+def test_one_that_is_let_go_on_comes_to_its_end(
+    alert: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[bool] = []
+    is_over = WorkClock.is_over
+
+    def look(clock: WorkClock) -> bool:
+        looks.append(is_over(clock))
+        return looks[-1]
+
+    monkeypatch.setattr(WorkClock, "is_over", look)
     code = (
         "import os, pathlib, signal, sys\n"
         "pathlib.Path(sys.argv[1]).write_text(str(os.getpid()) + '.')\n"
@@ -65,10 +77,12 @@ def test_one_that_is_let_go_on_comes_to_its_end(alert: None, tmp_path: Path) -> 
     told = tmp_path / "pid"
 
     def let_go() -> None:
-        while not told.exists() or not (text := told.read_text()).endswith("."):
-            time.sleep(0.05)
-        time.sleep(0.5)  # it is seen stopped several times
-        os.kill(int(text[:-1]), signal.SIGCONT)
+        until(lambda: told.exists() and told.read_text().endswith("."))
+        process = psutil.Process(int(told.read_text()[:-1]))
+        until(lambda: process.status() == psutil.STATUS_STOPPED)
+        before = len(looks)
+        until(lambda: len(looks) > before + 2)  # it is seen stopped several times
+        process.resume()
 
     thread = threading.Thread(target=let_go)
     thread.start()

@@ -31,8 +31,7 @@ def plain(request: ChatRequest) -> ChatRequest:
 
 def held(engine: LlamaCppEngine) -> tuple[list[int], int, int]:
     """The tokens that the cache says it holds, and the positions that llama.cpp says it holds."""
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     api, memory = loaded.native.api, loaded.context.memory
     first = int(api.llama_memory_seq_pos_min(memory, 0))
     return list(loaded.slots[0].cache.tokens), first, int(api.llama_memory_seq_pos_max(memory, 0))
@@ -43,8 +42,7 @@ def assert_as_without(engine: LlamaCppEngine, expected: tuple[list[int], int, in
 
     A memory that goes back as a whole may have gone back to before the last step.
     """
-    assert engine._loaded is not None
-    context, now = engine._loaded.context, held(engine)
+    context, now = engine.chat_model.context, held(engine)
     if not context.marks:
         assert now == expected
         return

@@ -83,8 +83,7 @@ def test_who_is_passed_over_for_another_adapter_has_the_next_step(
     load: Load, files: tuple[Adapter, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = load(context=512, adapters=files, parallel=2)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     endless = tuple((token, -1000.0) for token in loaded.model.vocabulary.ends)
     request = replace(QUESTION, sampling=replace(GREEDY, logit_bias=endless), max_tokens=40)
     steps: list[tuple[str, list[str]]] = []
@@ -121,8 +120,7 @@ def test_a_guest_s_prompt_with_another_adapter_takes_no_step_from_a_prompt_asked
     load: Load, files: tuple[Adapter, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = load(context=2048, adapters=files, parallel=2, batch=32)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     scheduler = loaded.scheduler
     begin, together = scheduler._begin, threading.Barrier(2)
     steps: list[tuple[set[bool], set[bool]]] = []

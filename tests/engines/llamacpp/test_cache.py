@@ -14,6 +14,7 @@ import pytest
 
 from engines.llamacpp.cache import Cut, best_cut
 from engines.llamacpp.context import ABORTED, AbortFlag
+from engines.llamacpp.resume.native_state import NativeState
 from tests.engines.llamacpp.opened import Opened
 from tests.engines.llamacpp.random_models import STARTER, write_random_llama, write_random_mamba
 from tests.support.mtp_models import write_qwen
@@ -222,13 +223,13 @@ def test_older_versions_of_a_chat_stay_in_memory_and_off_the_disk(
     opened = start(states=tmp_path / "states")
     prompt = opened.words(300, seed=1)
     opened.answer(prompt, "chat")
-    size = opened.cache._native.size() + opened.cache._checkpoints.size
+    size = opened.cache.size_bytes
     opened.close()
     opened = start(states=tmp_path / "states", memory=size * (2 if kind == "plain" else 4))
     for seed in range(2, 6):
         opened.answer([*prompt[:150], *opened.words(150, seed=seed)], "chat")
     assert not list((tmp_path / "states").glob("*"))
-    assert 1 <= len(opened.cache._kept._memory.records) < 3, "of three older versions"
+    assert 1 <= len(opened.cache.kept.in_memory) < 3, "of three older versions"
     opened.answer(opened.words(300, seed=9), "another chat")
     opened.cache.put_away()
     chats = {path.name[:24] for path in (tmp_path / "states").iterdir()}
@@ -243,7 +244,7 @@ def test_a_chat_in_memory_of_which_only_the_beginning_is_used_stays_there(start:
     opened.answer([*prompt[:200], *opened.words(50, seed=3)], "chat")
     opened.answer(prompt, "chat")
     assert opened.evaluated == 1
-    chats = [record.chat for record in opened.cache._kept._memory.records]
+    chats = [record.chat for record in opened.cache.kept.in_memory]
     assert sorted(map(str, chats)) == ["chat", "other"], "what is live is not kept twice"
 
 
@@ -264,7 +265,7 @@ def test_a_small_memory_keeps_what_fits_and_the_disk_takes_the_rest(
     opened = start(memory=1000, states=tmp_path / "states")
     prompts = [opened.words(200, seed=seed) for seed in range(3)]
     answers = [opened.answer(prompt, str(at)) for at, prompt in enumerate(prompts)]
-    assert not opened.cache._kept._memory.records
+    assert not opened.cache.kept.in_memory
     longer = [*prompts[0], *answers[0], 7, 8, 9]
     assert answers_as_cold(opened, start, longer, "0")
     assert opened.evaluated == 4
@@ -278,10 +279,10 @@ def test_what_llama_cpp_does_not_take_back_is_not_kept_for_another_time(
     answer = opened.answer(one, "one")
     opened.answer(other, "other")
     with monkeypatch.context() as patched:
-        patched.setattr(opened.cache._native, "write", lambda *_, **__: False)
+        patched.setattr(NativeState, "write", lambda *_, **__: False)
         assert opened.answer(one, "one") == answer
     assert opened.evaluated == len(one)
-    assert [record.chat for record in opened.cache._kept._memory.records] == ["other"]
+    assert [record.chat for record in opened.cache.kept.in_memory] == ["other"]
 
 
 def test_without_memory_and_disk_only_the_live_sequence_is_there(start: Open) -> None:

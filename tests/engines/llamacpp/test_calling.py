@@ -168,8 +168,7 @@ def test_arguments_alone_have_a_grammar() -> None:
 
 
 def test_names_hold_where_the_schemas_together_are_too_much(load: Load) -> None:
-    loaded = load()._loaded
-    assert loaded is not None
+    loaded = load().chat_model
     wide = {f"argument_{at}": {"minimum": at} for at in range(100)}
     many = [
         Tool(f"tool_{at}", "", {"properties": wide, "required": [f"argument_{at}"]})

@@ -59,8 +59,7 @@ def test_a_prompt_goes_in_as_it_is(starter: LlamaCppEngine) -> None:
 
 
 def test_a_rendered_chat_is_answered_like_the_chat(starter: LlamaCppEngine) -> None:
-    loaded = starter._loaded
-    assert loaded is not None
+    loaded = starter.chat_model
     rendered = loaded.prompter.write(QUESTION)
     events = completed(starter, tuple(rendered.tokens), max_tokens=24)
     assert text_of(events) == text_of(run(starter, QUESTION))
@@ -225,8 +224,7 @@ def test_a_token_of_the_request_ends_an_answer(load: Load) -> None:
 
 def test_a_marker_that_ends_answers_may_be_asked_to(starter: LlamaCppEngine) -> None:
     """As vLLM has it: the end of a text is no end, but for who names it."""
-    loaded = starter._loaded
-    assert loaded is not None
+    loaded = starter.chat_model
     ends = tuple(loaded.model.vocabulary.ends)
     usual = text_of(run(starter, replace(QUESTION, max_tokens=200)))
     sampling = Sampling(0.0, ignore_end=True, stop_tokens=ends)
@@ -283,8 +281,7 @@ def test_what_is_in_the_answer_becomes_less_likely(load: Load, random_llama: Pat
 
 def test_the_prompt_does_not_count_for_those_penalties(load: Load, random_llama: Path) -> None:
     engine = load(random_llama, context=512)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     every = tuple(range(loaded.model.vocabulary.size))[-500:]
     greedy = replace(GREEDY, logprobs=0)
     usual, penalised, repeating = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -31,8 +32,14 @@ def speaking(said: str, code: int = 0) -> tuple[str, ...]:
     return (sys.executable, "-c", SPEAKS.format(said=said, code=code))
 
 
-def seeing(devices: str) -> tuple[str, ...]:
-    return speaking(f'{{"result": {devices}}}')
+def reading(file: Path) -> tuple[str, ...]:
+    """Return a command that says what a file says at the time."""
+    return (sys.executable, "-c", f"print(open({str(file)!r}).read())")
+
+
+def seen(devices: str) -> str:
+    """Return what the process says that saw these devices."""
+    return f'{{"result": {devices}}}'
 
 
 @pytest.fixture(autouse=True)
@@ -65,27 +72,29 @@ def test_where_cards_are_not_loaded_here_another_process_looks(
 ) -> None:
     half = SimpleNamespace(complete=False, devices=lambda: pytest.fail("it knows only half"))
     monkeypatch.setattr(llamacpp_devices, "loaded_native", lambda: half)
-    assert Devices(seeing("[]")).look() == ()
+    assert Devices(speaking(seen("[]"))).look() == ()
 
 
-def test_an_answer_holds_for_a_while() -> None:
-    now = 0.0
+def test_an_answer_holds_for_a_while(tmp_path: Path) -> None:
+    now, file = 0.0, tmp_path / "devices"
     device = '[{"name": "A", "description": "", "backend": "", "kind": "cpu",'
     device += ' "total_bytes": 1, "free_bytes": 1, "pci_id": null}]'
-    devices = Devices(seeing(device), clock=lambda: now)
+    file.write_text(seen(device))
+    devices = Devices(reading(file), clock=lambda: now)
     assert devices.look()[0].name == "A"
-    devices._command = seeing("[]")
+    file.write_text(seen("[]"))
     assert devices.look()[0].name == "A"
     now = FRESH_S + 1
     assert devices.look() == ()
 
 
-def test_after_a_failure_nobody_looks_for_a_while() -> None:
-    now = 0.0
-    devices = Devices(speaking("nonsense"), clock=lambda: now)
+def test_after_a_failure_nobody_looks_for_a_while(tmp_path: Path) -> None:
+    now, file = 0.0, tmp_path / "devices"
+    file.write_text("nonsense")
+    devices = Devices(reading(file), clock=lambda: now)
     with pytest.raises(EngineUnavailable):
         devices.look()
-    devices._command = seeing("[]")
+    file.write_text(seen("[]"))
     with pytest.raises(EngineUnavailable):
         devices.look()
     now = FAILED_S + 1
@@ -97,7 +106,7 @@ def test_after_a_failure_nobody_looks_for_a_while() -> None:
     [
         (speaking(MISSING), "A driver is missing."),
         (speaking("nonsense", code=3), "The process ended with code 3."),
-        (seeing('[{"name": "half"}]'), "failed"),
+        (speaking(seen('[{"name": "half"}]')), "failed"),
         (("/no/such/program", "x"), "The system could not start a process"),
     ],
 )

@@ -158,6 +158,6 @@ def test_the_probe_tries_such_models(tmp_path: Path, bert: Path, ranker: Path) -
 
 def test_an_embedding_model_makes_room_for_a_chat_model(load: Load, bert: Path) -> None:
     engine = load(bert, context=CONTEXT)
-    plan = LlamaPlan(load(context=256)._loaded.plan.model, 256, 1, 1)  # type: ignore[union-attr]
+    plan = LlamaPlan(load(context=256).chat_model.plan.model, 256, 1, 1)
     assert engine.load(plan, lambda _: None, CancelToken()).kind == "chat"
     assert answer(engine, ask("Hello", max_tokens=4))

@@ -32,8 +32,7 @@ def evaluated_by(events: list[Event]) -> int:
 
 def raw_bytes(engine: LlamaCppEngine) -> bytes:
     """The bytes of the last answer's tokens, as the KV cache has them."""
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     return b"".join(loaded.model.vocabulary.piece(token) for token in loaded.slots[0].cache.tokens)
 
 
@@ -88,8 +87,7 @@ def test_an_answer_in_unusual_tokens_is_reused_as_it_is(load: Load, random_llama
     events = run(engine, ask("Go on.", sampling=replace(HOT, seed=3), max_tokens=40))
     text = text_of(events).strip()
     assert text == text_of(events), "the seed makes an answer that the template does not trim"
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     spelled = loaded.slots[0].cache.tokens[-20:]
     assert loaded.model.vocabulary.tokenise(raw_bytes(engine).decode(errors="replace")) != spelled
     second = run(engine, ask("Go on.", text, "More!", max_tokens=1))
@@ -156,8 +154,7 @@ def test_an_aborted_prompt_does_no_harm(
 
 
 def test_the_cache_knows_the_part_of_a_batch_that_was_done(load: Load, random_llama: Path) -> None:
-    loaded = load(random_llama)._loaded
-    assert loaded is not None
+    loaded = load(random_llama).chat_model
     tokens = loaded.model.vocabulary.tokenise("Tell me all about Hearth.")
     assert loaded.context.evaluate(tokens[:4], 0, outputs=0) == EVALUATED
     loaded.slots[0].cache.recover(tokens)
@@ -217,8 +214,7 @@ def test_while_turns_leave_the_cache_stays_of_use(load: Load) -> None:
 
 def test_text_that_spells_control_tokens_stays_text(load: Load) -> None:
     engine = load()
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     vocabulary = loaded.model.vocabulary
     (turn,) = vocabulary.tokenise("<|turn>")
     (channel,) = vocabulary.tokenise("<channel|>")
@@ -236,8 +232,7 @@ def test_a_failure_in_the_middle_leaves_the_engine_usable(
 ) -> None:
     engine = load()
     expected = answer(engine, ask("What is Hearth?"))
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     no_such_token = loaded.model.vocabulary.size + 7
     with monkeypatch.context() as patched:
         patched.setattr(loaded.model.vocabulary, "tokenise", lambda _text: [no_such_token] * 9)
@@ -263,9 +258,8 @@ def test_each_sampler_narrows_the_choice(load: Load, random_llama: Path, narrow:
 
 
 def test_a_long_token_is_read_whole(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabularies, "_USUAL_PIECE", 2)
-    loaded = load()._loaded
-    assert loaded is not None
+    monkeypatch.setattr(vocabularies, "USUAL_PIECE", 2)
+    loaded = load().chat_model
     vocabulary = loaded.model.vocabulary
     (token,) = vocabulary.tokenise("Hello")
     assert vocabulary.piece(token) == b"Hello"
@@ -278,8 +272,7 @@ def test_there_has_to_be_a_message(load: Load) -> None:
 
 def words_worth(engine: LlamaCppEngine, tokens: int) -> str:
     """A text of at least as many tokens, and hardly more."""
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     text = ""
     while len(loaded.model.vocabulary.tokenise(text)) < tokens:
         text += "word "

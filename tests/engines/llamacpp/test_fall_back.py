@@ -98,14 +98,14 @@ class TestModules:
 
     def test_those_for_processors_may_have_a_dot_in_their_names(self, tmp_path: Path) -> None:
         """As llama.cpp's for ARM have."""
-        real = modules_in(Path(load_native().api._base_path)).processor
+        real = modules_in(load_native().folder).processor
         assert real is not None
         copy = tmp_path / "libggml-cpu-armv8.2_1.so"
         copy.write_bytes(real.read_bytes())
         assert modules_in(tmp_path).processor == copy
 
     def test_one_for_the_processor_is_loaded_as_it_is(self) -> None:
-        folder = Path(load_native().api._base_path)
+        folder = load_native().folder
         found = modules_in(folder).processor
         assert found is not None
         assert found.name.removeprefix("lib").startswith("ggml-cpu")

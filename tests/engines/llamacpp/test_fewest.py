@@ -54,8 +54,7 @@ def test_no_text_has_fewer_tokens_than_are_told(load: Load, tmp_path: Path, made
     if made != "starter":
         spelled = sentencepiece_tokenizer(256) if made == "sentencepiece" else byte_tokenizer(made)
         model = write_random_llama(tmp_path / "m.gguf", tokenizer=spelled)
-    loaded = load(model)._loaded
-    assert loaded is not None
+    loaded = load(model).chat_model
     vocabulary = loaded.model.vocabulary
     bounds = [(vocabulary.fewest(it), len(vocabulary.tokenise(it))) for it in samples(vocabulary)]
     assert all(fewest <= count for fewest, count in bounds)
@@ -81,13 +80,13 @@ def test_millions_of_words_are_refused_before_they_are_tokenised(load: Load, ove
     engine = load(STARTER, context=512)
     long = "a word " * (WORDS // 2)
     run(engine, ask("Hello", max_tokens=1))
-    clock = time.monotonic()
+    clock = time.process_time()
     request = ChatRequest((Message("user", long),), overflow=overflow)  # type: ignore[arg-type]
     with pytest.raises((ContextFull, MessageTooLong), match="at least 3,000,0"):
         run(engine, request)
     with pytest.raises(MessageTooLong, match="at least"):
         run(engine, ChatRequest((), prompt=long))
-    assert time.monotonic() - clock < SOON_S
+    assert time.process_time() - clock < SOON_S
     measured = engine.measure(request, CancelToken())
     assert measured.total >= WORDS
 
@@ -97,10 +96,10 @@ def test_an_old_message_that_is_far_too_long_leaves_and_the_question_is_answered
 ) -> None:
     engine = load(STARTER, context=512)
     long = "a word " * (WORDS // 2)
-    clock = time.monotonic()
+    clock = time.process_time()
     ready, *_ = run(engine, ask(long, "I see.", "Hello", max_tokens=2))
     assert ready.left == (0, 1)  # type: ignore[union-attr]  # it is the prompt
-    assert time.monotonic() - clock < SOON_S
+    assert time.process_time() - clock < SOON_S
 
 
 def test_who_measures_waits_for_nobody_who_tokenises_and_a_close_waits_for_both(

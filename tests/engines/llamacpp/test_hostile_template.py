@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from engines.llamacpp.engine import LlamaCppEngine
 from engines.llamacpp.probe import Probe
 from engines.types import LlamaPlan
 from tests.engines.asking import ask, done_of, run
-from tests.engines.dialects import template_processes
+from tests.engines.dialects import template_processes, wait_for_rendering
 from tests.engines.llamacpp.random_models import byte_tokenizer, write_random_llama
 
 TEMPLATE = (
@@ -64,8 +63,10 @@ def test_counting_is_cancelled_and_ends_with_the_model(engine: LlamaCppEngine) -
     cancel = CancelToken()
     for end in (cancel.cancel, engine.close):
         thread = threading.Thread(target=count, args=(cancel if not ended else CancelToken(),))
+        engine.measure(ask("Hello"), CancelToken())  # starts a process, if there is none
+        [child] = template_processes()
         thread.start()
-        time.sleep(0.1)
+        wait_for_rendering(child)
         end()
         thread.join(30)
         assert not thread.is_alive()

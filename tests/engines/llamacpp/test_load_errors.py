@@ -140,20 +140,19 @@ def test_an_accelerator_is_no_graphics_card() -> None:
     kinds = ("cpu", "accelerator")
     devices = [NativeDevice(kind, kind, "made up", kind, 0, 0) for kind in kinds]
     native = cast("Native", SimpleNamespace(devices=lambda: devices))
-    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "CPU"
+    assert loaded.device_name(native, replace(PLAN, gpu_layers=-1)) == "CPU"
     names = ("Some GPU", "Another")
     devices += [NativeDevice(name, name, "made up", "igpu", 0, 0) for name in names]
-    assert loaded._device(native, replace(PLAN, gpu_layers=-1)) == "Some GPU, Another"
+    assert loaded.device_name(native, replace(PLAN, gpu_layers=-1)) == "Some GPU, Another"
     chosen = replace(PLAN, gpu_layers=-1, devices=("Another",))
-    assert loaded._device(native, chosen) == "Another"
-    assert loaded._device(native, PLAN) == "CPU"
+    assert loaded.device_name(native, chosen) == "Another"
+    assert loaded.device_name(native, PLAN) == "CPU"
 
 
 def test_a_model_without_a_template_chats_in_chatml(load: Load, tmp_path: Path) -> None:
     engine = load(write_random_llama(tmp_path / "bare.gguf", template=False))
     run(engine, ask("Hello"))
-    made = engine._loaded
-    assert made is not None
+    made = engine.chat_model
     vocabulary = made.model.vocabulary
     assert made.slots[0].cache.tokens[0] == vocabulary.bos
     text = b"".join(vocabulary.piece(token) for token in made.slots[0].cache.tokens).decode(

@@ -130,9 +130,8 @@ def evaluated(events: list[Event]) -> int:
 
 def cells_of(engine: LlamaCppEngine, medium: Medium) -> int:
     """The tokens that a medium takes, with the markers around it."""
-    assert engine._loaded is not None
-    assert engine._loaded.projector is not None
-    return len(engine._loaded.projector.tokens(medium))
+    assert engine.chat_model.projector is not None
+    return len(engine.chat_model.projector.tokens(medium))
 
 
 def asked_more(asked: ChatRequest, said: str) -> ChatRequest:
@@ -143,8 +142,7 @@ def asked_more(asked: ChatRequest, said: str) -> ChatRequest:
 
 def end_of_medium(engine: LlamaCppEngine, asked: ChatRequest) -> int:
     """The tokens of a prompt up to the end of its first medium."""
-    assert engine._loaded is not None
-    first = engine._loaded.prompter.write(asked).media[0]
+    first = engine.chat_model.prompter.write(asked).media[0]
     return first.start + cells_of(engine, first.medium)
 
 
@@ -159,7 +157,7 @@ def by_the_program(its: Senses, *media: Path, text: str = QUESTION) -> str:
         "--image", ",".join(map(str, media)), "-p", text, "-n", "12", "--temp", "0", "-t", "1",
         "-c", "2048", "-b", "512", "-ub", "512",
     ]  # fmt: skip
-    environment = os.environ | {"LD_LIBRARY_PATH": str(load_native().api._base_path)}
+    environment = os.environ | {"LD_LIBRARY_PATH": str(load_native().folder)}
     said = (
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
         for _ in range(_TRIES)
@@ -289,10 +287,9 @@ def test_a_picture_stands_where_its_message_says(sense: Sense, senses: dict[str,
     engine, (one, other) = sense("qwen3vl"), senses["qwen3vl"].media
     text = "First. Then."
     placed = shown(medium_of(one), medium_of(other, at=6), text=text)
-    assert engine._loaded is not None
-    prompt = engine._loaded.prompter.write(placed)
+    prompt = engine.chat_model.prompter.write(placed)
     first, second = prompt.media
-    vocabulary = engine._loaded.model.vocabulary
+    vocabulary = engine.chat_model.model.vocabulary
     between = prompt.tokens[first.start + cells_of(engine, first.medium) : second.start]
     assert b"".join(map(vocabulary.piece, between)).decode().strip() == "First."
     swapped = shown(medium_of(other), medium_of(one, at=6), text=text)
@@ -323,7 +320,7 @@ def test_a_picture_beside_other_answers_changes_none_of_them(
     alone = [drawn(run(engine, request)) for request in requests]
     said: dict[int, list[TokenLogprob]] = {}
     for _ in range(3):
-        for slot in engine._loaded.slots if engine._loaded else ():
+        for slot in engine.chat_model.slots:
             slot.cache.clear()
 
         def tell(number: int) -> None:
@@ -345,9 +342,8 @@ def test_a_cancel_while_it_looks_leaves_a_cache_of_use(
     engine, its = sense(name, batch=64), senses[name]
     asked = shown(*its.media)
     expected = answer(engine, asked)
-    assert engine._loaded is not None
     for after in range(1, 12):
-        engine._loaded.slots[0].cache.clear()
+        engine.chat_model.slots[0].cache.clear()
         cancel, said = CancelToken(), list[Event]()
         answering = Thread(target=lambda c=cancel, s=said: s.extend(run(engine, asked, c)))
         answering.start()

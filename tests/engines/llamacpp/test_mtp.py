@@ -65,8 +65,7 @@ def cut_short(engine: LlamaCppEngine, request: ChatRequest, pieces: int) -> list
 def at_a_stop_string(engine: LlamaCppEngine, request: ChatRequest) -> list[Event]:
     """The string is from the middle of the answer."""
     whole = text_of(run(engine, plain(request)))
-    assert engine._loaded is not None
-    engine._loaded.slots[0].cache.clear()
+    engine.chat_model.slots[0].cache.clear()
     return run(engine, replace(request, stop=(whole[len(whole) // 2 :][:4],)))
 
 
@@ -90,9 +89,8 @@ def test_however_an_answer_ends_the_cache_is_as_without_drafts(
     answer = ENDINGS[ending]
     without = answer(engine, plain(QUESTION))
     expected = held(engine)
-    assert engine._loaded is not None
     for depth in (1, 3, 8):
-        engine._loaded.slots[0].cache.clear()
+        engine.chat_model.slots[0].cache.clear()
         with_drafts = answer(engine, drafting(QUESTION, depth))
         assert text_of(with_drafts) == text_of(without), depth
         assert_as_without(engine, expected)
@@ -104,8 +102,7 @@ def test_however_an_answer_ends_the_cache_is_as_without_drafts(
 def test_a_second_turn_after_a_rejection_is_the_same(engine: LlamaCppEngine) -> None:
     texts = []
     for change in (plain, drafting):
-        assert engine._loaded is not None
-        engine._loaded.slots[0].cache.clear()
+        engine.chat_model.slots[0].cache.clear()
         first = run(engine, change(QUESTION))
         turns = (*QUESTION.messages, Message("assistant", text_of(first)), Message("user", NEXT))
         second = run(engine, change(replace(QUESTION, messages=turns)))
@@ -115,14 +112,14 @@ def test_a_second_turn_after_a_rejection_is_the_same(engine: LlamaCppEngine) -> 
 
 
 def test_the_switch_needs_no_reload(engine: LlamaCppEngine) -> None:
-    loaded = engine._loaded
+    loaded = engine.chat_model
     answers = []
     for change in (plain, drafting, plain, drafting):
         events = run(engine, change(QUESTION))
         answers.append(text_of(events))
         assert done_of(events).mtp.active is (change is drafting)
     assert len(set(answers)) == 1
-    assert engine._loaded is loaded
+    assert engine.chat_model is loaded
 
 
 @pytest.mark.parametrize("kind", ["head apart", "model", "eagle", "dflash"])
@@ -133,17 +130,15 @@ def test_what_another_drafter_kept_is_not_taken(
     assert pair.drafter is not None
     other = Path(shutil.copy(pair.drafter, tmp_path / "other.gguf"))
     ours, theirs = load(pair.model, drafter=pair.drafter), load(pair.model, drafter=other)
-    assert ours._loaded is not None
-    assert theirs._loaded is not None
     run(ours, drafting(QUESTION))
-    kept = ours._loaded.slots[0].drafting.save()
+    kept = ours.chat_model.slots[0].drafting.save()
     assert kept is not None
-    theirs._loaded.slots[0].drafting.restore(kept)
-    assert theirs._loaded.slots[0].drafting.save() is None
-    ours._loaded.slots[0].drafting.restore(None)
-    assert ours._loaded.slots[0].drafting.save() is None
-    ours._loaded.slots[0].drafting.restore(kept)
-    assert ours._loaded.slots[0].drafting.save() == kept
+    theirs.chat_model.slots[0].drafting.restore(kept)
+    assert theirs.chat_model.slots[0].drafting.save() is None
+    ours.chat_model.slots[0].drafting.restore(None)
+    assert ours.chat_model.slots[0].drafting.save() is None
+    ours.chat_model.slots[0].drafting.restore(kept)
+    assert ours.chat_model.slots[0].drafting.save() == kept
 
 
 def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
@@ -151,8 +146,7 @@ def test_a_recurrent_state_pays_for_drafts_only_where_they_are_made(
 ) -> None:
     """Its context changes with the switch; what it holds goes along."""
     engine = load(pairs["head"].model, draft_max=3)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     history, kept, rooms = QUESTION.messages, [], []
     for number, change in enumerate((plain, drafting, plain, drafting)):
         asked = replace(QUESTION, messages=history, max_tokens=24)
@@ -183,8 +177,7 @@ def test_guesses_need_what_went_into_the_models_layers(
     engine = load(pair.model, drafter=pair.drafter, kept_bytes=0)
     shares, texts = [], []
     for fed in (True, False):
-        assert engine._loaded is not None
-        engine._loaded.slots[0].cache.clear()
+        engine.chat_model.slots[0].cache.clear()
         with monkeypatch.context() as patched:
             if not fed:
                 patched.setattr(LayerRows, "take", lambda *_: None)
@@ -226,18 +219,17 @@ def test_a_chat_comes_back_with_what_its_head_knows(
     pair = pairs[kind]
     engine = load(pair.model, drafter=pair.drafter, context=1024)
     run(engine, drafting(replace(QUESTION, chat="one"), 1))
-    assert engine._loaded is not None
-    drafter = engine._loaded.slots[0].drafting.each[0].drafter
-    length = drafter._length  # type: ignore[union-attr]
+    drafter = engine.chat_model.slots[0].drafting.each[0].drafter
+    length = drafter.length  # type: ignore[union-attr]
     long = ask("Something else. " * 20, max_tokens=48)
     run(engine, drafting(replace(long, chat="two"), 1))
     back = run(engine, drafting(replace(QUESTION, chat="one"), 1))
     assert isinstance(back[0], PromptReady)
     assert back[0].cached_tokens > 0
-    assert drafter._length >= length - 8  # type: ignore[union-attr]
-    guessing = engine._loaded.slots[0].drafting.each[0].context
+    assert drafter.length >= length - 8  # type: ignore[union-attr]
+    guessing = engine.chat_model.slots[0].drafting.each[0].context
     assert guessing is not None
-    memory, api = guessing.context.memory, engine._loaded.native.api
+    memory, api = guessing.context.memory, engine.chat_model.native.api
     begins = int(api.llama_memory_seq_pos_min(memory, 0))
     # Of a sliding layer only what it still looks at is put away.
     assert begins == 0 or kind == "dflash"
@@ -287,8 +279,7 @@ def test_a_recurrent_model_without_a_drafter_copies_text_too(
 ) -> None:
     """It needs no other context for that; asked the same again, it gives the same answer."""
     engine = load(pairs[kind].model, context=1024)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     context = loaded.context
     assert context.marks
     first = text_of(run(engine, plain(QUESTION)))
@@ -350,8 +341,7 @@ def test_a_cancel_within_a_trial_leaves_the_marked_state(
 ) -> None:
     """llama.cpp ends the evaluation half done; what was evaluated before is not lost."""
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     whole = text_of(run(engine, plain(QUESTION)))
     loaded.slots[0].cache.clear()
     cancel, evaluate, trials = CancelToken(), Context.evaluate_parts, 0
@@ -424,9 +414,8 @@ def test_costs_are_measured(
 
 def test_a_measurement_finds_that_more_tokens_take_longer(load: Load) -> None:
     engine = load(STARTER, drafter=STARTER_DRAFTER)
-    assert engine._loaded is not None
-    assert engine._loaded.slots[0].speculation is not None
-    costs = engine._loaded.slots[0].speculation.costs
+    assert engine.chat_model.slots[0].speculation is not None
+    costs = engine.chat_model.slots[0].speculation.costs
     assert costs.ratio(8) > costs.ratio(1) > 1
     assert costs.draft > 0
 

@@ -48,15 +48,14 @@ def test_a_context_that_cannot_be_changed_leaves_nothing_loaded(
     monkeypatch.setattr(loading, failing, fail)
     with pytest.raises(NotEnoughMemory):
         run(engine, plain(request))
-    assert engine._loaded is None
+    assert engine.status().state == "stopped"
     engine.close()
 
 
 def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
     engine: LlamaCppEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
 
     def fail() -> None:
         raise MemoryError
@@ -64,7 +63,7 @@ def test_what_cannot_be_put_away_does_not_keep_a_model_in_memory(
     monkeypatch.setattr(loaded.slots[0].cache, "put_away", fail)
     with pytest.raises(MemoryError):
         engine.close()
-    assert engine._loaded is None
+    assert engine.status().state == "stopped"
     assert (loaded.model.pointer, loaded.context.pointer) == (None, None)
 
 
@@ -92,14 +91,12 @@ def test_a_cancelled_answer_costs_a_head_nothing(
 ) -> None:
     engine = load(pairs[shape].model, drafter=pairs[shape].drafter)
     stopped(engine, drafting(QUESTION, 1), 9)
-    assert engine._loaded is not None
-    assert engine._loaded.slots[0].drafting.save() is not None
+    assert engine.chat_model.slots[0].drafting.save() is not None
 
 
 def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair]) -> None:
     engine = load(pairs["head"].model, batch=16)
-    assert engine._loaded is not None
-    drafting_by = engine._loaded.slots[0].drafting.each[0]
+    drafting_by = engine.chat_model.slots[0].drafting.each[0]
     drafter, draft = drafting_by.drafter, drafting_by.context
     assert drafter is not None
     assert draft is not None
@@ -111,7 +108,7 @@ def test_a_head_that_fails_once_joins_in_again(load: Load, pairs: dict[str, Pair
 
     def watched(tokens: Sequence[int], start: int) -> None:
         observe(tokens, start)
-        length = drafter._length + len(drafter._waiting)  # type: ignore[attr-defined]
+        length = drafter.length  # type: ignore[attr-defined]
         known.append((length, start + len(tokens)))
 
     drafter.observe = watched  # type: ignore[method-assign]
@@ -132,9 +129,8 @@ def test_a_fed_drafter_that_fails_once_joins_in_again(
 ) -> None:
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter, batch=16)
     whole = text_of(run(engine, drafting(QUESTION, 1)))
-    assert engine._loaded is not None
-    engine._loaded.slots[0].cache.clear()
-    draft = engine._loaded.slots[0].drafting.each[0].context
+    engine.chat_model.slots[0].cache.clear()
+    draft = engine.chat_model.slots[0].drafting.each[0].context
     real, failures = getattr(draft, step), [-1]
 
     def fail_once(*given: object, **named: object) -> object:
@@ -166,8 +162,7 @@ def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
     monkeypatch.setattr(answer, "open_sampler", opened)
     ends = []
     for change in (plain, drafting):
-        assert engine._loaded is not None
-        engine._loaded.slots[0].cache.clear()
+        engine.chat_model.slots[0].cache.clear()
         events: list[Event] = []
         with pytest.raises(GrammarInvalid):
             events.extend(engine.chat(change(QUESTION), CancelToken()))
@@ -178,10 +173,9 @@ def test_a_grammar_that_ends_an_answer_ends_it_where_it_does_without_drafts(
 def test_a_check_leaves_the_chat_before_it_as_it_was(load: Load, pair: Pair) -> None:
     engine = load(pair.model, drafter=pair.drafter, kept_bytes=1 << 26)
     run(engine, drafting(replace(QUESTION, chat="one")))
-    assert engine._loaded is not None
-    known = engine._loaded.slots[0].cache.known("one")
+    known = engine.chat_model.slots[0].cache.known("one")
     engine.check_mtp(replace(ask("Something else."), max_tokens=8), 2, CancelToken())
-    assert engine._loaded.slots[0].cache.known("one") == known
+    assert engine.chat_model.slots[0].cache.known("one") == known
     again, *_ = run(engine, drafting(replace(QUESTION, chat="one")))
     assert isinstance(again, PromptReady)
     assert again.cached_tokens == again.prompt_tokens - 1

@@ -7,6 +7,7 @@ import importlib
 import logging
 import subprocess
 import sys
+from ctypes import CDLL
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -74,7 +75,7 @@ def test_a_library_that_does_not_load_is_a_plain_error(monkeypatch: pytest.Monke
 
 
 def test_a_function_may_be_in_a_library_that_libllama_depends_on() -> None:
-    llama = native.load_native().api._lib
+    llama = CDLL(str(native.load_native().library))
     assert Ggml([SimpleNamespace(), llama]).dev_count() >= 1
     with pytest.raises(AttributeError, match="ggml_backend_load"):
         Ggml([SimpleNamespace()])

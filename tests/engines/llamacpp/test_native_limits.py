@@ -39,8 +39,8 @@ def ask(engine, text="Hello", sampling=Sampling(seed=1), **values):
     return list(engine.chat(request, CancelToken()))[-1]
 
 engine = load()
-context = engine._loaded.context
-vocabulary = engine._loaded.model.vocabulary
+context = engine.chat_model.context
+vocabulary = engine.chat_model.model.vocabulary
 """
 TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"
 
@@ -174,7 +174,7 @@ def test_only_models_that_feed_drafters_tell_what_goes_into_their_layers(
     text = (
         "context.expose_layers((0, 1))\n"
         "assert context.evaluate([1, 2], 0, outputs=1) == 0\n"
-        "assert engine._loaded.native.layers.address(context.pointer, 1)\n"
+        "assert engine.chat_model.native.layers.address(context.pointer, 1)\n"
         "context.hide()\n"
         "assert context.evaluate([3], 2, outputs=1) == 0\n"
         "print('told')"

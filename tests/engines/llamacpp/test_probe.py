@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +39,7 @@ from tests.engines.llamacpp.random_models import STARTER, byte_tokenizer, write_
 from tests.faults.gguf_parts import put_together, scalar, take_apart
 from tests.support.crowded import crowded
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 DRAFTER = STARTER.with_name("starter-mtp.gguf")
 PLAN = LlamaPlan(STARTER, context=512, threads=1, batch_threads=1, drafter=DRAFTER)
@@ -99,11 +99,11 @@ def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
             later.require_safe(other, CancelToken())
 
 
-def test_in_memory_it_is_remembered_as_well() -> None:
-    probe = Probe(command=script(SAFE))
-    probe.require_safe(PLAN, CancelToken())
-    probe._command = NO_COMMAND
-    probe.require_safe(PLAN, CancelToken())
+def test_in_memory_it_is_remembered_as_well(tmp_path: Path) -> None:
+    once = f"open({str(tmp_path / 'tried')!r}, 'x')\n"
+    probe = Probe(command=script(once + SAFE))
+    for _ in range(2):
+        probe.require_safe(PLAN, CancelToken())
 
 
 def test_what_came_with_the_app_needs_no_trying(tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_a_process_that_stays_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "STILL_S", 0.5)
     monkeypatch.setattr(probe_module, "TEMPLATE_S", 0.5)
     monkeypatch.setattr(probe_module, "stage_limit", lambda _: 0.0)
-    monkeypatch.setattr(probe_module, "_MARGIN_S", 0.0)
-    error = refusal(PLAN, script("time.sleep(100)"))
+    monkeypatch.setattr(probe_module, "MARGIN_S", 0.0)
+    error = refusal(PLAN, script("time.sleep(600)"))
     assert type(error) is ModelRefused
     assert "did not finish" in error.why
 
@@ -178,7 +178,7 @@ def test_a_cancel_ends_the_process() -> None:
     begun = threading.Timer(0.3, cancel.cancel)
     begun.start()
     with pytest.raises(Cancelled):
-        Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
+        Probe(command=script("time.sleep(600)")).require_safe(PLAN, cancel)
     begun.join()
 
 
@@ -186,7 +186,7 @@ def test_a_cancel_before_the_start_ends_it_too() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        Probe(command=script("time.sleep(100)")).require_safe(PLAN, cancel)
+        Probe(command=script("time.sleep(600)")).require_safe(PLAN, cancel)
 
 
 def test_a_file_that_changes_meanwhile_is_not_safe(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_library_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
     path = tmp_path / "circle.gguf"
     path.write_bytes(put_together(parts))
     plan = replace(PLAN, model=path, drafter=None, draft_max=0)
-    error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 3.0"))
+    error = refusal(plan, real(f"{NO_GUARDS}; child.stage_limit = lambda _: 6.0"))
     assert type(error) is ModelRefused
     assert "did not finish while it answered" in error.why
 
@@ -309,7 +309,7 @@ def app(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A process that waits for its probe, and the number of the probe's process."""
     said = tmp_path / "pid"
     waiting = real(f"child.examine = lambda *_: (open({str(said)!r}, 'w').write(str(os.getpid())),"
-                   " time.sleep(100))")  # fmt: skip
+                   " time.sleep(600))")  # fmt: skip
     text = (
         "from engines.cancel import CancelToken\n"
         "from engines.llamacpp.probe import Probe\n"
@@ -317,9 +317,7 @@ def app(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         f"Probe(command={waiting!r}).require_safe(read_plan({write_plan(PLAN)!r}), CancelToken())"
     )
     with subprocess.Popen([sys.executable, "-c", text], env=_environment()) as process:
-        deadline = time.monotonic() + 30
-        while not (said.exists() and said.read_text()) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: said.exists() and said.read_text())
         yield process, int(said.read_text())
         process.kill()
 

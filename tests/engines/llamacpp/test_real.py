@@ -62,29 +62,27 @@ def asked(kind: str, tokens: int | None, mode: MtpMode = "off") -> ChatRequest:
 
 def afresh(engine: LlamaCppEngine, request: ChatRequest) -> tuple[list[int], list[int], str]:
     """The tokens of the prompt, those of the answer that were evaluated, and its text."""
-    assert engine._loaded is not None
-    cache = engine._loaded.slots[0].cache
+    cache = engine.chat_model.slots[0].cache
     cache.clear()
-    prompt = engine._loaded.prompter.write(request).tokens
+    prompt = engine.chat_model.prompter.write(request).tokens
     text = text_of(run(engine, request))
     return prompt, cache.tokens[len(prompt) :], text
 
 
 def test_its_chat_template_writes_the_prompt(engine: LlamaCppEngine, smollm2: Path) -> None:
     assert read_header(smollm2).can == ("chat",)
-    assert engine._loaded is not None
-    written = engine._loaded.prompter.write(ask("Hello", "Hi there.", "Bye"))
+    written = engine.chat_model.prompter.write(ask("Hello", "Hi there.", "Bye"))
     assert written.text == (
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face"
         "<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\nHi there.<|im_end|>"
         "\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n"
     )
-    vocabulary = engine._loaded.model.vocabulary
+    vocabulary = engine.chat_model.model.vocabulary
     begins, ends = vocabulary.token_of("<|im_start|>"), vocabulary.token_of("<|im_end|>")
     assert [token for token in written.tokens if token in {begins, ends}] == [
         *[begins, ends] * 4, begins,
     ]  # fmt: skip
-    named = engine._loaded.prompter.write(ask("Hello", system="You are a pirate.")).text
+    named = engine.chat_model.prompter.write(ask("Hello", system="You are a pirate.")).text
     assert named.startswith("<|im_start|>system\nYou are a pirate.<|im_end|>\n")
     assert "SmolLM" not in named
     answered = run(engine, asked("copying", None))
@@ -100,7 +98,7 @@ def test_its_tokens_are_those_of_llama_server(
         pytest.skip("there is no llama-server; tests/bench/build_server.py builds it")
     request = asked(kind, 64)
     prompt, tokens, _ = afresh(engine, request)
-    libraries = Path(load_native().api._base_path)
+    libraries = load_native().folder
     with closing(LlamaServer(SERVER, plan_of(smollm2), 0, libraries)) as server:
         served = server.complete(prompt, GREEDY, 64)
     assert served.tokens[: len(tokens)] == tokens

@@ -113,7 +113,7 @@ def once(
     The first ones of each case are written anew, and have to be the same. So is one that a check
     asks for again: it wants its logits.
     """
-    write, asked = compare._answer, list[Prompt]()
+    write, asked = compare.write_answer, list[Prompt]()
 
     def answer(
         loaded: Loaded,
@@ -134,7 +134,7 @@ def once(
             return tokens
         return write(loaded, request, prompt, count, speculation, cancel)
 
-    monkeypatch.setattr(compare, "_answer", answer)
+    monkeypatch.setattr(compare, "write_answer", answer)
 
 
 @cache

@@ -103,8 +103,7 @@ def test_a_grammar_that_cannot_be_used_is_refused_before_anything_is_evaluated(l
     engine = load()
     with pytest.raises(GrammarInvalid, match="Line 1, column 10"):
         run(engine, ask("Hello.", sampling=Sampling(grammar='root ::= "')))
-    assert engine._loaded is not None
-    assert not engine._loaded.slots[0].cache.tokens
+    assert not engine.chat_model.slots[0].cache.tokens
     assert text_of(run(engine, ask("Hello.")))
 
 
@@ -160,8 +159,7 @@ def test_a_token_that_is_too_long_is_never_drawn_where_a_grammar_holds(
     assert isinstance(letters, list)
     tokenizer["tokenizer.ggml.tokens"] = [*letters[:-1], "a" * 30_000]
     path = write_random_llama(tmp_path / "long.gguf", tokenizer=tokenizer, template=False)
-    loaded = load(path)._loaded
-    assert loaded is not None
+    loaded = load(path).chat_model
     vocabulary = loaded.model.vocabulary
     following = loaded.model.guides.open(lark_of(LETTERS))
     assert not following.allows(vocabulary.size - 1)

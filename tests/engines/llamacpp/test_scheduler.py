@@ -95,8 +95,7 @@ def test_drafts_of_each_sequence_are_its_own(load: Load, pair: Pair) -> None:
     engine = load(pair.model, drafter=pair.drafter, context=512, parallel=3)
     requests = [drafting(ask(question, max_tokens=24), 3) for question in QUESTIONS[:3]]
     together = at_once(engine, requests)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     for slot in loaded.slots:
         # The tokens that each was left with go on as they do in a cache that never had others.
         tokens = list(slot.cache.tokens)
@@ -270,8 +269,7 @@ def test_what_cannot_be_evaluated_ends_one_answer_and_no_other(
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter, parallel=2)
     requests = [drafting(ask(question, max_tokens=32), 2) for question in QUESTIONS[:2]]
     expected = text_of(one_by_one(engine, requests[:1])[0])
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     with (
         closing(engine.chat(requests[0], CancelToken())) as one,
         closing(engine.chat(requests[1], CancelToken())) as other,
@@ -391,8 +389,7 @@ def test_nothing_is_kept_for_the_drafter_of_a_slot_in_which_nothing_is_written(
 ) -> None:
     engine = load(pairs[kind].model, drafter=pairs[kind].drafter, parallel=2)
     one_by_one(engine, [drafting(replace(ask(QUESTIONS[0], max_tokens=8), chat="one"), 2)])
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     with closing(
         engine.chat(
             drafting(replace(ask(QUESTIONS[1], max_tokens=8), chat="two"), 2), CancelToken()
@@ -405,15 +402,14 @@ def test_nothing_is_kept_for_the_drafter_of_a_slot_in_which_nothing_is_written(
 def test_rows_are_those_of_the_sequence_that_asks(load: Load) -> None:
     """Two sequences in one evaluation draw what each draws alone."""
     engine = load(parallel=2)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     texts = [loaded.model.vocabulary.tokenise(question) for question in QUESTIONS[:2]]
     rows = loaded.native.api.llama_get_logits_ith
     alone = []
     for sequence, text in enumerate(texts):
         assert loaded.context.evaluate_parts((BatchPart(text, 0, 1, sequence),)) == EVALUATED
         alone.append(rows(loaded.context.pointer, len(text) - 1)[0])
-        loaded.slots[sequence].cache._empty()
+        loaded.slots[sequence].cache.clear()
     parts = [BatchPart(text, 0, 1, sequence) for sequence, text in enumerate(texts)]
     assert loaded.context.evaluate_parts(parts) == EVALUATED
     for sequence, text in enumerate(texts):

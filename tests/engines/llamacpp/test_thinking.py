@@ -68,8 +68,7 @@ def prompt_of(events: list[Event]) -> PromptReady:
 
 
 def test_a_model_thinks_when_it_is_asked_to(thinker: LlamaCppEngine) -> None:
-    assert thinker._loaded is not None
-    report = thinker._loaded.report
+    report = thinker.chat_model.report
     assert (report.thinking, report.thinks, report.efforts) == ("switch", False, ())
     on = run(thinker, THINKING)
     assert (thoughts_of(on), text_of(on)) == (REASONING, TEXT)
@@ -178,8 +177,7 @@ def test_a_second_turn_evaluates_only_what_the_first_did_not_end_with(
     asked = ask(long, thinking=thinking, thinking_budget=12, max_tokens=80, chat="a")
     asked = replace(asked, messages=(*asked.messages[:0], Message("user", long)))
     first = run(engine, asked)
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     stable = loaded.prompter.write(asked).stable
     second = prompt_of(run(engine, second_turn(asked, first)))
     assert stable > 60

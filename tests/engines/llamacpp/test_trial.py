@@ -97,9 +97,9 @@ class TestMemory:
         trials(tmp_path, DIES).require([card], CancelToken())
         match what:
             case "driver":
-                monkeypatch.setattr(trial_record, "_driver", lambda: ["newer"])
+                monkeypatch.setattr(trial_record, "driver_facts", lambda: ["newer"])
             case "build":
-                monkeypatch.setattr(trial_record, "_build", lambda: ["newer"])
+                monkeypatch.setattr(trial_record, "build_facts", lambda: ["newer"])
             case "bus":
                 card = replace(card, pci_id="0000:02:00.0")
         assert trials(tmp_path, DIES).verdict(card) is None

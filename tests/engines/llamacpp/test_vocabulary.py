@@ -10,7 +10,7 @@ from engines.cancel import CancelToken
 from engines.errors import ModelDamaged, TemplateFailed, Unsupported
 from engines.llamacpp import prompting
 from engines.llamacpp.engine import LlamaCppEngine
-from engines.llamacpp.prompting import _TurnTokens
+from engines.llamacpp.prompting import TurnTokens
 from engines.llamacpp.sampling import Greedy
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.text import SEAM
@@ -26,8 +26,7 @@ from tests.support.made_gguf import STARTER
 
 
 def vocabulary_of(engine: LlamaCppEngine) -> Vocabulary:
-    assert engine._loaded is not None
-    return engine._loaded.model.vocabulary
+    return engine.chat_model.model.vocabulary
 
 
 def spelled(vocabulary: Vocabulary, text: str) -> str:
@@ -59,7 +58,7 @@ def test_a_cut_changes_no_token_around_it(load: Load) -> None:
 def test_a_long_run_is_not_cut_inside_a_special_token(load: Load, before: int) -> None:
     vocabulary = vocabulary_of(load())
     for marker in ("<turn|>", "<|turn>"):
-        (token,) = vocabulary._tokenise(marker)
+        (token,) = vocabulary.tokenise(marker)
         tokens = vocabulary.tokenise("é" * before + marker + "a" * 400)
         assert tokens.count(token) == 1
         assert b"<" not in b"".join(vocabulary.piece(token) for token in tokens)
@@ -89,8 +88,7 @@ def test_an_answer_cut_inside_a_character_goes_on_with_the_whole_of_it(
 ) -> None:
     tokenizer = byte_tokenizer("llama-bpe")
     engine = load(write_random_llama(tmp_path / "m.gguf", tokenizer=tokenizer))
-    loaded = engine._loaded
-    assert loaded is not None
+    loaded = engine.chat_model
     says = [*loaded.model.vocabulary.tokenise("ok 🙂!"), 257]
     begins: list[int] = []
 
@@ -152,18 +150,18 @@ def test_a_prompt_has_the_same_tokens_turn_by_turn(load: Load, tmp_path: Path, k
     begin, end = ("<s>", "</s>") if made else ("<|turn>", "<turn|>")
     text = "".join(f"{begin}{role}\n{said}{end}\n" for role, said in TURNS)
     assert vocabulary.turn_marker(text) in {begin, end}
-    turns = _TurnTokens(vocabulary)
+    turns = TurnTokens(vocabulary)
     for _ in range(2):
         assert turns.of(text) == vocabulary.tokenise(text)
         assert turns.of(text + "more") == vocabulary.tokenise(text + "more")
-    assert _TurnTokens(vocabulary).of("no turn") == vocabulary.tokenise("no turn")
+    assert TurnTokens(vocabulary).of("no turn") == vocabulary.tokenise("no turn")
 
 
 def test_turns_that_come_again_are_not_tokenised_again(
     load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vocabulary = vocabulary_of(load())
-    turns, asked = _TurnTokens(vocabulary), list[str]()
+    turns, asked = TurnTokens(vocabulary), list[str]()
     tokenise = vocabulary.tokenise
 
     def noted(text: str) -> list[int]:
@@ -175,7 +173,7 @@ def test_turns_that_come_again_are_not_tokenised_again(
     asked.clear()
     turns.of("<|turn>user\nOne.<turn|>\n<|turn>model\nTwo.<turn|>\n")
     assert not any("One." in it for it in asked)
-    monkeypatch.setattr(prompting, "_TURNS", 10)
+    monkeypatch.setattr(prompting, "TURNS", 10)
     turns.of("<|turn>user\nThree.<turn|>\n")
     asked.clear()
     turns.of("<|turn>user\nOne.<turn|>\n")

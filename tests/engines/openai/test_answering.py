@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
@@ -37,6 +36,7 @@ from tests.support.openai_server import (
     refusal,
     stream,
 )
+from tests.support.waiting import until
 
 
 def thoughts_of(events: list[Event]) -> str:
@@ -282,8 +282,7 @@ def test_a_cancel_hangs_up(serve: Serve, reach: Reach, when: str) -> None:
     if when == "before":
         cancel.cancel()
     asking.start()
-    while when != "before" and not server.chats():
-        time.sleep(0.01)
+    until(lambda: when == "before" or server.chats())
     cancel.cancel()
     asking.join(60)
     left = asking.is_alive()

@@ -130,7 +130,7 @@ def test_an_address_that_is_none_is_said(client: httpx2.Client) -> None:
 
 
 def test_a_cancel_wakes_who_shakes_hands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clients, "_CONNECT_S", 600)
+    monkeypatch.setattr(clients, "CONNECT_S", 600)
     cancel = CancelToken()
     seen: list[Event] = []
     with (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket  # noqa: TID251 - a free port for the server
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tests.engines.asking import ask, done_of, run, text_of
 from tests.engines.contract import EngineContract
 from tests.support.openai_server import DONE, OpenAiServer, chunk, stream
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 STARTER = ROOT / "resources" / "starter" / "starter.gguf"
 BINARY = os.environ.get("HEARTH_LLAMA_SERVER", "")
@@ -130,23 +130,18 @@ def llama_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
     try:
         address = f"http://127.0.0.1:{port}"
-        _wait_for(lambda: httpx2.get(f"{address}/health", trust_env=False).status_code == 200)
+        until(lambda: _is_well(address), failure="the server does not start")
         yield address
     finally:
         server.terminate()
         server.wait()
 
 
-def _wait_for(ready: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            if ready():
-                return
-        except httpx2.HTTPError:
-            pass
-        time.sleep(0.1)
-    pytest.fail("the server does not start")
+def _is_well(address: str) -> bool:
+    try:
+        return httpx2.get(f"{address}/health", trust_env=False).status_code == 200
+    except httpx2.HTTPError:
+        return False
 
 
 @pytest.mark.skipif(not BINARY, reason="HEARTH_LLAMA_SERVER names no llama-server")

@@ -226,7 +226,9 @@ def watch(engine: int) -> None:
         flush=True,
     )
     dead.set()
-    time.sleep(0.1)
+    ends = time.monotonic() + 10
+    while running and time.monotonic() < ends:  # their streams end with the error
+        time.sleep(0.01)
     os._exit(0)
 
 

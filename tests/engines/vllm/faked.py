@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,14 +116,6 @@ def answer(engine: VllmEngine, **options: Any) -> str:
 
 def text_of(events: list[Event]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
-
-
-def until(true: Callable[[], Any], limit_s: float = LIMIT_S) -> None:
-    """Wait for something to become true, and fail if it does not."""
-    deadline = time.monotonic() + limit_s
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
 
 
 def tree(worker_session: int, guardian: int) -> dict[str, Process]:

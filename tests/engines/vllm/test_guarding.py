@@ -41,9 +41,9 @@ from tests.engines.vllm.faked import (
     members,
     question,
     tree,
-    until,
 )
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -333,7 +333,7 @@ def test_an_environment_without_its_python_leaves_nothing_behind(
 def test_it_stops_trying_after_three_crashes(
     engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vllm_engine, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(vllm_engine, "PAUSE_S", 0.01)
     load(engine)
     for _ in range(3):
         assert answer(engine, max_tokens=1) == " word0"
@@ -421,7 +421,7 @@ def test_where_no_socket_can_be_it_is_a_port_with_a_key(
 ) -> None:
     import httpx2
 
-    monkeypatch.setattr(scratch, "_LONGEST_SOCKET", 10)
+    monkeypatch.setattr(scratch, "LONGEST_SOCKET", 10)
     lent: list[tuple[Path | str, str]] = []
 
     def connect(where: Path | str, key: str) -> httpx2.Client:

@@ -29,9 +29,9 @@ from tests.engines.vllm.faked import (
     make_engine,
     make_fake,
     started_in,
-    until,
 )
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from engines.vllm.processes import computed_s, kill, process
-from tests.engines.vllm.faked import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 

@@ -39,8 +39,9 @@ from tests.engines.vllm.conftest import (
     SharedEngine,
     shared_memory,
 )
-from tests.engines.vllm.faked import gone, make_engine, members, tree, until
+from tests.engines.vllm.faked import gone, make_engine, members, tree
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.vllm,
@@ -210,7 +211,7 @@ def test_a_guardian_killed_while_it_loads(engine: VllmEngine) -> None:
 
     thread = threading.Thread(target=load)
     thread.start()
-    until(lambda: engine.status().words == "Starting the engine", 240)
+    until(lambda: engine.status().words == "Starting the engine", seconds=240)
     worker = engine.worker
     assert worker is not None
     until(lambda: "core" in tree(worker.session, worker.guardian))

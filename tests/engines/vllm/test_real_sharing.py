@@ -11,7 +11,8 @@ from engines.vllm.offers import offered_workers
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from tests.engines.vllm.another import Hearth
-from tests.engines.vllm.faked import gone, members, until
+from tests.engines.vllm.faked import gone, members
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),

@@ -39,9 +39,9 @@ from tests.engines.vllm.faked import (
     members,
     question,
     started_in,
-    until,
 )
 from tests.engines.vllm.test_adapting import adapter
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -466,7 +466,7 @@ def test_a_folder_that_cannot_be_written_is_said(site: Site) -> None:
 def test_where_no_socket_can_be_nothing_is_shared(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "_LONGEST_SOCKET", 10)
+    monkeypatch.setattr(scratch, "LONGEST_SOCKET", 10)
     import httpx2
 
     engine = VllmEngine(

@@ -30,8 +30,8 @@ from tests.engines.vllm.faked import (
     make_engine,
     make_fake,
     members,
-    until,
 )
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only"),
@@ -89,7 +89,7 @@ class Starting:
 def test_one_that_waits_for_an_answer_ends_at_once(
     fake: Path, engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_HEALTH_S", 600.0)
+    monkeypatch.setattr(worker, "HEALTH_S", 600.0)
     behave(fake, hushed=True)
     starting = Starting(engine)
     until((fake / "hushed").exists)
@@ -205,7 +205,7 @@ def test_the_window_comes_before_all_of_the_worker(engine: VllmEngine) -> None:
 def test_the_end_does_not_wait_for_a_driver_that_keeps_memory(
     fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vllm_engine, "_FREED_S", 0.5)
+    monkeypatch.setattr(vllm_engine, "FREED_S", 0.5)
     looks: list[int] = []
 
     def look() -> Hardware:

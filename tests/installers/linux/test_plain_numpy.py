@@ -21,7 +21,7 @@ LOCK = ROOT / "installers" / "lock" / "app.txt"
 
 
 def test_the_source_is_that_of_the_lock_and_has_the_settings_to_compile_it() -> None:
-    wanted = list(plain_numpy._requirements())
+    wanted = list(plain_numpy.requirements())
     locked = re.findall(r"^numpy==(\S+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     assert [re.match(r"numpy==(\S+)", it)[1] for it in wanted] == locked  # type: ignore[index]
     assert np.__version__ in locked
@@ -42,7 +42,7 @@ def test_a_wheel_that_was_made_is_taken_again(
             archive.writestr("numpy/__config__.py", 'CONFIG = {"path": r"/home/a/python"}')
             archive.writestr("numpy/other.py", '"path": r"/usr"')
 
-    monkeypatch.setattr(plain_numpy, "_compile", compile_it)
+    monkeypatch.setattr(plain_numpy, "compile_wheel", compile_it)
     wheel = plain_numpy.wheel(tmp_path)
     assert plain_numpy.wheel(tmp_path) == wheel
     assert len(made) == 1

@@ -12,7 +12,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 
 _STEP_MS = 400
-_LONG_S = 5
+LONG_S = 5
 """After so many seconds of waiting for a server, the line shows them, and the user can stop."""
 
 
@@ -106,7 +106,7 @@ class ProgressLine(QWidget):
 
     def _step(self) -> None:
         seconds = 0 if self._since is None else int(monotonic() - self._since)
-        long = self._since is not None and seconds >= _LONG_S
+        long = self._since is not None and seconds >= LONG_S
         self._stop.setVisible(long)
         self._dots = self._dots % 3 + 1
         dots = "·" * self._dots

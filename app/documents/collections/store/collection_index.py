@@ -73,7 +73,7 @@ _MOST_QUOTED: Final = 500
 _PACKING: Final = 5
 """The compression level of texts; a higher one takes much longer and saves little."""
 
-_MATCHED: Final = 20_000
+MATCHED: Final = 20_000
 """Maximum passages ranked by their words; a word that is in more of them says little."""
 
 _UNPACKED: Final = 4_000_000
@@ -140,7 +140,7 @@ _TABLES: Final = (
 _STATE: Final = "CASE state WHEN 'read' THEN coalesce(reading, state) ELSE state END"
 """The SQL for the state of a file, as in `IndexedFile`."""
 
-_KIND: Final = IndexKind(
+KIND: Final = IndexKind(
     layout=LAYOUT,
     tables=_TABLES,
     words=("word_index",),
@@ -217,7 +217,7 @@ class CollectionIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = IndexFile(path, _KIND)
+        self._file = IndexFile(path, KIND)
         self._signs: tuple[tuple[int, str], SignTable, NDArray[np.float32]] | None = None
         self._unpacked: OrderedDict[str, Document] = OrderedDict()
 
@@ -746,7 +746,7 @@ def _codes(
 def _count(db: sqlite3.Connection, match: str) -> int:
     """Count the passages that match a query, up to one more than are ranked."""
     counted = "SELECT count(*) FROM (SELECT 1 FROM word_index WHERE word_index MATCH ? LIMIT ?)"
-    return int(db.execute(counted, (match, _MATCHED + 1)).fetchone()[0])
+    return int(db.execute(counted, (match, MATCHED + 1)).fetchone()[0])
 
 
 def _telling(counts: Mapping[QueryPart, int]) -> str:
@@ -755,7 +755,7 @@ def _telling(counts: Mapping[QueryPart, int]) -> str:
     Every passage with one of the words is ranked, which takes time.
     """
     counted = sorted(((count, part.match) for part, count in counts.items()), key=lambda it: it[0])
-    chosen, left = [], _MATCHED
+    chosen, left = [], MATCHED
     for count, term in counted:
         left -= count
         if left < 0:

@@ -38,6 +38,10 @@ class PictureCanvas(QAbstractScrollArea):
 
     Its size is set separately, because it can have more or fewer pixels than are displayed.
 
+    Attributes:
+        image: The picture; a null image if there is none.
+        marks: The marked rectangles, as shares of its width and height.
+
     Signals:
         scaled(scale): It is displayed at another scale; 1 is its own size.
     """
@@ -49,9 +53,9 @@ class PictureCanvas(QAbstractScrollArea):
         self.setObjectName("pictureCanvas")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._image = QImage()
+        self.image = QImage()
         self._size = QSizeF()
-        self._marks: Sequence[Rectangle] = ()
+        self.marks: Sequence[Rectangle] = ()
         self._fit: Fit = "whole"
         self._scale = 1.0
         self._grabbed: QPoint | None = None
@@ -72,15 +76,15 @@ class PictureCanvas(QAbstractScrollArea):
 
     def show_size(self, size: QSizeF) -> None:
         """Remove the picture and make room for one of this size, which comes later."""
-        self._image = QImage()
-        self._marks = ()
+        self.image = QImage()
+        self.marks = ()
         self._size = size
         self._settle()
 
     def show_picture(self, image: QImage, marks: Sequence[Rectangle] = ()) -> None:
         """Show a picture in the size that was set."""
-        self._image = image
-        self._marks = marks
+        self.image = image
+        self.marks = marks
         self.viewport().update()
 
     def set_fit(self, fit: Fit) -> None:
@@ -98,10 +102,10 @@ class PictureCanvas(QAbstractScrollArea):
 
     def show_mark(self) -> None:
         """Scroll the first mark to the middle."""
-        if not self._marks:
+        if not self.marks:
             return
-        left, top, right, bottom = self._marks[0]
-        area = self._area()
+        left, top, right, bottom = self.marks[0]
+        area = self.area()
         middle_x = area.width() * (left + right) / 2
         middle_y = area.height() * (top + bottom) / 2
         view = self.viewport()
@@ -116,21 +120,21 @@ class PictureCanvas(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         theme = theme_of(self.palette())
         painter.fillRect(self.viewport().rect(), QColor(theme.side))
-        area = self._area()
-        if self._image.isNull():
+        area = self.area()
+        if self.image.isNull():
             painter.setPen(QPen(QColor(theme.line), 1))
             painter.drawRect(area)
             painter.end()
             return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(area, self._image)
+        painter.drawImage(area, self.image)
         colour = QColor(theme.accent)
         faint = QColor(colour)
         faint.setAlphaF(_MARK)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(colour, 2))
         painter.setBrush(faint)
-        for left, top, right, bottom in self._marks:
+        for left, top, right, bottom in self.marks:
             place = QRectF(
                 area.x() + left * area.width(),
                 area.y() + top * area.height(),
@@ -213,7 +217,7 @@ class PictureCanvas(QAbstractScrollArea):
         scale = min(LARGEST, max(SMALLEST, scale))
         view = self.viewport()
         point = at or QPointF(view.width() / 2, view.height() / 2)
-        before = self._area()
+        before = self.area()
         share_x = (point.x() - before.x()) / max(1.0, before.width())
         share_y = (point.y() - before.y()) / max(1.0, before.height())
         self._scale = scale
@@ -234,7 +238,7 @@ class PictureCanvas(QAbstractScrollArea):
             bar.setRange(0, max(0, math.ceil(whole) + 2 * GRID - seen))
         self.viewport().update()
 
-    def _area(self) -> QRectF:
+    def area(self) -> QRectF:
         """Return the picture's rectangle in the view, centred while it fits."""
         size, view = self._size * self._scale, self.viewport().size()
         x = max(float(GRID), (view.width() - size.width()) / 2)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket  # noqa: TID251 - a port where nobody listens
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -22,13 +21,14 @@ from engines.cancel import CancelToken
 from engines.errors import EngineFailed
 from tests.support.made_activity import made_record
 from tests.support.trace_collector import TraceCollector
+from tests.support.waiting import until
 
 QUESTION = "Who is Rumpelstiltskin?"
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_GATHERED_S", 0.01)
+    monkeypatch.setattr(tracing, "GATHERED_S", 0.01)
 
 
 @pytest.fixture
@@ -50,13 +50,6 @@ def ask(app: App) -> str:
 
 def send_to(app: App, endpoint: str) -> None:
     app.settings.write(Settings(traces_endpoint=endpoint))
-
-
-def until(true: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_nothing_is_sent_unless_a_collector_is_named(app: App) -> None:
@@ -105,7 +98,7 @@ def test_a_dead_collector_delays_no_answer(app: App) -> None:
 def test_a_collector_that_is_not_there_is_told_once(
     app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracing, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(tracing, "PAUSE_S", 0.01)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         send_to(app, f"http://127.0.0.1:{free.getsockname()[1]}")
@@ -124,7 +117,7 @@ def test_one_outside_is_not_asked_while_offline(app: App) -> None:
 
 
 def test_what_could_not_be_sent_goes_when_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(tracing, "PAUSE_S", 0.01)
     tries: list[bytes] = []
 
     def send(_endpoint: str, body: bytes) -> None:
@@ -149,7 +142,7 @@ def test_a_collector_that_refuses_is_an_error_in_plain_words(app: App) -> None:
 
 
 def test_a_slow_collector_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(tracing, "PATIENCE_S", 0.05)
     held, asked = threading.Event(), threading.Event()
 
     def send(_endpoint: str, _body: bytes) -> None:

@@ -28,6 +28,7 @@ from app.base.secrets import Secrets
 from app.net.values.serving import LOOPBACK, Address, ServeOptions
 from tests.support.services import Services, services  # noqa: F401  a fixture
 from tests.support.serving import Served, serving
+from tests.support.waiting import until
 
 BIG = 40_000_000
 """Bytes of an answer that no buffer of a system holds."""
@@ -48,7 +49,13 @@ async def chat(request: Request) -> Response:
     return JSONResponse({"length": len(await request.body())})
 
 
-async def endless(_: Request) -> Response:
+BEGUN: set[str] = set()
+"""The paths of `endless` and `slow` that have begun; a test that uses it clears it first."""
+
+
+async def endless(request: Request) -> Response:
+    BEGUN.add(request.url.path)
+
     async def words() -> AsyncIterator[bytes]:
         while True:
             yield b'data: {"text": "on and on"}\n\n'
@@ -65,7 +72,8 @@ async def broken(_: Request) -> Response:
     raise ZeroDivisionError
 
 
-async def slow(_: Request) -> Response:
+async def slow(request: Request) -> Response:
+    BEGUN.add(request.url.path)
     await anyio.sleep(60)
     return JSONResponse({})
 
@@ -217,7 +225,11 @@ def read_until(connection: socket.socket, end: bytes) -> Reply:
 
 
 def flood(connection: socket.socket, piece: bytes, *, pause_s: float = 0.0) -> None:
-    """Send a piece again and again, until the other side has had enough."""
+    """Send a piece again and again, until the other side has had enough.
+
+    Args:
+        pause_s: The time between the pieces of a slow client; nothing races it.
+    """
     for _ in range(100_000_000 // len(piece)):
         try:
             connection.sendall(piece)
@@ -240,7 +252,5 @@ def ask(server: Server, *args: Any, body: bytes = b"", **more: Any) -> Reply:
 
 def noted(keys: ApiKeys, count: int) -> list[ApiUse]:
     """The uses, once there are so many: one is noted when its answer has been sent."""
-    until = time.monotonic() + 10
-    while len(found := keys.uses(100)) < count and time.monotonic() < until:
-        time.sleep(0.01)
-    return found
+    until(lambda: len(keys.uses(100)) >= count)
+    return keys.uses(100)

@@ -315,7 +315,7 @@ class Counting:
 def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploads, "_REMEMBERED", 100)
+    monkeypatch.setattr(uploads, "REMEMBERED", 100)
     reader = Counting()
     intake = Uploads(reader)
     first, second, third = b"a" * 40, b"b" * 40, b"c" * 40
@@ -323,7 +323,7 @@ def test_a_picture_is_read_once_and_the_oldest_are_forgotten(
         intake.read(data, "picture", CancelToken())
     assert reader.read == [first, second, third, second]
     intake.read(first + second + third, "picture", CancelToken())
-    assert intake._held <= 100
+    assert intake.held_bytes <= 100
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_an_address_is_told_to_lead_elsewhere(address: str) -> None:
 
 
 def test_who_has_gone_waits_for_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "_AT_ONCE", 0)
+    monkeypatch.setattr(uploads, "AT_ONCE", 0)
     gone = CancelToken()
     gone.cancel()
     with pytest.raises(Cancelled):

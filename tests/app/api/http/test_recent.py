@@ -332,10 +332,10 @@ def keep_chain(recent: RecentResponses, length: int, text: str) -> str:
 
 def test_a_long_conversation_takes_as_much_as_its_turns() -> None:
     last = keep_chain(recent := RecentResponses(), 20_000, "x" * 1000)
-    clock = time.monotonic()
+    clock = time.process_time()
     items = recent.of("").conversation(last)
     assert len(items) == 40_000
-    assert time.monotonic() - clock < 10
+    assert time.process_time() - clock < 10
     page = recent.of("").page(last, ListFields.model_validate({"limit": 3, "order": "asc"}))
     assert [it["id"] for it in page["data"]] == ["q_0", "msg_0", "q_1"]
 

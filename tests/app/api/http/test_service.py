@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from engines.cancel import CancelToken
 from engines.memory.load_options import LoadOptions
 from tests.engines.llamacpp.random_models import write_random_llama
 from tests.support.serving import Served
+from tests.support.waiting import until
 
 HI = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 5}
 
@@ -68,9 +68,7 @@ def test_tokens_are_counted_while_somebody_s_answer_is_written(served: Served) -
     body = {"model": "starter", **HI}
     answer = threading.Thread(target=served.post, args=("/v1/chat/completions", body))
     answer.start()
-    until = time.monotonic() + 20
-    while not served.engine.requests and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: served.engine.requests)
     try:
         assert served.post("/tokenize", {"content": "a bc"}).json()["tokens"] == [1, 2]
         counted = served.post("/v1/messages/count_tokens", body)
@@ -97,9 +95,7 @@ def test_a_bad_request_ends_nobody_else_s_answer(served: Served) -> None:
     assert "Hello there" in heard[0]
 
 
-def test_models_of_programs_are_unloaded_once_nobody_uses_them(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_of_programs_are_unloaded_once_nobody_uses_them(served: Served) -> None:
     services = served.services
     service = ApiService(
         services.answers, services.library, services.runtime, lambda: served.settings
@@ -107,13 +103,13 @@ def test_models_of_programs_are_unloaded_once_nobody_uses_them(
     served.post("/v1/chat/completions", {"model": "starter", **HI})
     service.unload_idle()
     assert services.runtime.held("llamacpp"), "it was used just now"
-    monkeypatch.setattr(services.runtime, "_clock", lambda: time.monotonic() + 31 * 60)
+    services.seconds[0] += 31 * 60
     use(served, services.library.starter)
     service.unload_idle()
     assert services.runtime.held("llamacpp"), "a person has used it"
     services.runtime.stop("llamacpp")
     served.post("/v1/chat/completions", {"model": "starter", **HI})
-    monkeypatch.setattr(services.runtime, "_clock", lambda: time.monotonic() + 90 * 60)
+    services.seconds[0] += 31 * 60
     served.settings = served.settings.changed("server_idle", 0)
     service.unload_idle()
     assert services.runtime.held("llamacpp"), "the setting says never"

@@ -16,6 +16,7 @@ import pytest
 from engines.types import MtpReport
 from tests.support.scripted import NO_DRAFTS, ScriptedEngine
 from tests.support.terminal import Hearth
+from tests.support.waiting import until
 
 
 def chat(
@@ -73,10 +74,8 @@ def test_what_is_piped_in_is_answered_as_it_comes(
 
     def ask() -> None:
         with os.fdopen(writes, "w", encoding="utf-8") as pipe:
-            for number, line in enumerate(("One", "Two", "Three")):
-                until = time.monotonic() + 30
-                while len(engine.requests) < number and time.monotonic() < until:
-                    time.sleep(0.01)
+            for line in ("One", "Two", "Three"):
+                until(lambda: len(engine.requests) >= len(before))
                 before.append(len(engine.requests))
                 print(line, file=pipe, flush=True)
 
@@ -116,9 +115,9 @@ def test_a_typed_line_is_edited_recalled_and_completed(data_dir: Path) -> None:
     def type_until(keys: bytes, *wanted: bytes) -> None:
         del shown[:]
         os.write(ours, keys)
-        until = time.monotonic() + 60
+        end = time.monotonic() + 60
         for words in wanted:
-            while words not in shown and time.monotonic() < until:
+            while words not in shown and time.monotonic() < end:
                 if select.select([ours], [], [], 0.1)[0]:
                     shown.extend(os.read(ours, 65536))
             assert words in shown, shown.decode()

@@ -100,4 +100,4 @@ def test_the_switch_shows_and_turns_the_setting(ui: Ui) -> None:
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_each_purpose_says_what_it_sent(purpose: Purpose) -> None:
     found = Traffic(("host",), 0.0, 1, 0, 1, 1, (purpose,))
-    assert "It sent only ." not in words._sent(found)
+    assert "It sent only ." not in words.sent_words(found)

@@ -11,10 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from app.base.errors import CollectionNameInvalid, NothingToIndex
 from app.base.folder import DataFolder
-from app.documents.collections.presenters import EVERY_MS, Collections
+from app.documents.collections.presenters import Collections
 from app.documents.collections.values import CollectionState, FoundPassage, IndexedFile
 from app.kit.tasks.tasks import Tasks
 from app.wiring.app import App, open_app
+from tests.support.calm import until_calm
 from tests.support.made_embedding import write_bert
 
 
@@ -29,10 +30,15 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 
 @pytest.fixture
-def collections(qtbot: QtBot, app: App) -> Iterator[Collections]:
+def tasks(qtbot: QtBot, app: App) -> Iterator[Tasks]:
     tasks = Tasks()
-    yield Collections(lambda: app.knowledge, app.recommending.catalogue, lambda: False, tasks)
+    yield tasks
     tasks.close()
+
+
+@pytest.fixture
+def collections(app: App, tasks: Tasks) -> Collections:
+    return Collections(lambda: app.knowledge, app.recommending.catalogue, lambda: False, tasks)
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ def made(qtbot: QtBot, collections: Collections, folder: Path) -> str:
 
 
 def test_news_of_the_indexing_comes_a_few_times_a_second(
-    qtbot: QtBot, collections: Collections, folder: Path
+    qtbot: QtBot, collections: Collections, tasks: Tasks, folder: Path
 ) -> None:
     told: list[int] = []
     collections.changed.connect(lambda: told.append(1))
@@ -66,7 +72,7 @@ def test_news_of_the_indexing_comes_a_few_times_a_second(
     qtbot.waitUntil(lambda: not collections.progress)
     assert collections.state(collection) == only(collections)
     before = len(told)
-    qtbot.wait(2 * EVERY_MS)
+    until_calm(qtbot, tasks)
     assert len(told) <= before + 1, "nothing is told where nothing happens"
 
 
@@ -112,14 +118,14 @@ def test_what_is_added_while_others_are_read_is_read_too(
 
 
 def test_one_that_is_paused_is_read_when_it_goes_on(
-    qtbot: QtBot, collections: Collections, folder: Path
+    qtbot: QtBot, collections: Collections, tasks: Tasks, folder: Path
 ) -> None:
     collection = made(qtbot, collections, folder)
     collections.pause(collection)
     qtbot.waitUntil(lambda: only(collections).collection.paused)
     (folder / "new.txt").write_text("A dog sits.")
     collections.work()
-    qtbot.waitUntil(lambda: collections._task is None)
+    until_calm(qtbot, tasks)
     assert only(collections).files == 40
     collections.resume(collection)
     qtbot.waitUntil(lambda: only(collections).files == 41)
@@ -165,7 +171,7 @@ def test_a_collection_that_is_removed_leaves_its_files(
 
 
 def test_an_index_that_cannot_be_opened_is_told_once_and_hides_no_other(
-    qtbot: QtBot, collections: Collections, app: App, folder: Path
+    qtbot: QtBot, collections: Collections, app: App, tasks: Tasks, folder: Path
 ) -> None:
     made(qtbot, collections, folder)
     errors: list[Exception] = []
@@ -177,5 +183,5 @@ def test_an_index_that_cannot_be_opened_is_told_once_and_hides_no_other(
     assert [it.files for it in collections.states] == [0, 40]
     qtbot.waitUntil(lambda: len(errors) == 1)
     collections.look()
-    qtbot.wait(2 * EVERY_MS)
+    until_calm(qtbot, tasks)
     assert len(errors) == 1

@@ -345,9 +345,9 @@ def test_what_markdown_hides_does_not_count(quote: str, expected: str) -> None:
 @pytest.mark.parametrize("text", ["*_" * 100_000, "`" * 300_000, "[" * 200_000, "](" * 100_000])
 def test_a_hostile_markdown_file_is_checked_in_time(text: str) -> None:
     file = document(text, kind=DocumentKind.MARKDOWN, place=LocationKind.HEADING)
-    start = time.monotonic()
+    start = time.process_time()
     CitationCheck([file]).check(f"«{'*' * 300} a b» and «{'*_' * 200}a b»")
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize(

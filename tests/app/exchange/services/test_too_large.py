@@ -86,7 +86,7 @@ def read(path: Path) -> FileFound:
 
 def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a whole it would be too much; only the chat that is too much by itself is left out."""
-    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values._weight(GOOD))
+    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values.weight(GOOD))
     chats = [chatgpt_chat(f"c{at}", f"Chat {at}") for at in range(30)]
     chats[7]["mapping"]["odd"] = {"children": [[]] * 9000}
     path = tmp_path / "conversations.json"
@@ -99,7 +99,7 @@ def test_a_large_list_is_read_chat_by_chat(tmp_path: Path, monkeypatch: pytest.M
 def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values._weight(GOOD))
+    monkeypatch.setattr(json_values, "MOST_WEIGHT", 2 * json_values.weight(GOOD))
     text = json.dumps([chatgpt_chat(f"c{at}", '[{\\"') for at in range(30)])
     path = tmp_path / "conversations.json"
     path.write_text(text[:-2000], encoding="utf-8")
@@ -111,7 +111,7 @@ def test_a_large_list_that_breaks_off_is_read_as_far_as_it_goes(
 def test_what_is_found_is_kept_up_to_what_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_MOST_KEPT", 100_000)
+    monkeypatch.setattr(reading, "MOST_KEPT", 100_000)
     chats = [chatgpt_chat(f"c{at}", "Chat") for at in range(100)]
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps(chats), encoding="utf-8")
@@ -121,7 +121,7 @@ def test_what_is_found_is_kept_up_to_what_fits(
 
 
 def test_threads_of_jan_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_MOST_KEPT", 6_000)
+    monkeypatch.setattr(reading, "MOST_KEPT", 6_000)
     write_jan(tmp_path / "jan", new=True)
     assert "too large for the memory" in read(tmp_path / "jan").not_read[-1].why
 
@@ -139,7 +139,7 @@ def test_a_size_that_is_a_lie_is_no_matter(tmp_path: Path, claimed: int) -> None
 
 
 def test_all_of_an_archive_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_MOST_OF_ARCHIVE", 3 * len(GOOD))
+    monkeypatch.setattr(documents, "MOST_OF_ARCHIVE", 3 * len(GOOD))
     with zipfile.ZipFile(tmp_path / "many.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for at in range(10):
             archive.writestr(f"{at}.json", f"[{json.dumps(chatgpt_chat(f'c{at}', 'Chat'))}]")

@@ -194,10 +194,12 @@ def test_the_text_is_as_large_as_the_settings_say(ui: Ui) -> None:
     assert guide(ui).height() > before
 
 
-def test_a_damaged_installation_is_told_on_the_page(
-    ui: Ui, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ui.presenters.guides._folder = tmp_path
+@pytest.fixture
+def no_guides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.wiring.window.GUIDES", tmp_path)
+
+
+def test_a_damaged_installation_is_told_on_the_page(no_guides: None, ui: Ui) -> None:
     ui.press("Shift+F1")
     assert ui.find(QLabel, "problemWhat").text() == "The guides cannot be shown."
     QTest.keyClick(search(ui, "memory"), Qt.Key.Key_Return)

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.kit.tasks.tasks import Tasks
 from engines.cancel import CancelToken
+from tests.support.calm import until_calm
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_an_error_comes_back_as_it_was_raised(tasks: Tasks, qtbot: QtBot) -> Non
 def test_one_queue_keeps_the_order_and_two_run_side_by_side(tasks: Tasks, qtbot: QtBot) -> None:
     seen: list[str] = []
     gate = threading.Event()
-    tasks.run(lambda: gate.wait(10), lambda _: seen.append("first"), fail, on="a")
+    tasks.run(lambda: gate.wait(60), lambda _: seen.append("first"), fail, on="a")
     tasks.run(lambda: None, lambda _: seen.append("second"), fail, on="a")
     tasks.run(gate.set, lambda _: seen.append("other"), fail, on="b")
     qtbot.waitUntil(lambda: len(seen) == 3)
@@ -74,8 +75,7 @@ def test_a_cancelled_stream_still_delivers_its_end(tasks: Tasks, qtbot: QtBot) -
 
     def work(cancel: CancelToken) -> Iterator[str]:
         yield "begun"
-        while not cancel.cancelled:
-            threading.Event().wait(0.001)
+        cancel.wait(60)
         yield "stopped"
 
     task = tasks.stream(work, items.extend, lambda: ends.append(True), fail, on="a")
@@ -105,14 +105,13 @@ def test_closing_cancels_waits_and_delivers_nothing_more(qtbot: QtBot) -> None:
 
     def work(cancel: CancelToken) -> Iterator[str]:
         started.set()
-        while not cancel.cancelled:
-            threading.Event().wait(0.001)
+        cancel.wait(60)
         yield "late"
 
     tasks.stream(work, late.extend, lambda: late.append("end"), late.append, on="a")
-    assert started.wait(10)
+    assert started.wait(60)
     tasks.close()
-    qtbot.wait(50)
+    until_calm(qtbot)
     assert late == []
     with pytest.raises(RuntimeError):
         tasks.run(lambda: None, late.append, late.append, on="a")

@@ -68,7 +68,7 @@ def all_at_terminal(data_dir: Path, *program: str, given: str = "") -> str:
             shown += os.read(ours, 4096)
         except OSError:
             break  # the other end is closed
-    process.wait(10)
+    process.wait(60)
     os.close(ours)
     return shown.decode("utf-8", "replace")
 

@@ -49,7 +49,6 @@ def view(qapp: QApplication) -> Iterator[MarkdownView]:
     shown.resize(700, 100)
     host.show()
     yield shown
-    shown._timer.stop()
     shiboken6.delete(host)
 
 
@@ -59,7 +58,7 @@ def longest_turn(view: MarkdownView, text: str) -> float:
     view.show_markdown(text)
     while True:
         longest = max(longest, time.thread_time() - began)
-        if view._stream is None:
+        if view.is_complete:
             return longest
         began = time.thread_time()
         QApplication.processEvents()
@@ -77,7 +76,7 @@ def test_it_is_shown_and_no_turn_of_the_loop_takes_long(view: MarkdownView, name
 
 def test_the_buttons_have_a_limit(view: MarkdownView) -> None:
     longest_turn(view, TEXTS["many fences"])
-    assert len(view._codes) == 600
+    assert len(view.code_blocks) == 600
     assert len(view.findChildren(IconButton)) == 200
 
 
@@ -95,7 +94,7 @@ def test_a_table_that_is_too_wide_is_reached_by_a_scroll_bar(view: MarkdownView)
 
 def test_code_on_a_long_line_is_copied_as_it_was(view: MarkdownView) -> None:
     longest_turn(view, f"```\n{'y' * 9_000}\nz\n```")
-    (code,) = view._codes.values()
+    (code,) = view.code_blocks
     assert code.code.text == "y" * 9_000 + "\nz"
     assert view.document().findBlockByNumber(code.last).text() == "z"
     assert max(len(line) for line in view.toPlainText().split("\n")) == 2_000

@@ -18,7 +18,7 @@ from app.chats.transcript.pages.quoting import selected_markdown
 from app.kit.look.theme import DARK, HIGH_DARK, HIGH_LIGHT, LIGHT, Theme, contrast, palette_of
 from app.kit.text import markdown_view
 from app.kit.text.formats import IS_RULE, QUOTES
-from app.kit.text.markdown_view import _AT_ONCE, SHORTEST_S, MarkdownView, Pace
+from app.kit.text.markdown_view import AT_ONCE, SHORTEST_S, MarkdownView, Pace
 from app.kit.text.selected_text import plain_text
 from app.kit.widgets.icon_button import IconButton
 from app.markdown.parser import Parser
@@ -63,7 +63,6 @@ def view(qtbot: QtBot, qapp: QApplication) -> Iterator[MarkdownView]:
     shown.resize(700, 100)
     host.show()
     yield shown
-    shown._timer.stop()
     shiboken6.delete(host)
 
 
@@ -83,7 +82,7 @@ def test_pieces_end_as_the_whole(view: MarkdownView, qtbot: QtBot) -> None:
         while place < len(TEXT):
             size = choose.randint(1, 40)
             view.append(TEXT[place : place + size])
-            view._draw()
+            view.draw()
             place += size
         view.end()
         assert view.toHtml() == expected
@@ -98,7 +97,7 @@ def test_a_rule_stays_one_while_the_text_behind_it_grows(view: MarkdownView, tex
     view.begin()
     for letter in text:
         view.append(letter)
-        view._draw()
+        view.draw()
     view.end()
     assert shapes(view) == whole
     assert any(is_rule for is_rule, _ in whole) == ("---" in text)
@@ -130,9 +129,9 @@ def test_many_pieces_are_drawn_together(view: MarkdownView, qtbot: QtBot) -> Non
 def test_a_great_amount_is_drawn_in_parts(view: MarkdownView, qtbot: QtBot) -> None:
     drawn: list[int] = []
     view.drawn.connect(lambda: drawn.append(len(view.toPlainText())))
-    view.show_markdown("word " * (_AT_ONCE // 5) * 4)
-    assert drawn[0] <= _AT_ONCE
-    qtbot.waitUntil(lambda: view._stream is None)
+    view.show_markdown("word " * (AT_ONCE // 5) * 4)
+    assert drawn[0] <= AT_ONCE
+    qtbot.waitUntil(lambda: view.is_complete)
     assert len(drawn) == 4
 
 
@@ -162,13 +161,13 @@ def test_a_drawing_pays_for_its_own_painting_and_for_no_other(
         view.viewport().repaint()
     for _ in range(30):
         view.append(" more")
-        view._draw()
+        view.draw()
         view.viewport().repaint()
         view.viewport().repaint()
     cost = Pace()
     for _ in range(50):
         cost.drew(0.05)
-    assert view._pace.interval == pytest.approx(cost.interval, rel=0.01)
+    assert view.pace.interval == pytest.approx(cost.interval, rel=0.01)
     view.end()
 
 
@@ -177,19 +176,19 @@ def test_only_what_is_new_is_written(view: MarkdownView) -> None:
     first = view.document().firstBlock()
     revision = first.revision()
     view.append("three\n\nfour")
-    view._draw()
+    view.draw()
     assert view.document().firstBlock().revision() == revision
     view.end()
 
 
 def test_code_is_coloured_when_it_is_complete(view: MarkdownView, qtbot: QtBot) -> None:
     view.begin("```python\nx = 'y'")
-    view._draw()
+    view.draw()
     line = view.document().findBlockByNumber(1)
     assert line.text() == "x = 'y'"
     assert not line.layout().formats()
     view.append("\n```\n")
-    view._draw()
+    view.draw()
     qtbot.waitUntil(lambda: bool(view.document().findBlockByNumber(1).layout().formats()))
     view.end()
 

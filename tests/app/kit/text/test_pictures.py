@@ -20,15 +20,22 @@ from app.kit.text.drawing import Order, draw
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.text.pictures import Pictures
 from app.kit.text.selected_text import anchor_height
+from tests.support.calm import until_calm
 
 Role = Literal["user", "assistant"]
 OBJECT = "\ufffc"
 
 
 @pytest.fixture
-def transcript(qtbot: QtBot) -> Iterator[Transcript]:
-    shown = Transcript(15, lambda message: message)
+def tasks(qtbot: QtBot) -> Iterator[Tasks]:
     tasks = Tasks()
+    yield tasks
+    tasks.close()
+
+
+@pytest.fixture
+def transcript(tasks: Tasks) -> Iterator[Transcript]:
+    shown = Transcript(15, lambda message: message)
     Pictures(tasks, shown)
     shown.resize(800, 900)
     shown.show()
@@ -76,12 +83,14 @@ def test_formulas_become_pictures_after_the_end(transcript: Transcript, qtbot: Q
     qtbot.waitUntil(lambda: view.missing() == ())
 
 
-def test_while_it_streams_the_source_is_shown(transcript: Transcript, qtbot: QtBot) -> None:
+def test_while_it_streams_the_source_is_shown(
+    transcript: Transcript, tasks: Tasks, qtbot: QtBot
+) -> None:
     view = show(transcript, "")
     view.begin("a $x^2$ b\n\n")
     view.append("$$y$$\n\nend")
-    view._draw()
-    qtbot.wait(100)
+    until_calm(qtbot, tasks)
+    assert "$$y$$" in view.toPlainText()
     assert drawn(view) == 0
     view.end()
     qtbot.waitUntil(lambda: drawn(view) == 2)
@@ -129,7 +138,7 @@ def test_code_below_a_formula_keeps_its_card_and_button(
     view = show(transcript, "a $x^2+y^2+z^2$ b\n\n```\none\n```\n\n$y$\n\n```\ntwo\nthree\n```")
     qtbot.waitUntil(lambda: drawn(view) == 2)
     document = view.document()
-    codes = view._writer.code_blocks()
+    codes = view.code_blocks
     assert [document.findBlockByNumber(code.line + 1).text() for code in codes] == ["one", "two"]
     assert [document.findBlockByNumber(code.last).text() for code in codes] == ["one", "three"]
 
@@ -143,11 +152,13 @@ def test_an_answer_shows_a_file_that_the_user_has_named(
     qtbot.waitUntil(lambda: drawn(view) == 1)
 
 
-def test_it_shows_no_other_file(transcript: Transcript, qtbot: QtBot, picture: Path) -> None:
+def test_it_shows_no_other_file(
+    transcript: Transcript, tasks: Tasks, qtbot: QtBot, picture: Path
+) -> None:
     address = QUrl.fromLocalFile(str(picture)).toEncoded().toStdString()
     view = show(transcript, f"$x$ ![the cat]({address})", f"Look into {picture.parent}")
     qtbot.waitUntil(lambda: drawn(view) == 1)
-    qtbot.wait(100)
+    until_calm(qtbot, tasks)
     assert drawn(view) == 1
     assert "the cat" in view.toPlainText()
 
@@ -205,10 +216,11 @@ def test_nothing_remote_is_shown(transcript: Transcript, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: view.missing() == ())
 
 
-def test_a_footnote_leads_to_its_text_and_back(transcript: Transcript, qtbot: QtBot) -> None:
+def test_a_footnote_leads_to_its_text_and_back(
+    transcript: Transcript, tasks: Tasks, qtbot: QtBot
+) -> None:
     view = show(transcript, "first[^1]\n\n" + "more\n\n" * 80 + "[^1]: the note")
-    qtbot.waitUntil(lambda: view._stream is None)
-    qtbot.wait(100)
+    until_calm(qtbot, tasks)
     document, bar = view.document(), transcript.verticalScrollBar()
     note, reference = anchor_height(document, "note-1"), anchor_height(document, "reference-1")
     assert note is not None

@@ -34,9 +34,21 @@ def test_longer_texts_stay_longer_and_problems_stay_a_while() -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toasts, "seconds_for", lambda _lines, *, at_rest: 0.05)
-    monkeypatch.setattr(toasts, "_AGAIN_MS", 50)
+    monkeypatch.setattr(toasts, "AGAIN_MS", 50)
     # The pointer of the offscreen window system rests in the middle of its screen.
     monkeypatch.setattr(Toast, "underMouse", lambda _: False)
+
+
+def looks(monkeypatch: pytest.MonkeyPatch, *, under_mouse: bool) -> list[Toast]:
+    """Return a list that grows each time a toast looks whether it may leave."""
+    looked: list[Toast] = []
+
+    def look(toast: Toast) -> bool:
+        looked.append(toast)
+        return under_mouse
+
+    monkeypatch.setattr(Toast, "underMouse", look)
+    return looked
 
 
 @pytest.mark.usefixtures("quick")
@@ -47,13 +59,16 @@ def test_an_error_leaves_by_itself(ui: Ui) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_one_that_has_the_focus_stays_until_that_is_elsewhere(ui: Ui) -> None:
+def test_one_that_has_the_focus_stays_until_that_is_elsewhere(
+    ui: Ui, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ui.window.notifier.error(PROBLEM)
     [toast] = shown(ui)
     close = part(toast, QWidget, "toastClose")
     close.setFocus()
     ui.qtbot.waitUntil(close.hasFocus)
-    ui.qtbot.wait(300)
+    looked = looks(monkeypatch, under_mouse=False)
+    ui.qtbot.waitUntil(lambda: len(looked) == 3)
     assert shown(ui) == [toast]
     ui.edit.setFocus()
     ui.qtbot.waitUntil(lambda: not shown(ui))
@@ -61,9 +76,9 @@ def test_one_that_has_the_focus_stays_until_that_is_elsewhere(ui: Ui) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_one_under_the_pointer_stays(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Toast, "underMouse", lambda _: True)
+    looked = looks(monkeypatch, under_mouse=True)
     ui.window.notifier.error(PROBLEM)
-    ui.qtbot.wait(300)
+    ui.qtbot.waitUntil(lambda: len(looked) == 3)
     assert len(shown(ui)) == 1
     monkeypatch.setattr(Toast, "underMouse", lambda _: False)
     ui.qtbot.waitUntil(lambda: not shown(ui))

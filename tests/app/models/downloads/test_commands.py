@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tests.hub import faults
 from tests.hub.contents import Made
 from tests.hub.testhub import TestHub
 from tests.support.terminal import Hearth
+from tests.support.waiting import until
 
 REPO = "ada/Small-GGUF"
 MODEL = "small-Q4_K_M.gguf"
@@ -170,8 +170,7 @@ def test_ctrl_c_keeps_what_came_and_says_how_to_go_on(
     part = blobs / f"{full.sha256(REPO, MODEL)}{SUFFIX}"
 
     def interrupt() -> None:
-        while arrived(part)[0] < 100_000:
-            time.sleep(0.01)
+        until(lambda: arrived(part)[0] >= 100_000)
         signal.raise_signal(signal.SIGINT)
 
     other = threading.Thread(target=interrupt)

@@ -333,13 +333,13 @@ def test_a_gated_repository_says_where_its_licence_is(hub: TestHub, client: Clie
         repository = ask.repository("ada/Shut-GGUF")
         assert repository.gate == "manual"
         with pytest.raises(GatedRepository) as caught:
-            ask._read(repository, repository.variants[0].files[0], 0, 100)
+            ask.read_part(repository, repository.variants[0].files[0], 0, 100)
         assert caught.value.licence_page == f"{hub.url}/ada/Shut-GGUF"
         assert caught.value.licence_page in caught.value.do
         assert words in caught.value.terminal
     ask = client("hf_good")
     repository = ask.repository("ada/Shut-GGUF")
-    assert len(ask._read(repository, repository.variants[0].files[0], 0, 100)) == 100
+    assert len(ask.read_part(repository, repository.variants[0].files[0], 0, 100)) == 100
 
 
 def test_offline_nothing_is_asked(

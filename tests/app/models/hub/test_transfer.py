@@ -33,6 +33,7 @@ from tests.hub import faults
 from tests.hub.contents import Made
 from tests.hub.faults import Fault
 from tests.hub.testhub import Cdn, TestHub
+from tests.support.waiting import until
 
 HALF = CONTENT.size // 2
 
@@ -285,7 +286,6 @@ def test_a_cancel_ends_a_stall_at_once_and_keeps_what_came(serving: TestHub, par
 
     def stop() -> None:
         stalled.wait()
-        time.sleep(0.1)  # the reader is waiting for bytes that do not come
         cancel.cancel()
 
     serving.fault(faults.Stall(after=1_000_000))
@@ -304,9 +304,7 @@ def test_a_cancel_ends_the_wait_for_an_answer(serving: TestHub, part: Path, redi
     cancel = CancelToken()
 
     def stop() -> None:
-        while len(serving.requests) <= redirects:
-            time.sleep(0.01)
-        time.sleep(0.1)  # the reader is waiting for an answer that does not come
+        until(lambda: len(serving.requests) > redirects)
         cancel.cancel()
 
     serving.fault(*[faults.Redirect(times=1)] * redirects, faults.Stall(after=-1))

@@ -138,9 +138,8 @@ def test_without_a_card_no_price_is_said_but_the_build_for_processors_is_named(
 ) -> None:
     gate = Gate(lambda _: None, lambda: True)
     made = lock_of(index.wheels, PYTHON)
-    care = care_of(data_dir, lambda: made, gate, [index.url])
     of_cards = replace(made, profile="cuda")
-    care._ways = replace(care._ways, lock=lambda it: of_cards if it == "cuda" else made)
+    care = care_of(data_dir, lambda: made, gate, [index.url], of_cards=of_cards)
     monkeypatch.setattr(installer, "engine_installer", lambda *_: care)
     assert hearth("engines", "install", "vllm", "--yes") == 1
     said = capsys.readouterr().err

@@ -19,8 +19,9 @@ from app.wiring.opening import open_data
 from engines.cancel import CancelToken
 from engines.types import Message
 from engines.vllm.processes import Process
-from tests.engines.vllm.faked import behave, make_fake, started_in, until
+from tests.engines.vllm.faked import behave, make_fake, started_in
 from tests.support.terminal import Hearth
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux"),

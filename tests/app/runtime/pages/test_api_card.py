@@ -19,7 +19,6 @@ from app.base.folder import DataFolder
 from app.chats.pages.exposed_badge import ExposedBadge
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.switch import Switch
-from app.net.values.serving import EVERYWHERE
 from app.settings.store import SettingsFile
 from app.settings.values.fields import Settings
 from tests.app.api.http.conftest import Reply, read_all
@@ -130,8 +129,7 @@ def test_others_are_let_in_after_a_second_yes_and_the_window_says_so(page: Ui, p
     page.click("confirmReach")
     badge = page.find(ExposedBadge)
     assert "Nothing is encrypted" in badge.toolTip()
-    assert page.app.server._options is not None
-    assert page.app.server._options.address.host == EVERYWHERE
+    assert page.app.server.status.exposed
     page.click("enginesBack")
     assert page.has("exposedBadge")
     page.click("exposedBadge")

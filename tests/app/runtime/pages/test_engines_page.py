@@ -285,7 +285,6 @@ def test_where_vllm_cannot_run_the_page_says_so(
     manager.system = system  # type: ignore[assignment]
     ui.press("Ctrl+Shift+G")
     ui.qtbot.waitUntil(lambda: words in text(ui, "vllmWords"))
-    ui.qtbot.wait(50)
     ui.settle()
     assert ui.has("checkVllm") is can_look
     ui.click("vllmServers")
@@ -309,7 +308,6 @@ def test_tab_reaches_every_control(
     manager.found = (CARD, OLD, NEW)
     manager.runs = WorkerState("ready", "Gemma 4 E4B", log=("INFO one",))
     ui.press(keys)
-    ui.qtbot.wait(200)
     ui.settle()
     reached = reached_by_tab(ui, ui.window)
     missed = [it.objectName() for it in to_reach(ui.window) if it not in reached]

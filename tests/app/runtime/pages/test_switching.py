@@ -329,7 +329,7 @@ def test_a_load_says_what_is_done(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> No
 
     def slowly(plan: LlamaPlan, progress: Progress, cancel: CancelToken) -> LoadedModel:
         found = load(plan, progress, cancel)
-        assert told.wait(10)
+        assert told.wait(60)
         return found
 
     monkeypatch.setattr(ui.engine, "load", slowly)

@@ -13,6 +13,7 @@ from app.runtime.presenters.idle import IdleStop
 from app.runtime.services.lease import Lease
 from app.runtime.services.runtime import Runtime
 from app.runtime.services.vllm_loader import VllmLoader
+from app.runtime.values.wait import Wait
 from engines.cancel import CancelToken
 from engines.hardware import detect
 from engines.memory.load_options import LoadOptions
@@ -27,8 +28,8 @@ def tasks(qtbot: QtBot) -> Iterator[Tasks]:
     made.close()
 
 
-def _fail(error: Exception) -> None:
-    raise error
+def _fail(error: object) -> None:
+    raise AssertionError(error)
 
 
 def test_it_leaves_a_worker_at_work_alone_and_waits_for_the_time_that_is_set(
@@ -79,7 +80,18 @@ def test_to_stop_it_waits_for_those_who_have_asked_before(qtbot: QtBot, tasks: T
     done: list[None] = []
     with runtime.lease(entry, LoadOptions(), lambda _: None, CancelToken()):
         tasks.run(lambda: runtime.stop("vllm"), done.append, _fail, on=ENGINE)
-        qtbot.wait(50)
+        waits: list[Wait | None] = []
+        guest, cancel = runtime.queue.join(waits.append, guest=True), CancelToken()
+
+        def work() -> None:
+            runtime.lease(entry, LoadOptions(), lambda _: None, cancel, guest)
+
+        refused: list[Exception] = []
+        tasks.run(work, _fail, refused.append, on=ENGINE)
+        # A guest goes after everyone else: so it is told of the request to stop.
+        qtbot.waitUntil(lambda: Wait("queue", count=1) in waits)
+        cancel.cancel()
+        qtbot.waitUntil(lambda: bool(refused))
         assert (done, worker.closed) == ([], 0)
     qtbot.waitUntil(lambda: bool(done))
     assert worker.closed == 1

@@ -39,6 +39,7 @@ from tests.hub.contents import Bytes
 from tests.support.engine_making import HERE, PYTHON, care_of
 from tests.support.package_index import PackageIndex, Wheel, lock_of, made_vllm
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux")
 
@@ -356,7 +357,7 @@ def test_killed_in_any_phase_it_goes_on_later(making: Making, tmp_path: Path, ph
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("try") and phase == "try":
-                _wait_for(tmp_path / "hold.waits")
+                until((tmp_path / "hold.waits").exists)
             if line.startswith(phase) and (phase != "download" or float(line.split()[1]) > 0.6):
                 break
         os.kill(process.pid, signal.SIGKILL)
@@ -398,17 +399,9 @@ def test_tidying_leaves_alone_what_somebody_works_at(making: Making, tmp_path: P
     making.offer(made_vllm("1.0", hold=hold))
     thread = threading.Thread(target=making.install)
     thread.start()
-    _wait_for(tmp_path / "hold.waits")
+    until((tmp_path / "hold.waits").exists)
     making.care.tidy()
     assert making.care.home.half_made
     hold.unlink()
     thread.join()
     assert making.care.state().version == "1.0"
-
-
-def _wait_for(path: Path) -> None:
-    for _ in range(4500):
-        if path.exists():
-            return
-        threading.Event().wait(0.02)
-    raise AssertionError(f"{path} did not come")

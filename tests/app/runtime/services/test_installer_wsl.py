@@ -27,6 +27,7 @@ from engines.vllm.provision.lock import Lock
 from tests.support.engine_making import PYTHON
 from tests.support.package_index import PackageIndex, Wheel, lock_of, made_vllm
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 from tests.support.wsl.care import care_inside, tool_wheel, write_tool
 from tests.support.wsl.windows import Windows, words_at
 
@@ -253,7 +254,7 @@ def test_killed_nothing_of_it_stays(making: Making, tmp_path: Path, victim: str)
         _, said = process.communicate()
     if victim == "wsl.exe":
         assert "EngineUnavailable" in said or "EngineNotMade" in said
-    _until(lambda: not [it for it in processes() if str(tmp_path) in str(words_at(it.pid))])
+    until(lambda: not [it for it in processes() if str(tmp_path) in str(words_at(it.pid))])
     assert making.environments == [first.folder.name]
     assert len(list((making.root / "versions").iterdir())) == 2, "Hearth could not see to it"
     making.care.tidy()
@@ -324,13 +325,5 @@ def test_what_hearth_hands_over_needs_nothing_there(making: Making) -> None:
     assert result.stderr == b""
 
 
-def _until(true: object) -> None:
-    for _ in range(3000):
-        if true():  # type: ignore[operator]
-            return
-        threading.Event().wait(0.02)
-    raise AssertionError("it did not happen")
-
-
 def _wait_for(path: Path) -> None:
-    _until(path.exists)
+    until(path.exists)

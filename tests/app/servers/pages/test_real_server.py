@@ -78,7 +78,7 @@ def test_a_key_that_a_server_comes_to_want_is_entered_at_the_failed_answer(ui: U
 def test_a_server_that_hangs_is_named_with_the_seconds_and_can_be_left(
     ui: Ui, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress_line, "_LONG_S", 0)
+    monkeypatch.setattr(progress_line, "LONG_S", 0)
     ui.presenters.settings.set("auto_titles", False)
     goes_on = threading.Event()
 
@@ -114,7 +114,7 @@ def test_offline_another_computer_is_refused_with_the_reason(ui: Ui) -> None:
     ui.click("saveServer")
     ui.presenters.settings.set("offline", True)
     ui.qtbot.waitUntil(lambda: ui.has("testServer1"))
-    ui.qtbot.wait(100)
+    ui.settle()
     ui.click("testServer1")
     ui.qtbot.waitUntil(lambda: "Hearth is offline." in text(ui, "serverFound1"))
     assert text(ui, "serverPlace1") == "Text leaves this computer"

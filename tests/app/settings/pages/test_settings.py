@@ -193,7 +193,7 @@ def test_what_is_changed_elsewhere_is_shown_and_reset_like_any(
     ui.presenters.settings.set(name, changed)
     ui.click(f"reset-{name}")
     assert ui.app.settings.read().values()[name] == before
-    ui.qtbot.wait(500)  # a pause in typing would tell of the former text
+    ui.settle()  # a pause in typing would tell of the former text
     assert ui.app.settings.read().values()[name] == before
     dialog.close()
 

@@ -77,7 +77,6 @@ PAGES: dict[str, Callable[[Ui], object]] = {
 def test_tab_reaches_every_control_and_comes_round(ui: Ui, page: str) -> None:
     ui.ask("Hi")
     PAGES[page](ui)
-    ui.qtbot.wait(100)
     ui.settle()
     reached = reached_by_tab(ui, ui.window)
     missed = [it for it in to_reach(ui.window) if it not in reached]
@@ -224,7 +223,7 @@ def test_an_answer_of_a_chat_that_is_not_shown_is_not_read(
     ui.press("Ctrl+N")
     heard.clear()
     hold.set()
-    ui.qtbot.wait(300)
+    ui.settle()
     assert heard == []
 
 

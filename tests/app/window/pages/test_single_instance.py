@@ -19,7 +19,7 @@ from app.window.values.launch_request import LaunchRequest
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only where nobody listens is it waited for that long."""
-    monkeypatch.setattr(single_instance, "_TAKEN_S", 30.0)
+    monkeypatch.setattr(single_instance, "TAKEN_S", 30.0)
 
 
 def test_a_second_one_is_refused_and_the_first_is_told(qtbot: QtBot, tmp_path: Path) -> None:
@@ -52,8 +52,15 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from app.base.errors import AlreadyOpen
 from app.window.values.launch_request import LaunchRequest
+from app.window.pages import single_instance
 from app.window.pages.single_instance import SingleInstance
 app = QCoreApplication([])
+pass_on = single_instance.pass_on
+def noted(*wish):
+    taken = pass_on(*wish)
+    print("passed on" if taken else "waiting", flush=True)
+    return taken
+single_instance.pass_on = noted
 try:
     SingleInstance(Path(sys.argv[1]), LaunchRequest(quick_ask=True))
 except AlreadyOpen as error:
@@ -63,14 +70,21 @@ else:
 """
 
 
+def start_second(folder: Path) -> subprocess.Popen[str]:
+    """Start Hearth on a folder in another process, and return once that waits for the first."""
+    second = subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert second.stdout is not None
+    assert second.stdout.readline() == "waiting\n"
+    return second
+
+
 def test_a_second_one_waits_for_a_first_that_is_still_starting(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     first = SingleInstance(tmp_path)
-    second = subprocess.Popen(
-        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    qtbot.wait(1000)
+    second = start_second(tmp_path)
     with qtbot.waitSignal(first.asked) as asked:
         first.listen()
     said, _ = second.communicate()
@@ -84,14 +98,12 @@ def test_a_second_one_waits_for_a_first_that_is_closing(qtbot: QtBot, tmp_path: 
     first = SingleInstance(tmp_path)
     first.listen()
     first.turn_away()
-    second = subprocess.Popen(
-        [sys.executable, "-c", SECOND, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    qtbot.wait(1000)
+    second = start_second(tmp_path)
     assert second.poll() is None
     first.close()
     said, _ = second.communicate()
-    assert said == "a window of its own\n"
+    assert said.endswith("a window of its own\n")
+    assert "passed on" not in said
 
 
 def test_two_folders_do_not_meet(qtbot: QtBot, tmp_path: Path) -> None:
@@ -122,7 +134,7 @@ def test_a_window_that_died_hears_nothing(
     left.parent.mkdir()
     left.write_bytes(LaunchRequest(quick_ask=True).to_line())
     with monkeypatch.context() as hurried:
-        hurried.setattr(single_instance, "_TAKEN_S", 0.1)
+        hurried.setattr(single_instance, "TAKEN_S", 0.1)
         assert not pass_on(tmp_path, LaunchRequest())
     heard: list[LaunchRequest] = []
     after = SingleInstance(tmp_path)

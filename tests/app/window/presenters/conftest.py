@@ -54,8 +54,8 @@ class FakeDesktop:
     def end(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=10)
-        self._reader.join(timeout=10)
+        self._process.wait(timeout=60)
+        self._reader.join(timeout=60)
         assert self._process.stdout is not None
         self._process.stdout.close()
 
@@ -82,7 +82,7 @@ def bus_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     yield address
     daemon.terminate()
-    daemon.wait(timeout=10)
+    daemon.wait(timeout=60)
     daemon.stdout.close()
 
 

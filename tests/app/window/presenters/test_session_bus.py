@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from jeepney.bus_messages import message_bus
 from pytestqt.qtbot import QtBot
 
 from app.window.presenters.global_shortcut.service import GlobalShortcut
@@ -34,7 +35,9 @@ def test_a_bus_without_notifications(qtbot: QtBot, bus_address: str, bus: Sessio
     notifications = Notifications(bus)
     with qtbot.waitSignal(bus.opened):
         bus.open()
-    qtbot.wait(100)
+    answered: list[object] = []
+    bus.call(message_bus.GetId(), answered.append, lambda: None)  # answered after the question
+    qtbot.waitUntil(lambda: bool(answered))
     assert not notifications.are_possible
 
 

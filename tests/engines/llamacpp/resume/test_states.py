@@ -11,7 +11,6 @@ from array import array
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import IO, Any
 
 import pytest
@@ -274,14 +273,14 @@ def test_the_key_names_the_type_of_the_cache_and_no_state_of_another_is_read(
 
 def build_of(library: Path) -> str:
     bare = Native.__new__(Native)
-    bare.api = SimpleNamespace(_lib=SimpleNamespace(_name=str(library)))
+    bare.library = library
     return bare.build
 
 
 def test_a_build_is_named_by_its_versions_and_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = Path(load_native().api._lib._name)
+    ours = load_native().library
     again, patched = tmp_path / "again", tmp_path / "patched"
     shutil.copyfile(ours, again)
     patched.write_bytes(ours.read_bytes() + b"other code of the same version")
@@ -405,7 +404,7 @@ def test_a_chat_deleted_while_it_is_live_is_not_put_away(tmp_path: Path) -> None
     opened.folder.forget("second")
     opened.cache.put_away()
     assert not files(folder)
-    assert not opened.cache._kept._memory.records
+    assert not opened.cache.kept.in_memory
     opened.close()
 
 

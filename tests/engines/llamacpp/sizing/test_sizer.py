@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,8 +107,6 @@ def test_it_can_be_cancelled() -> None:
     cancel = CancelToken()
     timer = threading.Timer(0.2, cancel.cancel)
     timer.start()
-    began = time.monotonic()
     with pytest.raises(Cancelled):
-        Sizer(command=script("time.sleep(60)")).buffers(PLAN, cancel)
-    assert time.monotonic() - began < 30
+        Sizer(command=script("time.sleep(600)")).buffers(PLAN, cancel)
     timer.join()

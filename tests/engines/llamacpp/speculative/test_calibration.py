@@ -43,7 +43,7 @@ def calibrated(
         now += seconds
         return seconds
 
-    monkeypatch.setattr(calibration, "_step", step)
+    monkeypatch.setattr(calibration, "time_step", step)
     monkeypatch.setattr(calibration, "perf_counter", lambda: now)
     nothing: Any = SimpleNamespace(
         drafts=8,
@@ -131,4 +131,4 @@ def drafted(monkeypatch: pytest.MonkeyPatch, times: list[float], *, at_once: boo
         observe=lambda *_: None,
         propose=propose,
     )
-    return calibration._draft(anything, anything, anything, anything)
+    return calibration.time_draft(anything, anything, anything, anything)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from pathlib import Path
+from ctypes import CDLL
 from typing import Any
 
 import pytest
@@ -24,7 +24,7 @@ MIXTURE = 0.06
 
 @pytest.fixture
 def ggml() -> Any:
-    library = load_native().api._lib
+    library = CDLL(str(load_native().library))
     library.ggml_type_size.restype = ctypes.c_size_t
     library.ggml_blck_size.restype = ctypes.c_int64
     library.ggml_type_name.restype = ctypes.c_char_p
@@ -85,13 +85,13 @@ def test_the_names_that_are_read_without_the_package_are_its_own() -> None:
     assert reader.HEADS == Keys.LLM.NEXTN_PREDICT_LAYERS
     assert reader.POOLING == Keys.LLM.POOLING_TYPE
     assert reader.PROJECTION == (Keys.ClipVision.PROJECTION_DIM, Keys.ClipAudio.PROJECTION_DIM)
-    assert reader._TOKENS == Keys.Tokenizer.LIST
-    assert reader._ALIGNMENT == Keys.General.ALIGNMENT
+    assert reader.TOKENS == Keys.Tokenizer.LIST
+    assert reader.ALIGNMENT == Keys.General.ALIGNMENT
 
 
 def test_an_architecture_with_a_rule_of_its_own_is_one_that_llama_cpp_knows() -> None:
     """The package is older than the library, and lacks 20 of them; the library has the text."""
-    library = Path(load_native().api._lib._name).read_bytes()
+    library = load_native().library.read_bytes()
     known = set(MODEL_ARCH_NAMES.values())
     named = set(_architectures())
     assert len(named) > 70
@@ -100,14 +100,14 @@ def test_an_architecture_with_a_rule_of_its_own_is_one_that_llama_cpp_knows() ->
 
 
 def _architectures() -> Iterator[str]:
-    yield from (header._PROJECTOR, header.GEMMA4_ASSISTANT)
-    yield from header._DRAFTERS | header._EMBEDDINGS | header._OTHERS
-    yield from heads._ONE_HEAD | heads._CHAINED | heads._RECURRENT | heads._ROLLBACK
-    yield from heads._ALSO
-    yield from hyperparameters._PERIODS
-    yield from hyperparameters._PERIODS_DENSE_FIRST
-    yield from hyperparameters._WINDOWS
-    yield from hyperparameters._WINDOW_IGNORED
-    yield from hyperparameters._RECURRENT_INTERVAL
-    yield from guards._SHARING | guards._DELTA_NETS | guards._SLIDING
-    yield from guards._NEEDS
+    yield from (header.PROJECTOR, header.GEMMA4_ASSISTANT)
+    yield from header.DRAFTERS | header.EMBEDDINGS | header.OTHERS
+    yield from heads.ONE_HEAD | heads.CHAINED | heads.RECURRENT | heads.ROLLBACK
+    yield from heads.ALSO
+    yield from hyperparameters.PERIODS
+    yield from hyperparameters.PERIODS_DENSE_FIRST
+    yield from hyperparameters.WINDOWS
+    yield from hyperparameters.WINDOW_IGNORED
+    yield from hyperparameters.RECURRENT_INTERVAL
+    yield from guards.SHARING | guards.DELTA_NETS | guards.SLIDING
+    yield from guards.NEEDS

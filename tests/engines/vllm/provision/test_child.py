@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import psutil
@@ -17,6 +16,7 @@ from engines.errors import Cancelled
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.child import CommandFailed, run
 from tests.support.paths import ROOT
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these run inside WSL2 there")
 
@@ -84,10 +84,7 @@ def test_a_cancel_ends_it_and_what_it_has_started(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
         run(python(code), os.environ, cancel, heard=heard)
     grandchild = int(place.read_text())
-    deadline = time.monotonic() + 60
-    while runs(grandchild) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not runs(grandchild)
+    until(lambda: not runs(grandchild))
 
 
 def test_cancelled_beforehand_it_ends_at_once() -> None:
@@ -147,8 +144,5 @@ def test_a_child_that_outlives_its_parent_keeps_others_out(tmp_path: Path) -> No
         assert is_held(tmp_path)
         assert parent.stdin is not None
         parent.stdin.close()
-        deadline = time.monotonic() + 60
-        while is_held(tmp_path) and time.monotonic() < deadline:
-            time.sleep(0.02)
-    assert not is_held(tmp_path)
+        until(lambda: not is_held(tmp_path))
     assert not runs(child)

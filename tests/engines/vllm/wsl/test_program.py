@@ -124,7 +124,7 @@ def test_what_is_missing_is_said(
         windows.add("Debian", broken=True)
     elif kind == "silent":
         windows.change(seconds=60)
-        monkeypatch.setattr(program, "_LIST_S", 0.2)
+        monkeypatch.setattr(program, "LIST_S", 0.2)
     elif kind == "apart":
         windows.add("Debian")
         windows.hide_drives("Debian")

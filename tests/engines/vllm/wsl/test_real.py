@@ -15,7 +15,8 @@ import pytest
 from engines.vllm.processes import process
 from engines.vllm.provision.home import Installed
 from tests.engines.vllm.conftest import DRAFTING
-from tests.engines.vllm.faked import answer, gone, load, make_engine_inside, members, until
+from tests.engines.vllm.faked import answer, gone, load, make_engine_inside, members
+from tests.support.waiting import until
 from tests.support.wsl.windows import Windows
 
 pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.base.errors import DiskFull
 from app.chats.answers.presenters.waiting import options_as_json, options_from_json
 from app.chats.answers.values.answers import AnswerOptions
+from app.chats.history.store.waiting import WaitingStore
 from engines.errors import EngineFailed
 from tests.support.answering import Desk, desk
 from tests.support.services import Services
@@ -194,7 +195,7 @@ def test_one_that_cannot_be_saved_is_handed_back(at: Desk, monkeypatch: pytest.M
         raise DiskFull("The disk is full.", "No room.", "Free some.")
 
     chat_id = at.begin("one").chat_id
-    monkeypatch.setattr(at.waiting._store, "add", full)
+    monkeypatch.setattr(WaitingStore, "add", full)
     add(at, chat_id, "precious")
     assert [type(error) for error in at.errors] == [DiskFull]
 
@@ -208,7 +209,7 @@ def test_one_that_could_not_be_asked_still_waits(
     chat_id = at.begin("one").chat_id
     add(at, chat_id, "precious")
     with monkeypatch.context() as patched:
-        patched.setattr(at.waiting._store, "send", full)
+        patched.setattr(WaitingStore, "send", full)
         hold.set()
         at.qtbot.waitUntil(lambda: bool(at.errors))
     assert at.queued(chat_id) == ["precious"]

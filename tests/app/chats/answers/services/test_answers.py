@@ -32,6 +32,7 @@ from engines.errors import EngineFailed
 from engines.types import LlamaPlan, Message
 from tests.engines.gguf_files import write_llama
 from tests.support.services import Services
+from tests.support.waiting import until
 
 
 def write(
@@ -155,9 +156,7 @@ def test_an_answer_counts_as_wanted_from_when_it_is_asked_for_until_it_has_ended
     )  # fmt: skip
     next(held)
     thread.start()
-    deadline = time.monotonic() + 60
-    while len(counts) < 5 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: len(counts) == 5)
     list(held)
     thread.join()
     assert counts[3:] == [1, 2], "also while it waits for its turn"

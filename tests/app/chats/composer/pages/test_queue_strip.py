@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 
 from app.base.errors import DiskFull
+from app.chats.composer.pages.mtp_chip import MtpChip
 from app.chats.composer.pages.queue_strip import QueueRow, QueueStrip
 from app.chats.history.store.waiting import WaitingStore
 from app.chats.transcript.pages.inline_edit import InlineEdit
@@ -163,10 +164,10 @@ def test_the_switch_of_the_moment_goes_with_the_message(ui: Ui, hold: threading.
     hold.clear()
     ui.ask("One", wait=False)
     ui.wait_for_text("Hello")
-    ui.page.mtp._chip.chosen.emit("off")
+    ui.find(MtpChip).chosen.emit("off")
     ui.ask("Two", wait=False)
     ui.qtbot.waitUntil(lambda: rows(ui) == ["Two"])
-    ui.page.mtp._chip.chosen.emit("on")
+    ui.find(MtpChip).chosen.emit("on")
     hold.set()
     ui.qtbot.waitUntil(lambda: len(asked(ui)) == 2)
     ui.wait_for_answer()
@@ -190,7 +191,7 @@ def test_after_a_crash_they_are_there_as_not_sent(ui: Ui) -> None:
     ui.ask("One")
     chat_id = ui.page.chat_id
     assert chat_id is not None
-    ui.page.queue._waiting._store.add(chat_id, "Two", "{}")
+    WaitingStore(ui.app.database).add(chat_id, "Two", "{}")
     ui.window.open_chat(None)
     ui.window.open_chat(chat_id)
     assert head(ui) == "1 message was not sent"
@@ -209,7 +210,7 @@ def test_one_that_cannot_be_kept_comes_back_into_the_composer(
         raise DiskFull("The disk is full.", "There is no room.", "Free some space.")
 
     queue(ui, hold)
-    monkeypatch.setattr(ui.page.queue._waiting._store, "add", full)
+    monkeypatch.setattr(WaitingStore, "add", full)
     ui.ask("Precious", wait=False)
     ui.qtbot.waitUntil(lambda: ui.edit.toPlainText() == "Precious")
     ui.click("toastClose")
@@ -220,7 +221,7 @@ def other(ui: Ui, tmp_path: Path) -> str:
     """A second model, listed in the window."""
     entry = ui.app.library.add(write_llama(tmp_path / "other.gguf"))
     ui.presenters.models.look()
-    ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.page.queue._entries])
+    ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.window.chooser.entries()])
     return entry.id
 
 

@@ -15,8 +15,10 @@ from app.chats.context.pages.card import ContextCard
 from app.chats.files.pages.chip import FileChip
 from app.chats.history.store.drafts import DraftStore
 from app.documents.reading.reader import DocumentReader
+from app.documents.values.documents import Document
 from app.documents.viewer.pages.file_viewer import FileViewer
 from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.row_button import RowButton
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from tests.support.made_documents import docx, epub, paragraph, pdf
@@ -149,7 +151,7 @@ def test_the_pages_of_a_file_are_shown_as_pictures_before_it_is_sent(
     ui.click("openFile")
     viewer = ui.find(FileViewer)
     ui.qtbot.waitUntil(viewer.canvas.isVisible)
-    ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
+    ui.qtbot.waitUntil(lambda: not viewer.canvas.image.isNull())
     assert ui.find(QLabel, "viewerPlace").text() == "Page 1 of 2"
     assert ui.find(QAbstractButton, "viewerText").isVisible()
 
@@ -256,7 +258,7 @@ def test_a_chip_is_removed_by_key_and_by_button(ui: Ui, plan: Path) -> None:
     assert button.accessibleName() == "Remove b.txt"
     button.click()
     assert chips(ui) == {}
-    ui.qtbot.waitUntil(lambda: not ui.tasks._live)
+    ui.settle()
     assert DraftStore(ui.app.database).files(None) == ()
 
 
@@ -269,30 +271,30 @@ def test_a_pressed_chip_is_opened(ui: Ui, plan: Path) -> None:
     ui.press("Space")
     ui.find(FileViewer).close()
     ui.ask("How hot?")
-    ui.press("Space", sent_chips(ui)[0]._face)
+    ui.press("Space", sent_chips(ui)[0].findChild(RowButton))
     assert len(opened) == 2
     assert opened[0] == opened[1]
 
 
-class SlowReader(DocumentReader):
-    """Reads once it may."""
+class SlowReader:
+    """may: cancelled once files may be read."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.may = CancelToken()
-
-    def read(self, path: Path, cancel: CancelToken, name: str = ""):  # type: ignore[no-untyped-def]
-        while not self.may.cancelled:
-            if cancel.wait(0.01):
-                raise Cancelled
-        return super().read(path, cancel, name)
 
 
 @pytest.fixture
-def slow(ui: Ui) -> SlowReader:
-    reader = SlowReader()
-    ui.app.documents._reader = reader
-    return reader
+def slow(monkeypatch: pytest.MonkeyPatch) -> SlowReader:
+    slow, read = SlowReader(), DocumentReader.read
+
+    def slowly(reader: DocumentReader, path: Path, cancel: CancelToken, name: str = "") -> Document:
+        while not slow.may.cancelled:
+            if cancel.wait(0.01):
+                raise Cancelled
+        return read(reader, path, cancel, name)
+
+    monkeypatch.setattr(DocumentReader, "read", slowly)
+    return slow
 
 
 def test_a_message_is_sent_when_its_files_are_read(ui: Ui, plan: Path, slow: SlowReader) -> None:
@@ -336,7 +338,7 @@ def test_each_chat_keeps_its_files(ui: Ui, plan: Path) -> None:
     assert chips(ui) == {}
     ui.window.open_chat(first)
     assert list(chips(ui)) == ["plan.txt"]
-    ui.qtbot.waitUntil(lambda: not ui.tasks._live)
+    ui.settle()
     assert [it.name for it in DraftStore(ui.app.database).files(first)] == ["plan.txt"]
 
 
@@ -418,7 +420,7 @@ def test_a_scratch_chat_takes_files_and_keeps_no_copy(ui: Ui, plan: Path) -> Non
     ui.qtbot.waitUntil(lambda: bool(ui.engine.requests))
     assert "250 degrees" in ui.engine.requests[-1].messages[-1].text
     assert not ui.app.folder.attachments.exists()
-    assert not list(ui.app.documents._copies._folder.parent.rglob("*plan*"))  # type: ignore[union-attr]
+    assert not list(ui.app.folder.root.rglob("*plan*"))
     scratch.close_now()
 
 

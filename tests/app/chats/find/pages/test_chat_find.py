@@ -36,14 +36,14 @@ def message(number: int) -> StoredMessage:
 
 @pytest.fixture
 def long_chat(ui: Ui) -> Ui:
-    ui.page._stack.setCurrentWidget(ui.page.transcript)
+    ui.show_transcript()
     ui.page.transcript.show_messages(tuple(message(number) for number in range(COUNT)))
     ui.qtbot.waitUntil(lambda: live(ui) == FIRST)
     return ui
 
 
 def live(ui: Ui) -> int:
-    return len(ui.page.transcript._views)
+    return len(ui.page.transcript.views)
 
 
 def find(ui: Ui, words: str, count: str) -> QLineEdit:
@@ -132,7 +132,7 @@ def test_an_answer_that_comes_is_counted(ui: Ui) -> None:
 
 def test_words_are_found_across_code_in_a_text_from_the_right(ui: Ui) -> None:
     answer = replace(message(1), text="קרא `f()` עכשיו")
-    ui.page._stack.setCurrentWidget(ui.page.transcript)
+    ui.show_transcript()
     ui.page.transcript.show_messages((answer,))
     ui.qtbot.waitUntil(lambda: live(ui) == 1)
     field = find(ui, "f()", "1 of 1")
@@ -146,7 +146,7 @@ def test_a_message_far_away_is_shown_with_its_neighbours(long_chat: Ui) -> None:
     view = transcript.go_to("m100")
     assert view is not None
     long_chat.qtbot.waitUntil(lambda: live(long_chat) >= FIRST)
-    long_chat.qtbot.wait(150)
+    long_chat.settle()
     assert 0 <= transcript.place.y_of(view) < 40
     assert transcript.view_of("m99")
     assert transcript.view_of("m101")
@@ -162,17 +162,17 @@ def test_scrolling_on_brings_messages_without_jumps(long_chat: Ui, step: int) ->
     transcript = long_chat.page.transcript
     transcript.go_to("m150")
     long_chat.qtbot.waitUntil(lambda: live(long_chat) >= FIRST)
-    long_chat.qtbot.wait(100)
+    long_chat.settle()
     bar = transcript.verticalScrollBar()
     for _ in range(45):
         bar.setValue(bar.value() + step * 400)
         seen = transcript.place.first_seen()
         assert seen is not None
         y = transcript.place.y_of(seen)
-        long_chat.qtbot.wait(20)
+        long_chat.settle()
         assert abs(transcript.place.y_of(seen) - y) <= 2
         assert live(long_chat) <= MOST + 2
-    reached = [view.message.id for view in transcript._views]
+    reached = [view.message.id for view in transcript.views]
     assert "m150" not in reached
 
 

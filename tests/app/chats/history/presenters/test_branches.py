@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.base.errors import DiskFull
 from app.chats.answers.values.answer_record import from_json
 from app.chats.answers.values.answers import AnswerOptions
+from app.chats.history.store.branches import BranchStore
 from app.chats.history.values.tree import RemovedMessage
 from tests.support.answering import Desk, desk
 from tests.support.services import Services
@@ -164,7 +165,7 @@ def test_a_wording_that_cannot_be_saved_is_handed_back(
         raise DiskFull("The disk is full.", "No room.", "Free some.")
 
     chat_id = at.ask("one").chat_id
-    monkeypatch.setattr(at.branches._store, "ask_instead", full)
+    monkeypatch.setattr(BranchStore, "ask_instead", full)
     failed: list[Exception] = []
     question = at.services.chats.path(chat_id)[0]
     at.branches.ask_instead(question, "precious", AnswerOptions(), at.told.append, failed.append)

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QSpinBox
 
 from app.chats.transcript.pages.again_dialog import AgainDialog
 from app.chats.transcript.pages.answer_facts_card import AnswerFactsCard
@@ -148,9 +148,9 @@ def test_an_answer_again_more_exact_and_in_other_settings(ui: Ui) -> None:
     act(ui, 1, "again_menu")
     choose(ui, "againSettings")
     dialog = ui.find(AgainDialog)
-    dialog._temperature.setValue(1.3)
-    dialog._seed.setText("42")
-    dialog._most.setValue(9)
+    part(dialog, QDoubleSpinBox, "againTemperature").setValue(1.3)
+    part(dialog, QLineEdit, "againSeed").setText("42")
+    part(dialog, QSpinBox, "againMaxTokens").setValue(9)
     ui.click("againGo")
     ui.qtbot.waitUntil(lambda: len(asked(ui)) == 3)
     ui.wait_for_answer()
@@ -167,7 +167,7 @@ def test_an_answer_again_with_another_model_that_is_found_by_typing(ui: Ui, tmp_
     menu.close()
     entry = ui.app.library.add(write_llama(tmp_path / "other.gguf"))
     ui.presenters.models.look()
-    ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.page.queue._entries])
+    ui.qtbot.waitUntil(lambda: entry.id in [it.id for it in ui.window.chooser.entries()])
     act(ui, 1, "again_menu")
     choose(ui, "againModel")
     picker = ui.find(ModelPicker)

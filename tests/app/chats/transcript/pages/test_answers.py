@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QTreeWidget, QWidget
 
 from app.base.errors import DiskFull
 from app.chats.answers.values.answer_record import from_json
+from app.chats.history.store.branches import BranchStore
 from app.chats.transcript.pages.inline_edit import InlineEdit
 from app.chats.transcript.pages.message_view import MessageView
 from app.chats.transcript.pages.tree_dialog import TreeDialog
@@ -120,7 +121,7 @@ def test_an_edit_is_there_after_a_crash_and_gone_once_it_is_sent(ui: Ui) -> None
     conversation(ui, "One")
     chat_id = ui.page.chat_id
     assert chat_id is not None
-    store = ui.page.answers._branches._store
+    store = BranchStore(ui.app.database)
     act(ui, 0, "edit")
     ui.find(InlineEdit).edit.setPlainText("Half a thought")
     ui.qtbot.waitUntil(lambda: list(store.edits(chat_id).values()) == ["Half a thought"])
@@ -142,7 +143,7 @@ def test_an_edit_that_cannot_be_saved_stays_where_it_is(
         raise DiskFull("The disk is full.", "There is no room.", "Free some space.")
 
     conversation(ui, "One")
-    monkeypatch.setattr(ui.page.answers._branches._store, "ask_instead", full)
+    monkeypatch.setattr(BranchStore, "ask_instead", full)
     edit(ui, 0, "Precious")
     ui.qtbot.waitUntil(lambda: ui.has("toastLine1"))
     ui.qtbot.waitUntil(lambda: ui.find(InlineEdit).isEnabled())
@@ -307,17 +308,17 @@ def test_a_fork_far_up_a_long_chat_keeps_its_place(ui: Ui) -> None:
         database.execute("UPDATE chats SET leaf_id = ?", (parent,))
     database.close()
     ui.page.reload()
-    ui.qtbot.wait(200)
+    ui.settle()
     answer = ui.page.transcript.messages[1]
     assert ui.page.transcript.go_to(answer.id) is not None
-    ui.qtbot.wait(200)
+    ui.settle()
     shown = view(ui, 1)
     y = shown.mapTo(ui.page.transcript.viewport(), shown.rect().topLeft()).y()
     shown.go.emit(-1, shown.message)
     ui.qtbot.waitUntil(lambda: len(ui.page.transcript.messages) == 2)
     ui.press("Alt+Right")
     ui.qtbot.waitUntil(lambda: len(ui.page.transcript.messages) == 122)
-    ui.qtbot.wait(200)
+    ui.settle()
     back = view(ui, 1)
     assert back.message.id == answer.id
     assert abs(back.mapTo(ui.page.transcript.viewport(), back.rect().topLeft()).y() - y) < 100

@@ -11,6 +11,7 @@ from app.chats.history.values.conversation import Failure, StoredMessage
 from app.chats.transcript.pages.message_view import FailureCard, MessageView
 from app.chats.transcript.pages.transcript import FIRST, MOST, Transcript
 from app.kit.widgets.label import Label
+from app.markdown import parser
 from tests.support.window import Ui
 
 
@@ -32,12 +33,12 @@ def chat(count: int) -> tuple[StoredMessage, ...]:
 @pytest.fixture
 def transcript(ui: Ui) -> Transcript:
     shown = ui.page.transcript
-    ui.page._stack.setCurrentWidget(shown)
+    ui.show_transcript()
     return shown
 
 
 def live(transcript: Transcript) -> list[MessageView]:
-    return list(transcript._views)
+    return list(transcript.views)
 
 
 def test_a_long_chat_opens_at_its_end_with_few_live_messages(
@@ -45,7 +46,7 @@ def test_a_long_chat_opens_at_its_end_with_few_live_messages(
 ) -> None:
     transcript.show_messages(chat(500))
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     assert len(live(transcript)) == FIRST
     bar = transcript.verticalScrollBar()
     assert bar.value() == bar.maximum()
@@ -76,14 +77,14 @@ def test_in_a_narrow_window_no_line_of_a_failure_is_cut_off(ui: Ui, transcript: 
 def test_older_messages_come_and_the_place_is_kept(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(200))
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     bar.setValue(300)
     seen = transcript.view_of("m162")
     assert seen is not None
     before = seen.mapTo(transcript, seen.rect().topLeft()).y()
     ui.qtbot.waitUntil(lambda: len(live(transcript)) > FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     assert abs(seen.mapTo(transcript, seen.rect().topLeft()).y() - before) <= 2
     assert bar.value() > 300
 
@@ -92,14 +93,14 @@ def test_who_reads_above_is_left_there(ui: Ui, transcript: Transcript) -> None:
     messages = chat(60)
     transcript.show_messages(messages)
     ui.qtbot.waitUntil(lambda: len(live(transcript)) == FIRST)
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     bar.setValue(bar.maximum() // 2)
     place = bar.value()
     assert ui.has("jumpToNewest")
     live(transcript)[-1].append("\n\nmore\n\nand more\n\nand more")
     live(transcript)[-1].view.show_markdown("much\n\n" * 30)
-    ui.qtbot.wait(200)
+    ui.settle()
     assert bar.value() == place
     ui.click("jumpToNewest")
     assert bar.value() == bar.maximum()
@@ -108,7 +109,7 @@ def test_who_reads_above_is_left_there(ui: Ui, transcript: Transcript) -> None:
 
 def test_at_the_end_one_stays_at_the_end(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(20))
-    ui.qtbot.wait(150)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     highest = bar.maximum()
     live(transcript)[-1].view.show_markdown("much\n\n" * 30)
@@ -134,7 +135,7 @@ def test_another_chat_leaves_nothing_of_the_first(ui: Ui, transcript: Transcript
 
 def test_keys_scroll(ui: Ui, transcript: Transcript) -> None:
     transcript.show_messages(chat(60))
-    ui.qtbot.wait(200)
+    ui.settle()
     bar = transcript.verticalScrollBar()
     ui.press("Alt+Up")
     assert bar.value() < bar.maximum()
@@ -142,7 +143,15 @@ def test_keys_scroll(ui: Ui, transcript: Transcript) -> None:
     assert bar.value() == bar.maximum()
 
 
-def test_the_parser_is_shared(transcript: Transcript) -> None:
+def test_the_parser_is_shared(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[parser.Parser] = []
+
+    class Counted(parser.Parser):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr(parser, "Parser", Counted)
     transcript.show_messages(chat(10))
-    parsers = {view._parser for view in live(transcript)}
-    assert parsers == {transcript._parser}
+    transcript.show_messages(chat(4))
+    assert len(made) == 1

@@ -186,7 +186,7 @@ def test_a_search_shows_passages_with_their_places(ui: Ui, folder: Path) -> None
     assert not ui.has("documentFiles")
     ui.click("openPassage1")
     viewer = ui.find(FileViewer)
-    ui.qtbot.waitUntil(lambda: bool(viewer.canvas._marks))
+    ui.qtbot.waitUntil(lambda: bool(viewer.canvas.marks))
     assert viewer.windowTitle() == "manual.pdf"
     viewer.close()
     ui.press("Esc", field)
@@ -301,7 +301,7 @@ def test_a_quote_of_a_collection_is_checked_and_opens_its_page(ui: Ui, folder: P
     assert ui.find(QPushButton, "showQuotes").text() == "2 quotes checked, 1 not found"
     ui.last.view.quote.emit(1)
     viewer = ui.find(FileViewer)
-    ui.qtbot.waitUntil(lambda: bool(viewer.canvas._marks))
+    ui.qtbot.waitUntil(lambda: bool(viewer.canvas.marks))
     assert ui.find(Label, "viewerPlace").text() == "Page 2 of 2"
     viewer.close()
 

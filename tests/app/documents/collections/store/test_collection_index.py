@@ -158,7 +158,7 @@ def test_another_model_takes_over_when_its_vectors_are_complete(index: Collectio
 def test_words_that_are_everywhere_do_not_hold_up_a_search(
     index: CollectionIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collection_index, "_MATCHED", 3)
+    monkeypatch.setattr(collection_index, "MATCHED", 3)
     pages = [f"Contract number {n} about rooms and money." for n in range(9)]
     keep(index, many=attached("many.pdf", *pages, "Contract with a kiln about rooms.").document)
     assert [it.place.number for it in index.search("Docs", "contract kiln", 9)] == [10]
@@ -231,8 +231,8 @@ def test_an_index_of_another_layout_is_begun_anew(
         keep(index, lease=LEASE)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 1
-    other = replace(collection_index._KIND, layout=LAYOUT + 1)
-    monkeypatch.setattr(collection_index, "_KIND", other)
+    other = replace(collection_index.KIND, layout=LAYOUT + 1)
+    monkeypatch.setattr(collection_index, "KIND", other)
     with closing(CollectionIndex(path)) as index:
         assert index.counts().files == 0
 

@@ -53,7 +53,6 @@ def follow(ui: Ui, number: int) -> FileViewer:
 def shown(ui: Ui) -> FileViewer:
     """The viewer, when it has what it waits for."""
     viewer = ui.find(FileViewer)
-    ui.qtbot.waitUntil(lambda: viewer._file is not None)
     ui.settle()
     return viewer
 
@@ -88,8 +87,8 @@ def test_a_quote_opens_its_page_with_the_place_marked_in_sight(ui: Ui, lease: At
     ui.qtbot.waitUntil(lambda: marked_pixels(viewer.canvas) > 100)
     assert viewer.canvas.accessibleName() == "lease.pdf, page 7"
     assert QApplication.focusWidget() is viewer.canvas
-    assert len(viewer.canvas._marks) == 1
-    assert len(follow(ui, 2).canvas._marks) == 2, "over two lines"
+    assert len(viewer.canvas.marks) == 1
+    assert len(follow(ui, 2).canvas.marks) == 2, "over two lines"
 
 
 def test_pages_are_turned_by_keys_and_buttons(ui: Ui, lease: AttachedFile) -> None:
@@ -97,7 +96,7 @@ def test_pages_are_turned_by_keys_and_buttons(ui: Ui, lease: AttachedFile) -> No
     QTest.keyClick(viewer.canvas, Qt.Key.Key_PageUp)
     assert place(ui) == "Page 6 of 7"
     ui.settle()
-    assert not viewer.canvas._marks
+    assert not viewer.canvas.marks
     QTest.keyClick(viewer.canvas, Qt.Key.Key_Home)
     assert place(ui) == "Page 1 of 7"
     assert not ui.find(QAbstractButton, "pageBefore").isEnabled()
@@ -106,18 +105,18 @@ def test_pages_are_turned_by_keys_and_buttons(ui: Ui, lease: AttachedFile) -> No
     QTest.keyClick(viewer.canvas, Qt.Key.Key_End)
     ui.settle()
     assert place(ui) == "Page 7 of 7"
-    assert len(viewer.canvas._marks) == 1
+    assert len(viewer.canvas.marks) == 1
 
 
 def test_zooming_draws_the_page_again_in_as_many_pixels(ui: Ui, lease: AttachedFile) -> None:
     viewer = follow(ui, 1)
     canvas = viewer.canvas
-    before = canvas._image.width()
+    before = canvas.image.width()
     assert canvas.fit == "width"
     for _ in range(3):
         QTest.keyClick(canvas, Qt.Key.Key_Plus)
     assert str(canvas.fit) == ""
-    ui.qtbot.waitUntil(lambda: canvas._image.width() >= before * 1.5)
+    ui.qtbot.waitUntil(lambda: canvas.image.width() >= before * 1.5)
     QTest.keyClick(canvas, Qt.Key.Key_0)
     assert canvas.scale == 1
     assert ui.find(QLabel, "zoomShare").text() == "100 %"
@@ -149,7 +148,7 @@ def test_the_wheel_with_control_zooms_where_it_points(ui: Ui, lease: AttachedFil
     canvas = follow(ui, 1).canvas
     canvas.set_scale(2.0)
     at = QPointF(150, 220)
-    area = canvas._area()
+    area = canvas.area()
     before = (at.x() - area.x()) / area.width(), (at.y() - area.y()) / area.height()
     event = QWheelEvent(
         at,
@@ -163,7 +162,7 @@ def test_the_wheel_with_control_zooms_where_it_points(ui: Ui, lease: AttachedFil
     )
     QApplication.sendEvent(canvas.viewport(), event)
     assert canvas.scale == 2.5
-    area = canvas._area()
+    area = canvas.area()
     after = (at.x() - area.x()) / area.width(), (at.y() - area.y()) / area.height()
     assert after == pytest.approx(before, abs=0.005)
 
@@ -212,8 +211,8 @@ def test_where_it_is_not_certain_the_page_is_shown_without_a_mark(ui: Ui, tmp_pa
     chat_about(ui, AttachedFile(lease.name, other), "It “says \u200bnothing” (page 2).")
     viewer = follow(ui, 1)
     assert place(ui) == "Page 2 of 7"
-    assert not viewer.canvas._image.isNull()
-    assert not viewer.canvas._marks
+    assert not viewer.canvas.image.isNull()
+    assert not viewer.canvas.marks
     assert ui.find(QLabel, "viewerNote").text() == (
         "The words stand on this page, but where exactly is not certain."
     )
@@ -259,9 +258,9 @@ def test_what_was_drawn_is_let_go_when_the_viewer_is_closed(ui: Ui, lease: Attac
     viewer = follow(ui, 1)
     QTest.keyClick(viewer.canvas, Qt.Key.Key_Escape)
     assert not viewer.isVisible()
-    assert viewer.canvas._image.isNull()
+    assert viewer.canvas.image.isNull()
     assert not ui.presenters.answering.viewing._drawn
-    assert follow(ui, 1).canvas._marks
+    assert follow(ui, 1).canvas.marks
 
 
 def test_a_picture_is_shown_whole_and_in_its_own_size(ui: Ui, tmp_path: Path) -> None:
@@ -296,7 +295,7 @@ def test_a_file_of_a_collection_is_drawn_from_where_it_lies(ui: Ui, tmp_path: Pa
     ui.find(QAbstractButton, "showQuotes")
     viewer = follow(ui, 1)
     assert place(ui) == "Page 7 of 7"
-    assert viewer.canvas._marks
+    assert viewer.canvas.marks
     assert not ui.has("viewerNote")
     viewer.close()
     pdf(path, [("The deposit is 9,999.50 euros.",)] * 7)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from app.base.errors import CatalogueInvalid, NoConnection
 from app.models.discover.pages.offer_card import OfferCard
-from app.models.discover.presenters.suggestions import FRESH_S
+from app.models.discover.presenters import suggestions
 from app.models.discover.services.recommending import Recommending
 from tests.app.models.discover.pages.conftest import DRAFTERS, GEMMA
 from tests.support.scripted_hub import ScriptedHub
@@ -205,7 +205,7 @@ def test_opening_discover_asks_again_when_the_offers_are_old(
     ui.press("Ctrl+M")
     ui.click("modelsPart-discover")
     shown = card(ui, "smarter")
-    ui.presenters.suggestions._asked_at -= FRESH_S
+    monkeypatch.setattr(suggestions, "FRESH_S", 0.0)
     ui.click("modelsPart-here")
     ui.click("modelsPart-discover")
     ui.qtbot.waitUntil(lambda: len(asked) == 1)

@@ -55,9 +55,9 @@ def test_sizes_are_said_in_words_with_a_verdict_each(discover: Ui) -> None:
 
 
 def test_what_fits_tightly_says_so(discover: Ui, fitting: ScriptedFitting) -> None:
-    fitting._free = 9 * GB
+    fitting.free = 9 * GB
     open_page(discover)
-    fitting._free = round(7.4 * GB)
+    fitting.free = round(7.4 * GB)
     open_page(discover)
     discover.qtbot.waitUntil(lambda: verdicts(discover)["Q6_K"] == "Tight")
 
@@ -169,7 +169,6 @@ def test_the_card_is_shown_and_its_links_ask(discover: Ui, monkeypatch: pytest.M
 
 def test_a_repository_without_a_card_has_no_empty_box(discover: Ui) -> None:
     open_page(discover, GATED.id)
-    discover.qtbot.wait(50)
     discover.settle()
     assert not discover.has("modelCardBox")
 

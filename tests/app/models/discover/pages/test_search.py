@@ -52,16 +52,16 @@ def test_a_recommendation_that_comes_late_does_not_push_the_search_out_of_sight(
     search(discover, "small")
     discover.qtbot.waitUntil(lambda: discover.has(f"result-{SMALL.id}"))
     field = discover.find(QLineEdit, "hubWords")
-    discover.qtbot.wait(300)  # until it has been scrolled to
+    discover.settle()  # until it has been scrolled to
     suggestions.offered.emit(suggestions.told)
-    discover.qtbot.wait(300)
+    discover.settle()
     discover.qtbot.waitUntil(lambda: not field.visibleRegion().isEmpty())
 
 
 def test_nothing_is_sent_while_typing(discover: Ui, hub: ScriptedHub) -> None:
     QTest.keyClicks(discover.find(QLineEdit, "hubWords"), "small")
     discover.click("filterMtp")
-    discover.qtbot.wait(50)
+    discover.settle()
     assert hub.queries == []
     discover.click("hubSearchButton")
     discover.qtbot.waitUntil(lambda: len(hub.queries) == 1)

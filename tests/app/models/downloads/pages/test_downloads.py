@@ -207,8 +207,12 @@ def test_offline_says_so_and_what_stopped_goes_on_online(ui: Ui, loopback: TestH
     wait_for(ui, name, "done")
 
 
-def test_a_metered_connection_is_told(ui: Ui, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.presenters.downloads, "_is_metered", lambda: True)
+@pytest.fixture
+def metered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.wiring.window.is_metered", lambda: True)
+
+
+def test_a_metered_connection_is_told(metered: None, ui: Ui) -> None:
     show(ui)
     ui.qtbot.waitUntil(lambda: ui.has("downloadsMetered"))
 

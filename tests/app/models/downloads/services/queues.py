@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from app.models.hub.retry import Patience
 from app.models.hub.values.hub import RepoFile
 from tests.hub.contents import Made
 from tests.hub.testhub import TestHub
+from tests.support import waiting
 
 REPO = "ada/Small-GGUF"
 QUICK = Patience(attempts=5, first_s=0.01, most_s=0.05)
@@ -38,11 +38,9 @@ def wanted(hub: TestHub, *numbers: int) -> Wanted:
 
 
 def until(queue: DownloadQueue, download: str, *states: str) -> Download:
-    deadline = time.monotonic() + 30
-    while (now := queue.download(download)).state not in states:
-        assert time.monotonic() < deadline, now
-        time.sleep(0.01)
-    return now
+    """Wait until a download has one of these states."""
+    waiting.until(lambda: queue.download(download).state in states)
+    return queue.download(download)
 
 
 def sha256(path: Path) -> str:

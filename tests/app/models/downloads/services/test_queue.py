@@ -26,6 +26,7 @@ from tests.app.models.downloads.services.queues import (
 )
 from tests.hub import faults
 from tests.hub.testhub import TestHub
+from tests.support import waiting
 
 
 def test_files_come_and_their_paths_are_told(full: TestHub, make: MakeQueue) -> None:
@@ -109,10 +110,7 @@ def test_files_come_side_by_side_but_no_more_than_allowed(full: TestHub, make: M
     full.fault(faults.Stall(after=0, times=None))
     added = queue.add(wanted(full, 0, 1, 2))
     queue.start()
-    deadline = time.monotonic() + 10
-    while len({asked.path for asked in full.requests}) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len({asked.path for asked in full.requests}) == 2
+    waiting.until(lambda: len({asked.path for asked in full.requests}) == 2)
     queue.cancel(added.id)
 
 
@@ -121,8 +119,7 @@ def test_pause_keeps_what_came_and_resume_goes_on(full: TestHub, make: MakeQueue
     full.fault(faults.Stall(after=1_000_000))
     added = queue.add(wanted(full, 0))
     queue.start()
-    while queue.download(added.id).bytes_done < 1_000_000:
-        time.sleep(0.01)
+    waiting.until(lambda: queue.download(added.id).bytes_done >= 1_000_000)
     queue.pause(added.id)
     assert queue.download(added.id).state == "paused"
     assert queue.download(added.id).bytes_done == 1_000_000
@@ -136,8 +133,7 @@ def test_cancel_removes_what_came(full: TestHub, make: MakeQueue, tmp_path: Path
     full.fault(faults.Stall(after=1_000_000))
     added = queue.add(wanted(full, 0))
     queue.start()
-    while queue.download(added.id).bytes_done < 1_000_000:
-        time.sleep(0.01)
+    waiting.until(lambda: queue.download(added.id).bytes_done >= 1_000_000)
     queue.cancel(added.id)
     queue.close()
     assert queue.download(added.id).state == "cancelled"
@@ -162,8 +158,7 @@ def test_after_a_crash_it_waits_or_is_paused_as_it_was(full: TestHub, make: Make
     first, second = (queue.add(wanted(full, number)) for number in (0, 1))
     queue.pause(second.id)
     queue.start()
-    while queue.download(first.id).bytes_done < 500_000:
-        time.sleep(0.01)
+    waiting.until(lambda: queue.download(first.id).bytes_done >= 500_000)
     queue.close()
     full.clear_faults()
     later = make()
@@ -252,16 +247,12 @@ def test_a_limit_is_for_all_together(full: TestHub, make: MakeQueue) -> None:
 
 
 def test_rate_and_time_left_are_told(full: TestHub, make: MakeQueue) -> None:
-    queue = make(DownloadLimits(limit=700_000, patience=QUICK))
+    queue = make(DownloadLimits(limit=100_000, patience=QUICK))
     added = queue.add(wanted(full, 0))
     queue.start()
-    seen: list[Download] = []
-    while (now := queue.download(added.id)).state != "done":
-        seen.append(now)
-        time.sleep(0.02)
-    told = [it for it in seen if it.bytes_per_s is not None and it.seconds_left is not None]
-    assert told
-    assert all(0 < (it.bytes_per_s or 0) < 10_000_000 for it in told)
+    waiting.until(lambda: queue.download(added.id).seconds_left is not None)
+    assert 0 < (queue.download(added.id).bytes_per_s or 0) < 10_000_000
+    queue.cancel(added.id)
 
 
 def test_only_what_is_asked_for_begins(full: TestHub, make: MakeQueue) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from app.kit.tasks.tasks import Tasks
-from app.models.library.presenters.model_page import ModelPage
+from app.models.library.presenters.model_page import CHECKING, ModelPage
 
 FOUND = "as it should be"
 
@@ -33,9 +34,11 @@ def test_what_came_of_a_check_is_told_behind_how_far_it_was(tasks: Tasks, qtbot:
     page = ModelPage(nothing, care, nothing, nothing, nothing, tasks)
     heard: list[object] = []
     page.verify("m", heard.append, heard.append, heard.append)
-    assert page._check is not None
-    while not page._check.waiting:
-        time.sleep(0.001)
-    tasks._deliver()  # as its timer may, before what was said on the way has come
+    checked = threading.Event()
+    tasks.run(checked.set, lambda _: None, heard.append, on=CHECKING)  # after the check
+    assert checked.wait(60)
+    timer = tasks.findChild(QTimer)
+    assert timer is not None
+    timer.timeout.emit()  # as it may, before what was said on the way has come
     qtbot.waitUntil(lambda: len(heard) == 2)
     assert heard == [1.0, FOUND]

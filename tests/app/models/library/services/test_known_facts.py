@@ -68,11 +68,11 @@ def test_a_changed_file_is_read_again(
 
 @pytest.mark.parametrize("column", ["header", "reader"])
 def test_what_is_damaged_or_of_another_hearth_is_read_again(
-    known: KnownHeaders, reads: list[str], tmp_path: Path, column: str
+    services: Services, known: KnownHeaders, reads: list[str], tmp_path: Path, column: str
 ) -> None:
     path = write_llama(tmp_path / "m.gguf")
     run(known, path)
-    with known._database.write() as db:
+    with services.database.write() as db:
         db.execute(f"UPDATE headers SET {column} = '[' || {column}")
     run(known, path)
     run(known, path)
@@ -90,7 +90,7 @@ def test_a_model_of_several_files_is_not_remembered(known: KnownHeaders, tmp_pat
 def test_only_so_many_are_kept(
     known: KnownHeaders, reads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_headers, "_KEPT", 2)
+    monkeypatch.setattr(known_headers, "KEPT", 2)
     paths = [write_llama(tmp_path / f"{name}.gguf") for name in "abc"]
     for path in (*paths, *reversed(paths)):
         run(known, path)

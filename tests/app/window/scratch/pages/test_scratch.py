@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.base.errors import ChatNotFound
 from app.chats.history.values.places import ALL
-from app.start.running import _reporter
+from app.start.running import reporter
 from app.window.scratch.pages.scratch_window import ScratchWindow, without_words
 from tests.support.made_documents import pdf
 from tests.support.window import Ui
@@ -69,7 +69,7 @@ def test_the_pages_of_its_files_are_shown_and_none_is_kept(ui: Ui, tmp_path: Pat
     ui.qtbot.waitUntil(lambda: last.part("citations") is not None)
     follow.emit(1)
     viewer = scratch.page.viewer
-    ui.qtbot.waitUntil(lambda: not viewer.canvas._image.isNull())
+    ui.qtbot.waitUntil(lambda: not viewer.canvas.image.isNull())
     assert viewer.canvas.isVisible()
     viewer.close()
     pdf(lease, [["The rent is due in June."]])
@@ -157,7 +157,7 @@ def test_the_main_window_does_not_take_it_away_without_asking(ui: Ui) -> None:
 
 
 def test_no_word_of_it_gets_into_the_log(ui: Ui, caplog: pytest.LogCaptureFixture) -> None:
-    report = _reporter(ui.window)
+    report = reporter(ui.window)
     scratch = open_scratch(ui)
     error = KeyError("secret")
     with caplog.at_level(logging.ERROR):
