@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
@@ -16,6 +17,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: run by `run.py test --all` alone, as CI does")
+
+
+def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
+    """Return the values for `parametrize`, of which only a few run without `--all`.
+
+    Args:
+        cases: All values; a tuple has one for each parameter.
+        few: Those that always run.
+    """
+    return [
+        case
+        if case in few
+        else pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.exhaustive
+        )
+        for case in cases
+    ]
 
 
 @pytest.fixture(scope="session")
