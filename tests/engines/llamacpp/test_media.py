@@ -479,7 +479,9 @@ KINDS: Final = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", sampled(KINDS, ("cut off", "that ends the process", "that is not there"))
+)
 def test_a_projector_that_fails_costs_the_pictures_and_not_the_chat(
     senses: dict[str, Senses], tmp_path: Path, kind: str
 ) -> None:
