@@ -7,7 +7,11 @@ import signal
 from collections.abc import Container, Iterable
 from typing import Any
 
+import hypothesis
 import pytest
+
+EXAMPLES, FEW_EXAMPLES = 100, 25
+"""How many examples hypothesis tries of each property with `--all`, and without."""
 
 _workers: list[Any] = []
 
@@ -18,6 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: run by `run.py test --all` alone, as CI does")
+    count = EXAMPLES if config.getoption("--all") else FEW_EXAMPLES
+    # No deadline: a busy computer takes its time.
+    hypothesis.settings.register_profile("suite", max_examples=count, deadline=None)
+    hypothesis.settings.load_profile("suite")
 
 
 def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
