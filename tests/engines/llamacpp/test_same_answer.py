@@ -163,7 +163,7 @@ def checks(load: Load, pair: Files, count: int) -> list[MtpCheck]:
 
 
 # How a family goes back is tried at length; another quantisation differs in its sums alone.
-CASES: list[tuple[str, tuple[Quantisation, int]]] = [
+CASES = [
     *product(["starter", "qwen", "step", "apart"], [("F16", 1000), ("Q8_0", 50), ("Q4_0", 50)]),
     *product(["next", "mamba"], [("F16", 1000), ("Q8_0", 50)]),
     *product(
