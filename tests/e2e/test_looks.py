@@ -35,7 +35,7 @@ IN_HIGH_CONTRAST = frozenset({"welcome", "thoughts", "failed", "here", "settings
 FEW = tuple(view for view in VIEWS if view.high or (view.theme == "light") == (view.size == NARROW))
 """The views without `--all`: each theme and each width, but not each theme in each width."""
 FEW_SMALL = {"english": SMALL[:1], "deutsch": SMALL[-1:]}
-"""The small windows without `--all`: the smallest, and the largest letters with the longer words."""
+"""The small windows without `--all`: the smallest, and the largest letters with long words."""
 
 
 def complaints(house: House, page: Page, view: View, following: Page | None) -> list[str]:
