@@ -260,6 +260,7 @@ def test_a_wheel_that_is_named_is_installed_and_kept(checkout: Path, tmp_path: P
     assert "not the one that was installed here" in err
 
 
+@pytest.mark.exhaustive
 def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_named(
     checkout: Path,
 ) -> None:
@@ -273,6 +274,21 @@ def test_a_wheel_in_the_folder_of_packages_is_installed_until_a_back_end_is_name
     assert started(checkout, f"--backend={backends.USUAL}")[0] == COMPILED
     assert started(checkout) == (COMPILED, "")
     assert started(checkout, f"--wheel={wheel}")[0] == OFFERED
+
+
+def test_a_wheel_in_the_folder_of_packages_is_offered_until_a_back_end_is_named(
+    checkout: Path,
+) -> None:
+    there = loaded(checkout)
+    dist = checkout / "installers" / "dist"
+    portable_wheel(dist, OTHER, llama_cpp_python="0.2").rename(dist / "llama_cpp_python-0.2.whl")
+    assert there.offered() is None, "one of another version counts as none"
+    wheel = portable_wheel(dist, OTHER)
+    assert there.offered() == wheel
+    there.choose(backends.USUAL)
+    assert there.offered() is None
+    there.take(wheel)
+    assert there.offered().name == wheel.name
 
 
 def test_a_wheel_that_serves_no_more_is_said_and_compiled_instead(checkout: Path) -> None:

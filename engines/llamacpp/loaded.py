@@ -420,10 +420,11 @@ def _open_dialect(model: Model, *, trusted: bool) -> Dialect:
 
 def _costs_keys(native: Native, header: GgufHeader, plan: LlamaPlan) -> tuple[str, ...]:
     """Return the keys of the costs of the plan's drafter, or "None", and of the model's head."""
+    device = device_name(native, plan)
     placed = f" {plan.gpu_layers} {plan.experts_in_ram}" if plan.gpu_layers else ""
     return tuple(
         f"{header.name} {header.quantisation} {header.size_bytes} {drafter}"
-        f" {plan.kv_type} {device_name(native, plan)} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
+        f" {plan.kv_type} {device} {plan.threads} {plan.repack} {BINDINGS_VERSION}"
         f"{placed}"
         for drafter in (plan.drafter, "head")
     )

@@ -23,7 +23,7 @@ from tests.faults.trying import Outcomes, Worker, attempt
 from tests.faults.victims import Victim, victims
 
 FILES = 2016
-SAMPLE = 400
+SAMPLE = 200
 """How many of these files are tried without `--all`."""
 SEED = 20_261_121
 MOST_DEATHS = 0.01

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+from collections.abc import Container, Iterable
 from typing import Any
 
+import hypothesis
 import pytest
+
+EXAMPLES, FEW_EXAMPLES = 100, 25
+"""How many examples hypothesis tries of each property with `--all`, and without."""
 
 _workers: list[Any] = []
 
@@ -16,12 +22,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: run by `run.py test --all` alone, as CI does")
+    count = EXAMPLES if config.getoption("--all") else FEW_EXAMPLES
+    # No deadline: a busy computer takes its time.
+    hypothesis.settings.register_profile("suite", max_examples=count, deadline=None)
+    hypothesis.settings.load_profile("suite")
+
+
+def sampled(cases: Iterable[Any], few: Container[Any]) -> list[Any]:
+    """Return the values for `parametrize`, of which only a few run without `--all`.
+
+    Args:
+        cases: All values; a tuple has one for each parameter.
+        few: Those that always run.
+    """
+    return [
+        case
+        if case in few
+        else pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.exhaustive
+        )
+        for case in cases
+    ]
 
 
 @pytest.fixture(scope="session")
 def exhaustive(pytestconfig: pytest.Config) -> bool:
     """True if a test with many cases is to try all of them."""
     return bool(pytestconfig.getoption("--all"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Any:
+    """Switch garbage collection off meanwhile: nearly everything stays, and a third is saved."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

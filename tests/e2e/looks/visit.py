@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
@@ -28,15 +28,17 @@ LANGUAGES: Final = ("english", "deutsch")
 FONTS: Final = {"shipped": (fonts.TEXT, fonts.CODE), "DejaVu": ("DejaVu Sans", "DejaVu Sans Mono")}
 
 
-def visit(app: QApplication, data: Path, language: str, font: str) -> Iterator[str]:
-    """Visit all pages in one language and one font; yields what has no room."""
+def visit(
+    app: QApplication, data: Path, language: str, font: str, views: Sequence[View] = SMALL
+) -> Iterator[str]:
+    """Visit all pages in one language and one font, and yield a complaint for each fault."""
     text, code = FONTS[font]
     speak(app, language)
     try:
         with patch.object(fonts, "TEXT", text), patch.object(fonts, "CODE", code):
             for full in (False, True):
                 with opened(app, data / str(full), full=full) as house:
-                    for view in SMALL:
+                    for view in views:
                         pages = [page for page in PAGES if page.full is full]
                         for page, following in zip_longest(pages, pages[1:]):
                             yield from complaints(house, page, view, following)

@@ -400,7 +400,7 @@ def _attach(house: House, *names: str) -> None:
             continue
         if name.endswith(".pdf"):
             line = "The bakery sold bread, rolls and cake, and none of it was left in the evening."
-            pdf(path, [[f"Page {number}", *[line] * 40] for number in range(1, 181)])
+            pdf(path, [[f"Page {number}", *[line] * 40] for number in range(1, 41)])
         elif name.endswith(".png"):
             image = QImage(640, 400, QImage.Format.Format_RGB32)
             image.fill(Qt.GlobalColor.darkCyan)

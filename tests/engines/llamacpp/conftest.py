@@ -23,6 +23,7 @@ from tests.support.mtp_models import (
     write_qwen,
     write_step,
 )
+from tests.support.suite import sampled
 from tests.support.trusting import TrustingProbe
 
 Load = Callable[..., LlamaCppEngine]
@@ -103,7 +104,11 @@ DRAFTING = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=DRAFTING)
+FEW_DRAFTING = ("drafter", "heads", "model", "eagle", "dspark", "marked head", "marked")
+"""Those that are tried without `--all`: one of each kind of drafter and of memory."""
+
+
+@pytest.fixture(params=sampled(DRAFTING, FEW_DRAFTING))
 def pair(request: pytest.FixtureRequest, pairs: dict[str, Pair]) -> Pair:
     return pairs[request.param]
 

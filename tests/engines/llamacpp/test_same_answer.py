@@ -32,6 +32,7 @@ from tests.support.mtp_models import (
     write_qwen,
     write_step,
 )
+from tests.support.suite import sampled
 
 STARTER_DRAFTER = STARTER.with_name("starter-mtp.gguf")
 EXAMINATION = STARTER.parent / "make" / "examination.toml"
@@ -39,9 +40,9 @@ TOKENS = 64
 TIE = 0.02
 """Rows of a batch and single rows are summed in another order: logits differ by about this much,
 in units of their standard deviation, and may change places."""
-PROMPTS = 64
+PROMPTS = 32
 """How many prompts a case tries at most without `--all`; a broken rollback shows in 16."""
-WRITTEN_ANEW = 50
+WRITTEN_ANEW = 8
 """Answers without drafts, the first of each case, though another case has asked the same model."""
 
 Files = tuple[Path, Path | None]
@@ -170,10 +171,11 @@ CASES = [
     ),
     *product(["eagle", "dflash", "dflash 2", "dspark"], [("F16", 1000), ("Q4_0", 50)]),
 ]
+FEW = [case for case in CASES if case[1][0] == "F16" or case[0] == "starter"]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("family", "how"), CASES)
+@pytest.mark.parametrize(("family", "how"), sampled(CASES, FEW))
 def test_answers_are_the_same(
     once: None,
     load: Load,
@@ -188,7 +190,7 @@ def test_answers_are_the_same(
     differing = [check for check in found if not check.identical]
     print(f"{family} {kind}: {len(differing)} of {len(found)} part at a tie: {differing}")
     assert all(check.gap is not None and check.gap < TIE for check in differing)
-    assert len(differing) <= len(found) // 50
+    assert len(differing) <= max(1, len(found) // 50)
     assert sum(check.tokens for check in found) > count * 16
     assert sum(check.accepted for check in found) > count
 

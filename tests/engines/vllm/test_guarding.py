@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ from tests.engines.vllm.faked import (
     tree,
 )
 from tests.support.paths import ROOT
+from tests.support.suite import sampled
 from tests.support.waiting import until
 
 pytestmark = [
@@ -104,8 +106,18 @@ def start(engine: VllmEngine, fake: Path, phase: str, **behaviour: object) -> th
     return thread
 
 
-@pytest.mark.parametrize("phase", ["starting", "loading", "ready", "streaming"])
-@pytest.mark.parametrize("victim", ["api", "core", "worker", "guardian"])
+PHASES = ("starting", "loading", "ready", "streaming")
+VICTIMS = ("api", "core", "worker", "guardian")
+FEW_KILLED = [
+    ("starting", "api"),
+    ("loading", "core"),
+    ("loading", "guardian"),
+    ("ready", "guardian"),
+    ("streaming", "worker"),
+]
+
+
+@pytest.mark.parametrize(("phase", "victim"), sampled(product(PHASES, VICTIMS), FEW_KILLED))
 def test_a_killed_process_takes_the_tree_along(
     engine: VllmEngine, fake: Path, tmp_path: Path, victim: str, phase: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 import httpx2
@@ -14,7 +15,9 @@ from tests.support.serving import Served
 
 
 @pytest.mark.parametrize("endpoint", BODIES)
-def test_a_broken_field_is_refused_with_a_reason(served: Served, endpoint: str) -> None:
+def test_a_broken_field_is_refused_with_a_reason(
+    served: Served, endpoint: str, exhaustive: bool
+) -> None:
     path = endpoint.partition("#")[0]
     served.engine.says = {"sees": True, "hears": True}
     wrong: dict[str, Any] = {}
@@ -30,7 +33,8 @@ def test_a_broken_field_is_refused_with_a_reason(served: Served, endpoint: str) 
                 wrong[name] = reply.status_code, said
 
         with ThreadPoolExecutor(8) as threads:
-            list(threads.map(ask, broken(BODIES[endpoint])))
+            each = None if exhaustive else 4  # of 15 ways, so that each field meets another four
+            list(threads.map(ask, islice(broken(BODIES[endpoint]), 0, None, each)))
     assert wrong == {}
 
 

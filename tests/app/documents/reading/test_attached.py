@@ -9,22 +9,16 @@ import pytest
 from openpyxl import Workbook
 
 from app.documents.citations.values import CitationCheck
-from app.documents.reading.reader import DocumentReader
 from app.documents.values.documents import (
     AttachedFile,
-    Document,
     LocationKind,
     PromptSource,
     Unread,
     prompt_text,
 )
-from engines.cancel import CancelToken
+from tests.app.documents.reading.conftest import Read
 from tests.support import made_documents as made
 from tests.support import made_media as media
-
-
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
 
 
 def mail(subject: str = "Offer", body: str = "See the files.\n") -> EmailMessage:
@@ -60,7 +54,7 @@ def offer(tmp_path: Path) -> Path:
     return saved(tmp_path / "a.eml", message)
 
 
-def test_attachments_are_read_with_their_places(offer: Path) -> None:
+def test_attachments_are_read_with_their_places(read: Read, offer: Path) -> None:
     document = read(offer)
     assert [(it.place.kind, it.place.title) for it in document.sections] == [
         (LocationKind.MESSAGE, "Offer"),
@@ -88,14 +82,14 @@ def test_attachments_are_read_with_their_places(offer: Path) -> None:
     ],
 )
 def test_a_quote_of_an_attachment_is_held_against_its_place(
-    offer: Path, named: str, verdict: str
+    read: Read, offer: Path, named: str, verdict: str
 ) -> None:
     check = CitationCheck([AttachedFile("a.eml", read(offer))])
     (found,) = check.check(f"“The rent is 950 euros” ({named}).")
     assert found.verdict == verdict
 
 
-def test_what_is_not_read_of_attachments_is_named(tmp_path: Path) -> None:
+def test_what_is_not_read_of_attachments_is_named(read: Read, tmp_path: Path) -> None:
     message = mail()
     attach(message, made.pdf(tmp_path / "scan.pdf", [[], []]))
     attach(message, made.pdf(tmp_path / "half.pdf", [["Words"], []]))
@@ -118,7 +112,7 @@ def test_what_is_not_read_of_attachments_is_named(tmp_path: Path) -> None:
     assert document.unread == (Unread.ATTACHMENTS,)
 
 
-def test_messages_in_messages_are_read_and_end(tmp_path: Path) -> None:
+def test_messages_in_messages_are_read_and_end(read: Read, tmp_path: Path) -> None:
     message = mail("deepest", "the bottom\n")
     for number in range(6):
         outer = mail(f"level {number}")
@@ -131,7 +125,7 @@ def test_messages_in_messages_are_read_and_end(tmp_path: Path) -> None:
     assert document.unread == (Unread.ATTACHMENTS,)
 
 
-def test_messages_of_a_file_keep_their_numbers(tmp_path: Path) -> None:
+def test_messages_of_a_file_keep_their_numbers(read: Read, tmp_path: Path) -> None:
     first, second = mail("One"), mail("Two")
     first.add_attachment("all of it", filename="a.txt")
     line = b"From a@b Thu Jan  1 00:00:00 2026\n"
@@ -144,7 +138,7 @@ def test_messages_of_a_file_keep_their_numbers(tmp_path: Path) -> None:
     ]
 
 
-def test_a_text_below_the_message_belongs_to_it(tmp_path: Path) -> None:
+def test_a_text_below_the_message_belongs_to_it(read: Read, tmp_path: Path) -> None:
     message = mail()
     message.add_attachment(b"\0\1\2\3", maintype="application", subtype="x", filename="a.bin")
     message.attach(mail(body="Sent to the list.\n"))
@@ -155,7 +149,7 @@ def test_a_text_below_the_message_belongs_to_it(tmp_path: Path) -> None:
     assert "See the files.\n\nSent to the list." in read(saved(tmp_path / "a.eml", message)).text
 
 
-def test_many_attachments_are_read_up_to_a_number(tmp_path: Path) -> None:
+def test_many_attachments_are_read_up_to_a_number(read: Read, tmp_path: Path) -> None:
     message = mail()
     for number in range(102):
         message.add_attachment(f"text {number}", filename=f"{number}.txt")

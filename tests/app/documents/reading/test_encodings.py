@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.base.errors import DocumentNotRead
-from app.documents.reading.reader import DocumentReader
-from app.documents.values.documents import Document, DocumentKind, Unread
-from engines.cancel import CancelToken
+from app.documents.values.documents import DocumentKind, Unread
+from tests.app.documents.reading.conftest import Read
 
 TEXTS = {
     "ja": "賃貸借契約書\n第一条　賃借人は毎月末日までに賃料を支払う。\n敷金は三か月分とする。",
@@ -35,13 +34,9 @@ ENCODINGS = [
 ]  # fmt: skip
 
 
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
-
-
 @pytest.mark.parametrize(("language", "encoding"), ENCODINGS)
 def test_a_text_is_read_in_the_encoding_that_it_has(
-    tmp_path: Path, language: str, encoding: str
+    read: Read, tmp_path: Path, language: str, encoding: str
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(TEXTS[language].encode(encoding))
@@ -49,7 +44,7 @@ def test_a_text_is_read_in_the_encoding_that_it_has(
 
 
 @pytest.mark.parametrize("text", ["Maß", "Müller", "Preis: 5 €", "25 °C", "2 × 3", "naïve café"])
-def test_a_few_western_letters_are_those_of_windows(tmp_path: Path, text: str) -> None:
+def test_a_few_western_letters_are_those_of_windows(read: Read, tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(text.encode("cp1252"))
     assert read(path).text == text
@@ -59,7 +54,9 @@ def test_a_few_western_letters_are_those_of_windows(tmp_path: Path, text: str) -
     "data",
     ["東京".encode("cp932"), "عقد 12".encode("cp1256"), b"\x81\x8d\x8f"],
 )
-def test_a_text_whose_letters_cannot_be_told_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_a_text_whose_letters_cannot_be_told_is_refused(
+    read: Read, tmp_path: Path, data: bytes
+) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(data)
     with pytest.raises(DocumentNotRead) as error:
@@ -69,7 +66,9 @@ def test_a_text_whose_letters_cannot_be_told_is_refused(tmp_path: Path, data: by
 
 
 @pytest.mark.parametrize(("language", "name"), [("zh", "gb2312"), ("ja", "Shift_JIS")])
-def test_a_page_of_html_is_read_as_it_declares(tmp_path: Path, language: str, name: str) -> None:
+def test_a_page_of_html_is_read_as_it_declares(
+    read: Read, tmp_path: Path, language: str, name: str
+) -> None:
     """Under the name of the smaller alphabet programs write the larger one."""
     text = "镕" if language == "zh" else "①"
     page = f'<html><head><meta charset="{name}"></head><body>{text}</body></html>'
@@ -89,7 +88,7 @@ RTF = rb"""{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fnil Arial;}{\f1\fcharset2
 {\mmath{\*\moMath{\mr 10}}}}"""
 
 
-def test_an_rtf_is_read_as_text(tmp_path: Path) -> None:
+def test_an_rtf_is_read_as_text(read: Read, tmp_path: Path) -> None:
     (tmp_path / "a.rtf").write_bytes(RTF)
     document = read(tmp_path / "a.rtf")
     assert document.kind is DocumentKind.RTF
@@ -112,12 +111,12 @@ def test_an_rtf_is_read_as_text(tmp_path: Path) -> None:
         b"{\\rtf",
     ],
 )
-def test_a_broken_rtf_is_not_read_as_its_source(tmp_path: Path, data: bytes) -> None:
+def test_a_broken_rtf_is_not_read_as_its_source(read: Read, tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.rtf").write_bytes(data)
     assert "rtf" not in read(tmp_path / "a.rtf").text
 
 
-def test_an_rtf_of_groups_without_end_is_refused(tmp_path: Path) -> None:
+def test_an_rtf_of_groups_without_end_is_refused(read: Read, tmp_path: Path) -> None:
     (tmp_path / "a.rtf").write_bytes(b"{\\rtf1" + b"{" * 100_000)
     with pytest.raises(DocumentNotRead, match="cannot be read") as error:
         read(tmp_path / "a.rtf")
@@ -135,7 +134,7 @@ def test_an_rtf_of_groups_without_end_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_compound_file_is_named_for_what_it_is(
-    tmp_path: Path, name: str, part: str, why: str
+    read: Read, tmp_path: Path, name: str, part: str, why: str
 ) -> None:
     data = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504) + part.encode("utf-16-le") + bytes(1024)
     (tmp_path / name).write_bytes(data)

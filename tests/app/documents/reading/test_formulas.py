@@ -10,16 +10,11 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 
 from app.documents.citations.values import CitationCheck
-from app.documents.reading.reader import DocumentReader
-from app.documents.values.documents import AttachedFile, Document, Unread
-from engines.cancel import CancelToken
+from app.documents.values.documents import AttachedFile, Unread
+from tests.app.documents.reading.conftest import Read
 from tests.support import made_documents as made
 
 M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
-
-
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
 
 
 def t(text: str) -> str:
@@ -87,18 +82,22 @@ OMML = [
 
 
 @pytest.mark.parametrize(("formula", "shown"), OMML)
-def test_a_formula_of_a_docx_keeps_its_meaning(tmp_path: Path, formula: str, shown: str) -> None:
+def test_a_formula_of_a_docx_keeps_its_meaning(
+    read: Read, tmp_path: Path, formula: str, shown: str
+) -> None:
     body = f"<w:p><w:r><w:t>is </w:t></w:r><m:oMath xmlns:m='{M}'>{formula}</m:oMath></w:p>"
     assert read(made.docx(tmp_path / "a.docx", body)).text == f"is {shown}"
 
 
-def test_a_formula_may_stand_between_paragraphs(tmp_path: Path) -> None:
+def test_a_formula_may_stand_between_paragraphs(read: Read, tmp_path: Path) -> None:
     formula = f"<m:oMathPara xmlns:m='{M}'><m:oMath>{sup(t('10'), t('2'))}</m:oMath></m:oMathPara>"
     body = made.paragraph("Before") + formula + made.paragraph("Behind")
     assert read(made.docx(tmp_path / "a.docx", body)).text == "Before\n\n10²\n\nBehind"
 
 
-def test_formulas_without_end_are_read_as_far_as_they_make_sense(tmp_path: Path) -> None:
+def test_formulas_without_end_are_read_as_far_as_they_make_sense(
+    read: Read, tmp_path: Path
+) -> None:
     deep = "<m:e>" * 5000 + "<m:r><m:t>x</m:t></m:r>" + "</m:e>" * 5000
     body = f"<w:p><w:r><w:t>is </w:t></w:r><m:oMath xmlns:m='{M}'>{deep}</m:oMath></w:p>"
     document = read(made.docx(tmp_path / "a.docx", body))
@@ -107,7 +106,7 @@ def test_formulas_without_end_are_read_as_far_as_they_make_sense(tmp_path: Path)
     assert read(tmp_path / "a.html").text.startswith("is")
 
 
-def test_a_formula_of_a_pptx_keeps_its_meaning(tmp_path: Path) -> None:
+def test_a_formula_of_a_pptx_keeps_its_meaning(read: Read, tmp_path: Path) -> None:
     formula = (
         f"<m:oMathPara xmlns:m='{M}'><m:oMath>{sup(t('10'), t('2'))}</m:oMath></m:oMathPara>"
         f"<a:r><a:t> m, H</a:t></a:r><a:r><a:rPr baseline='-25000'/><a:t>2</a:t></a:r>"
@@ -155,7 +154,9 @@ MATHML = [
 
 @pytest.mark.parametrize(("formula", "shown"), MATHML)
 @pytest.mark.parametrize("prefix", ["", "m:"])
-def test_mathml_keeps_its_meaning(tmp_path: Path, formula: str, shown: str, prefix: str) -> None:
+def test_mathml_keeps_its_meaning(
+    read: Read, tmp_path: Path, formula: str, shown: str, prefix: str
+) -> None:
     if prefix:
         formula = formula.replace("</", "\0").replace("<", "<m:").replace("\0", "</m:")
     page = f"<p>is <{prefix}math>{formula}</{prefix}math> so</p>"
@@ -165,7 +166,7 @@ def test_mathml_keeps_its_meaning(tmp_path: Path, formula: str, shown: str, pref
     assert read(path).text == f"is {shown} so"
 
 
-def test_a_formula_that_a_page_draws_as_well_is_read_once(tmp_path: Path) -> None:
+def test_a_formula_that_a_page_draws_as_well_is_read_once(read: Read, tmp_path: Path) -> None:
     """KaTeX draws 10² as the row of its figures; a picture of a formula has words for it."""
     math = "<math><msup><mn>10</mn><mn>2</mn></msup></math>"
     page = (
@@ -178,7 +179,9 @@ def test_a_formula_that_a_page_draws_as_well_is_read_once(tmp_path: Path) -> Non
     assert read(tmp_path / "a.html").text == "10² m\n\n10² m\n\nx^2 m"
 
 
-def test_a_formula_that_is_never_closed_leaves_the_rest_of_the_page(tmp_path: Path) -> None:
+def test_a_formula_that_is_never_closed_leaves_the_rest_of_the_page(
+    read: Read, tmp_path: Path
+) -> None:
     (tmp_path / "a.html").write_text("<html><p>a <math><mn>1</mn><p>next</p><sup>2<p>9 m")
     assert read(tmp_path / "a.html").text == "a 1\n\nnext\n\n²\n\n9 m"
 
@@ -204,7 +207,7 @@ SHIFTED = [
 
 @pytest.mark.parametrize(("before", "shift", "text", "behind", "shown"), SHIFTED)
 def test_raised_and_lowered_words_are_read_as_such(
-    tmp_path: Path, before: str, shift: str, text: str, behind: str, shown: str
+    read: Read, tmp_path: Path, before: str, shift: str, text: str, behind: str, shown: str
 ) -> None:
     tag = "sup" if shift == "raised" else "sub"
     style = f"<span style='vertical-align: {'super' if tag == 'sup' else 'sub'}'>{text}</span>"
@@ -217,7 +220,7 @@ def test_raised_and_lowered_words_are_read_as_such(
     assert read(made.docx(tmp_path / "a.docx", body)).text == shown
 
 
-def test_items_of_a_page_of_html_are_read_with_their_numbers(tmp_path: Path) -> None:
+def test_items_of_a_page_of_html_are_read_with_their_numbers(read: Read, tmp_path: Path) -> None:
     page = (
         "<html><ol start=3 type=a><li>The tenant<li value=7>pays</ol><ul><li>rent</ul>"
         "<ol style='list-style: none'><li>costs</ol><ol><li>One<ol type=I><li>Two</ol></ol>"
@@ -229,7 +232,7 @@ def test_items_of_a_page_of_html_are_read_with_their_numbers(tmp_path: Path) -> 
     ]  # fmt: skip
 
 
-def test_a_style_raises_words_as_well(tmp_path: Path) -> None:
+def test_a_style_raises_words_as_well(read: Read, tmp_path: Path) -> None:
     styles = (
         f'<w:styles xmlns:w="{made.W}"><w:style w:type="character" w:styleId="Up"><w:rPr>{RAISED}'
         '</w:rPr></w:style><w:style w:type="character" w:styleId="Power"><w:basedOn w:val="Up"/>'
@@ -240,7 +243,7 @@ def test_a_style_raises_words_as_well(tmp_path: Path) -> None:
     assert read(made.docx(tmp_path / "a.docx", body, styles=styles)).text == "10² m"
 
 
-def test_raised_figures_in_a_cell_are_read_as_such(tmp_path: Path) -> None:
+def test_raised_figures_in_a_cell_are_read_as_such(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     book.active["A1"] = CellRichText(
         "Area 10", TextBlock(InlineFont(vertAlign="superscript"), "2"), " m"
@@ -249,7 +252,7 @@ def test_raised_figures_in_a_cell_are_read_as_such(tmp_path: Path) -> None:
     assert read(tmp_path / "a.xlsx").text == "Area 10² m"
 
 
-def test_a_formula_that_is_a_picture_is_named(tmp_path: Path) -> None:
+def test_a_formula_that_is_a_picture_is_named(read: Read, tmp_path: Path) -> None:
     old = "<w:r><w:object><o:OLEObject xmlns:o='o' ProgID='Equation.3'/></w:object></w:r>"
     document = read(made.docx(tmp_path / "a.docx", f"<w:p>{run('Area')}{old}{run('m')}</w:p>"))
     assert document.text == "Area (formula, not read) m"
@@ -278,7 +281,7 @@ def test_a_formula_that_is_a_picture_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_quotes_of_formulas_are_held_against_what_is_shown(
-    tmp_path: Path, quote: str, verdict: str
+    read: Read, tmp_path: Path, quote: str, verdict: str
 ) -> None:
     formula = f"<m:oMath xmlns:m='{M}'>{over(t('a'), t('b'))}</m:oMath>"
     body = (

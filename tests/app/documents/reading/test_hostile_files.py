@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -24,6 +23,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from tests.support import made_documents as made
 from tests.support import made_media as media
+from tests.support.suite import sampled
 
 
 def fault_of(path: Path, limits: Limits | None = None) -> Fault:
@@ -87,7 +87,7 @@ PICTURES = {
 
 
 @pytest.mark.parametrize("form", PICTURES)
-@pytest.mark.parametrize("kept", [20, 0.1, 0.6])
+@pytest.mark.parametrize("kept", sampled([20, 0.1, 0.6], [0.6]))
 def test_a_picture_that_breaks_off_is_damaged(tmp_path: Path, form: str, kept: float) -> None:
     data = PICTURES[form]
     path = written(tmp_path / "a", data[: int(kept if kept > 1 else len(data) * kept)])
@@ -96,21 +96,19 @@ def test_a_picture_that_breaks_off_is_damaged(tmp_path: Path, form: str, kept: f
 
 @pytest.mark.parametrize("form", PICTURES)
 def test_a_picture_with_bytes_that_are_wrong_ends_with_a_sentence(
-    tmp_path: Path, form: str
+    tmp_path: Path, form: str, exhaustive: bool
 ) -> None:
     random = Random(form)
     told = {refused("", it).why for it in (Fault.DAMAGED, Fault.PIXELS)}
-    for number in range(6):
+    for number in range(6 if exhaustive else 2):
         data = bytearray(PICTURES[form])
         for _ in range(40):
             data[random.randrange(12, len(data))] = random.randrange(256)
         path = written(tmp_path / f"{number}", bytes(data))
-        with contextlib.suppress(DocumentNotRead):
+        try:
             assert DocumentReader().read(path, CancelToken()).media
-            continue
-        with pytest.raises(DocumentNotRead) as raised:
-            DocumentReader().read(path, CancelToken())
-        assert raised.value.why in told
+        except DocumentNotRead as error:
+            assert error.why in told  # noqa: PT017
 
 
 @pytest.mark.parametrize("form", ["PNG", "GIF", "BMP", "TIFF"])

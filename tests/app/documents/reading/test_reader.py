@@ -23,12 +23,9 @@ from app.documents.values.documents import (
     TextSpan,
 )
 from engines.cancel import CancelToken
+from tests.app.documents.reading.conftest import Read
 from tests.support import made_documents as made
 from tests.support import made_media as media
-
-
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
 
 
 def written(path: Path, text: str | bytes) -> Path:
@@ -41,36 +38,40 @@ def titles(document: Document) -> list[str]:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_a_text_is_read_in_the_encodings_that_are_in_use(tmp_path: Path, encoding: str) -> None:
+def test_a_text_is_read_in_the_encodings_that_are_in_use(
+    read: Read, tmp_path: Path, encoding: str
+) -> None:
     text = "Größe: 12 m²\nzweite Zeile – Ende"
     document = read(written(tmp_path / "a.txt", text.replace("\n", "\r\n").encode(encoding)))
     assert (document.kind, document.text) == (DocumentKind.TEXT, text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_text_in_utf_16_needs_no_mark(tmp_path: Path, encoding: str) -> None:
+def test_a_text_in_utf_16_needs_no_mark(read: Read, tmp_path: Path, encoding: str) -> None:
     text = "Größe: 12 m², nicht 13\nzweite Zeile"
     assert read(written(tmp_path / "a.txt", text.encode(encoding))).text == text
 
 
-def test_a_text_of_lines_in_two_encodings_is_read(tmp_path: Path) -> None:
+def test_a_text_of_lines_in_two_encodings_is_read(read: Read, tmp_path: Path) -> None:
     data = "Größe\n".encode() + "Maß\n".encode("cp1252")
     assert read(written(tmp_path / "a.txt", data)).text == "Größe\nMaß"
 
 
-def test_a_document_tells_its_files_hash_and_size(tmp_path: Path) -> None:
+def test_a_document_tells_its_files_hash_and_size(read: Read, tmp_path: Path) -> None:
     path = written(tmp_path / "a.py", "print(1)\n")
     document = read(path)
     assert document.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert document.size == 9
 
 
-def test_a_csv_keeps_its_lines(tmp_path: Path) -> None:
+def test_a_csv_keeps_its_lines(read: Read, tmp_path: Path) -> None:
     document = read(written(tmp_path / "a.csv", "Ort;Menge\nUlm;3\n"))
     assert (document.kind, document.text) == (DocumentKind.CSV, "Ort;Menge\nUlm;3")
 
 
-def test_markdown_is_divided_at_headings_but_not_at_comments_in_code(tmp_path: Path) -> None:
+def test_markdown_is_divided_at_headings_but_not_at_comments_in_code(
+    read: Read, tmp_path: Path
+) -> None:
     text = "Before\n\n# One\n\ntext\n\n```sh\n# no heading\n```\n\n## Two ##\nmore\n"
     document = read(written(tmp_path / "a.md", text))
     assert titles(document) == ["", "One", "Two"]
@@ -78,7 +79,7 @@ def test_markdown_is_divided_at_headings_but_not_at_comments_in_code(tmp_path: P
     assert document.sections[1].place == Location(LocationKind.HEADING, 2, "One")
 
 
-def test_html_is_read_as_it_is_shown(tmp_path: Path) -> None:
+def test_html_is_read_as_it_is_shown(read: Read, tmp_path: Path) -> None:
     page = (
         "<!DOCTYPE html><html><head><title>T</title><style>p{}</style></head><body>"
         "<p>One\n  <b>two</b><script>no()</script></p><h2>Ship<i>ping</i></h2>"
@@ -92,7 +93,7 @@ def test_html_is_read_as_it_is_shown(tmp_path: Path) -> None:
     assert "x\n  y" in document.sections[1].text
 
 
-def test_what_html_hides_is_not_read(tmp_path: Path) -> None:
+def test_what_html_hides_is_not_read(read: Read, tmp_path: Path) -> None:
     """A reader cannot see it, and a model would obey it."""
     page = (
         '<p>shown</p><div style="display: none">one<div>two</div>three</div>'
@@ -104,12 +105,12 @@ def test_what_html_hides_is_not_read(tmp_path: Path) -> None:
     )
 
 
-def test_html_in_another_encoding_is_read_as_it_declares(tmp_path: Path) -> None:
+def test_html_in_another_encoding_is_read_as_it_declares(read: Read, tmp_path: Path) -> None:
     page = '<html><head><meta charset="iso-8859-2"></head><body>Łódź</body></html>'
     assert read(written(tmp_path / "a.htm", page.encode("iso-8859-2"))).text == "Łódź"
 
 
-def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+def test_a_pdf_is_read_page_by_page(read: Read, tmp_path: Path) -> None:
     path = made.pdf(tmp_path / "a.pdf", [["First page", "has two lines"], ["Zweite Größe"]])
     document = read(path)
     assert [section.text for section in document.sections] == [
@@ -120,12 +121,12 @@ def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
     assert not document.scanned
 
 
-def test_a_word_that_is_divided_in_a_pdf_keeps_its_hyphen(tmp_path: Path) -> None:
+def test_a_word_that_is_divided_in_a_pdf_keeps_its_hyphen(read: Read, tmp_path: Path) -> None:
     path = made.pdf(tmp_path / "a.pdf", [["an exam-", "ple of E-", "Mail"]])
     assert read(path).text == "an exam-\nple of E-\nMail"
 
 
-def test_a_scan_is_named_as_one(tmp_path: Path) -> None:
+def test_a_scan_is_named_as_one(read: Read, tmp_path: Path) -> None:
     document = read(made.pdf(tmp_path / "a.pdf", [[], []]))
     assert document.is_scan
     assert document.scanned == (1, 2)
@@ -142,7 +143,7 @@ def test_the_first_pages_of_a_scan_are_kept_as_pictures(tmp_path: Path) -> None:
         assert 9_000 < page.width * page.height < 11_000
 
 
-def test_a_docx_of_pictures_alone_is_a_scan(tmp_path: Path) -> None:
+def test_a_docx_of_pictures_alone_is_a_scan(read: Read, tmp_path: Path) -> None:
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
     shown = {
         f"word/media/image{number}.png": media.written(media.two_colours(10 + number), "PNG")
@@ -164,13 +165,13 @@ def test_a_docx_of_pictures_alone_is_a_scan(tmp_path: Path) -> None:
     assert not text.scanned
 
 
-def test_a_page_that_is_a_picture_is_told_among_others(tmp_path: Path) -> None:
+def test_a_page_that_is_a_picture_is_told_among_others(read: Read, tmp_path: Path) -> None:
     document = read(made.pdf(tmp_path / "a.pdf", [["Text"], []]))
     assert not document.is_scan
     assert document.scanned == (2,)
 
 
-def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> None:
+def test_a_docx_is_divided_at_its_headings_in_any_language(read: Read, tmp_path: Path) -> None:
     row = "".join(f"<w:tc>{made.paragraph(cell)}</w:tc>" for cell in ("Ulm", "3"))
     body = (
         made.paragraph("Vorwort")
@@ -189,7 +190,7 @@ def test_a_docx_is_divided_at_its_headings_in_any_language(tmp_path: Path) -> No
     assert document.sections[2].text == "(footnotes)\n\nEine Fußnote"
 
 
-def test_raised_numbers_are_read_as_such(tmp_path: Path) -> None:
+def test_raised_numbers_are_read_as_such(read: Read, tmp_path: Path) -> None:
     """Otherwise 10² would be 102."""
     page = "<p>10<sup>2</sup> kN, 10<sup>-9</sup>, the 4<sup>th</sup></p>"
     assert read(written(tmp_path / "a.html", page)).text == "10² kN, 10⁻⁹, the 4th"
@@ -198,14 +199,14 @@ def test_raised_numbers_are_read_as_such(tmp_path: Path) -> None:
     assert read(made.docx(tmp_path / "a.docx", body)).text == "10² kN"
 
 
-def test_words_that_a_docx_hides_or_has_moved_are_not_read(tmp_path: Path) -> None:
+def test_words_that_a_docx_hides_or_has_moved_are_not_read(read: Read, tmp_path: Path) -> None:
     hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>"
     moved = "<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom>"
     body = f"<w:p>{hidden}{moved}<w:r><w:t>shown</w:t></w:r></w:p>"
     assert read(made.docx(tmp_path / "a.docx", body)).text == "shown"
 
 
-def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
+def test_an_xlsx_shows_its_cells_as_a_person_sees_them(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.active
     sheet.title = "Umsatz"
@@ -220,7 +221,7 @@ def test_an_xlsx_shows_its_cells_as_a_person_sees_them(tmp_path: Path) -> None:
     assert document.sections[0].text == shown
 
 
-def test_a_formula_without_a_result_is_shown_itself(tmp_path: Path) -> None:
+def test_a_formula_without_a_result_is_shown_itself(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     book.active.append(["Summe", "=1+2"])
     book.active.append([5.5])
@@ -229,14 +230,14 @@ def test_a_formula_without_a_result_is_shown_itself(tmp_path: Path) -> None:
     assert read(tmp_path / "a.xlsx").text == "Summe\t=1+2\n5.5%"
 
 
-def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(tmp_path: Path) -> None:
+def test_a_pptx_is_read_in_the_order_of_its_slides_with_notes(read: Read, tmp_path: Path) -> None:
     slides = [("Ende", "Danke", "leise"), ("Anfang", "Hallo", "laut")]
     document = read(made.pptx(tmp_path / "a.pptx", slides))
     assert titles(document) == ["Anfang", "Ende"]
     assert document.sections[0].text == "Anfang\nHallo\n\n(notes)\nlaut"
 
 
-def test_an_epub_is_read_in_its_reading_order(tmp_path: Path) -> None:
+def test_an_epub_is_read_in_its_reading_order(read: Read, tmp_path: Path) -> None:
     pages = {
         "z": "<html><head><title>Start</title></head><body><p>one</p></body></html>",
         "a": "<html><body><h1>Then</h1><p>two</p></body></html>",
@@ -253,7 +254,9 @@ def message(subject: str, body: str) -> EmailMessage:
     return made
 
 
-def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path: Path) -> None:
+def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(
+    read: Read, tmp_path: Path
+) -> None:
     mail = message("Grüße", "Schöne Größe\n")
     mail.add_attachment(b"\0", maintype="application", subtype="pdf", filename="plan.pdf")
     document = read(written(tmp_path / "a.eml", bytes(mail)))
@@ -264,13 +267,15 @@ def test_an_email_is_read_with_its_headers_and_the_names_of_attachments(tmp_path
     )
 
 
-def test_an_email_that_is_html_alone_is_read_as_it_is_shown(tmp_path: Path) -> None:
+def test_an_email_that_is_html_alone_is_read_as_it_is_shown(read: Read, tmp_path: Path) -> None:
     mail = EmailMessage()
     mail.set_content("<p>One <b>two</b></p>", subtype="html")
     assert read(written(tmp_path / "a.eml", bytes(mail))).text == "One two"
 
 
-def test_an_email_with_headers_and_words_that_make_no_sense_is_read(tmp_path: Path) -> None:
+def test_an_email_with_headers_and_words_that_make_no_sense_is_read(
+    read: Read, tmp_path: Path
+) -> None:
     data = b'From: =?utf-8?b?!!!!?= <\x00@>\nTo: a@[1.2.3\nCc: "unclosed <a@b\nSubject: ok\n\nhello'
     text = read(written(tmp_path / "a.eml", data)).text
     assert text.startswith("From: ")
@@ -280,7 +285,7 @@ def test_an_email_with_headers_and_words_that_make_no_sense_is_read(tmp_path: Pa
     assert text == "Subject: ok\n\n(The text of this message cannot be read.)"
 
 
-def test_each_message_of_an_mbox_is_a_place(tmp_path: Path) -> None:
+def test_each_message_of_an_mbox_is_a_place(read: Read, tmp_path: Path) -> None:
     first = b"From a@b Thu Jan  1 00:00:00 2026\n" + bytes(message("One", ">From here\nFrom us\n"))
     second = b"\nFrom c@d Thu Jan  1 00:00:00 2026\n" + bytes(message("Two", "second\n"))
     document = read(written(tmp_path / "a.mbox", first + second))
@@ -288,7 +293,7 @@ def test_each_message_of_an_mbox_is_a_place(tmp_path: Path) -> None:
     assert document.sections[0].text.endswith("\n\nFrom here\nFrom us")
 
 
-def test_a_file_is_known_by_its_content_rather_than_by_its_name(tmp_path: Path) -> None:
+def test_a_file_is_known_by_its_content_rather_than_by_its_name(read: Read, tmp_path: Path) -> None:
     path = made.pdf(tmp_path / "a.txt", [["Text"]])
     assert read(path).kind is DocumentKind.PDF
 
@@ -325,7 +330,7 @@ IMAGE = b"q 612 0 0 792 0 0 cm /I Do Q "
     ],
 )
 def test_a_page_that_shows_more_than_its_text_is_told(
-    tmp_path: Path, content: bytes, is_scanned: bool
+    read: Read, tmp_path: Path, content: bytes, is_scanned: bool
 ) -> None:
     """Scanned, with a stamp on it, or with letters that are drawn; not a blank page or a logo."""
     words = made.column(["Words on the first page"], 72, 12)
@@ -334,7 +339,7 @@ def test_a_page_that_shows_more_than_its_text_is_told(
     assert document.reading == ("partly_read" if is_scanned else "read")
 
 
-def test_a_file_without_anything_is_told(tmp_path: Path) -> None:
+def test_a_file_without_anything_is_told(read: Read, tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.txt", b" \n")).reading == "empty"
     assert read(made.docx(tmp_path / "a.docx", "<w:p/>")).reading == "empty"
     assert read(made.pdf_of(tmp_path / "a.pdf", [b""])).reading == "empty"

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.documents.citations.values import CitationCheck
-from app.documents.reading.reader import DocumentReader
 from app.documents.values.documents import AttachedFile, Document, Unread
-from engines.cancel import CancelToken
+from tests.app.documents.reading.conftest import Read
 from tests.support import made_documents as made
-
-
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
 
 
 def level(number: int, form: str, text: str, more: str = "", start: str = "1") -> str:
@@ -56,7 +51,7 @@ def lines(document: Document) -> list[str]:
     return [line for line in document.text.splitlines() if line.strip()]
 
 
-def test_clauses_are_read_with_their_automatic_numbers(tmp_path: Path) -> None:
+def test_clauses_are_read_with_their_automatic_numbers(read: Read, tmp_path: Path) -> None:
     body = (
         item("Object") + item("The flat", at=1) + item("Rent")
         + item("The tenant pays", at=1) + item("by bank", at=2) + item("in cash", at=2)
@@ -83,20 +78,22 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("form", "shown"), FORMS)
-def test_numbers_have_the_format_of_their_list(tmp_path: Path, form: str, shown: str) -> None:
+def test_numbers_have_the_format_of_their_list(
+    read: Read, tmp_path: Path, form: str, shown: str
+) -> None:
     part = numbering(level(0, form, "No. %1", start="4"))
     document = read(made.docx(tmp_path / "a.docx", item("Rent"), numbering=part))
     assert document.text == f"No. {shown} Rent".replace("  ", " ")
 
 
-def test_letters_go_on_behind_z_as_word_writes_them(tmp_path: Path) -> None:
+def test_letters_go_on_behind_z_as_word_writes_them(read: Read, tmp_path: Path) -> None:
     body = "".join(item("x") for _ in range(28))
     part = numbering(level(0, "lowerLetter", "%1)"))
     found = lines(read(made.docx(tmp_path / "a.docx", body, numbering=part)))
     assert found[25:] == ["z) x", "aa) x", "bb) x"]
 
 
-def test_a_list_begins_anew_where_it_says_so(tmp_path: Path) -> None:
+def test_a_list_begins_anew_where_it_says_so(read: Read, tmp_path: Path) -> None:
     """A second use of a list goes on; one with a start of its own does not."""
     more = (
         "<w:num w:numId='8'><w:abstractNumId w:val='1'/></w:num>"
@@ -109,7 +106,9 @@ def test_a_list_begins_anew_where_it_says_so(tmp_path: Path) -> None:
     assert found == ["1. a", "2. b", "3. c", "1. d", "2. e", "f"]
 
 
-def test_a_level_may_go_on_behind_higher_ones_and_write_all_in_figures(tmp_path: Path) -> None:
+def test_a_level_may_go_on_behind_higher_ones_and_write_all_in_figures(
+    read: Read, tmp_path: Path
+) -> None:
     levels = level(0, "upperRoman", "%1") + level(
         1, "decimal", "%1.%2", "<w:lvlRestart w:val='0'/><w:isLgl/>"
     )
@@ -118,7 +117,7 @@ def test_a_level_may_go_on_behind_higher_ones_and_write_all_in_figures(tmp_path:
     assert found == ["I A", "1.1 a", "II B", "2.2 b"]
 
 
-def test_a_style_numbers_its_paragraphs(tmp_path: Path) -> None:
+def test_a_style_numbers_its_paragraphs(read: Read, tmp_path: Path) -> None:
     """As headings are; a style that is based on another has its list, and its level the style."""
     styles = (
         f"<w:styles xmlns:w='{made.W}'>"
@@ -143,13 +142,13 @@ def test_a_style_numbers_its_paragraphs(tmp_path: Path) -> None:
     assert document.sections[1].text == "1.1 Due\n\nwords"
 
 
-def test_bullets_are_read_as_such(tmp_path: Path) -> None:
+def test_bullets_are_read_as_such(read: Read, tmp_path: Path) -> None:
     part = numbering(level(0, "bullet", "\uf0b7"), level(0, "bullet", "–"))
     body = item("one") + item("two", "2")
     assert lines(read(made.docx(tmp_path / "a.docx", body, numbering=part))) == ["• one", "– two"]
 
 
-def test_paragraphs_that_were_deleted_do_not_count(tmp_path: Path) -> None:
+def test_paragraphs_that_were_deleted_do_not_count(read: Read, tmp_path: Path) -> None:
     gone = (
         "<w:p><w:pPr><w:numPr><w:ilvl w:val='0'/><w:numId w:val='1'/></w:numPr><w:rPr><w:del/>"
         "</w:rPr></w:pPr><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>"
@@ -165,7 +164,7 @@ def test_paragraphs_that_were_deleted_do_not_count(tmp_path: Path) -> None:
     assert len(document.sections) == 1
 
 
-def test_a_list_that_contradicts_itself_is_read_without_numbers(tmp_path: Path) -> None:
+def test_a_list_that_contradicts_itself_is_read_without_numbers(read: Read, tmp_path: Path) -> None:
     part = (
         f"<w:numbering xmlns:w='{made.W}'><w:abstractNum w:abstractNumId='1'><w:numStyleLink "
         "w:val='x'/><w:lvl w:ilvl='77'/></w:abstractNum><w:num w:numId='1'><w:abstractNumId "
@@ -175,7 +174,7 @@ def test_a_list_that_contradicts_itself_is_read_without_numbers(tmp_path: Path) 
     assert lines(read(made.docx(tmp_path / "a.docx", body, numbering=part))) == list("abcd")
 
 
-def test_notes_stand_in_a_place_of_their_own_with_their_numbers(tmp_path: Path) -> None:
+def test_notes_stand_in_a_place_of_their_own_with_their_numbers(read: Read, tmp_path: Path) -> None:
     def reference(identifier: int) -> str:
         return f"<w:r><w:footnoteReference w:id='{identifier}'/></w:r>"
 
@@ -191,7 +190,7 @@ def test_notes_stand_in_a_place_of_their_own_with_their_numbers(tmp_path: Path) 
     assert lines(document)[2:] == ["2 Second", "1 First"]
 
 
-def test_headers_and_footers_are_read_as_such(tmp_path: Path) -> None:
+def test_headers_and_footers_are_read_as_such(read: Read, tmp_path: Path) -> None:
     """Those of a first page only where it has some of its own."""
 
     def margin(text: str) -> str:
@@ -217,13 +216,15 @@ def test_headers_and_footers_are_read_as_such(tmp_path: Path) -> None:
     assert [it.text for it in document.sections] == ["Words", "(footers)\n\nACME, confidential"]
 
 
-def test_a_text_box_does_not_run_into_the_paragraph_that_holds_it(tmp_path: Path) -> None:
+def test_a_text_box_does_not_run_into_the_paragraph_that_holds_it(
+    read: Read, tmp_path: Path
+) -> None:
     box = f"<w:r><w:pict><w:txbxContent>{made.paragraph('In a box')}</w:txbxContent></w:pict></w:r>"
     body = f"<w:p><w:r><w:t>Before </w:t></w:r>{box}<w:r><w:t>behind</w:t></w:r></w:p>"
     assert lines(read(made.docx(tmp_path / "a.docx", body))) == ["In a box", "Before behind"]
 
 
-def test_signs_of_fonts_are_read_as_what_they_draw(tmp_path: Path) -> None:
+def test_signs_of_fonts_are_read_as_what_they_draw(read: Read, tmp_path: Path) -> None:
     signs = "".join(
         f"<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>"
         for font, code in (("Wingdings", "F0FE"), ("Symbol", "F0B1"), ("Other", "F012"))
@@ -232,7 +233,7 @@ def test_signs_of_fonts_are_read_as_what_they_draw(tmp_path: Path) -> None:
     assert read(made.docx(tmp_path / "a.docx", body)).text == "☑±(symbol)5"
 
 
-def test_what_is_drawn_and_not_read_is_named(tmp_path: Path) -> None:
+def test_what_is_drawn_and_not_read_is_named(read: Read, tmp_path: Path) -> None:
     drawn = (
         "<w:r><w:drawing><wp:extent xmlns:wp='w' cx='7200000' cy='7200000'/><c:chart xmlns:c='c'/>"
         "</w:drawing></w:r><w:r><w:drawing><wp:extent xmlns:wp='w' cx='7200000' cy='7200000'/>"

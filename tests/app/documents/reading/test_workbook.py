@@ -10,9 +10,8 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart
 from openpyxl.comments import Comment
 
-from app.documents.reading.reader import DocumentReader
-from app.documents.values.documents import Document, Unread
-from engines.cancel import CancelToken
+from app.documents.values.documents import Unread
+from tests.app.documents.reading.conftest import Read
 
 SHOWN: list[tuple[object, str, str]] = [
     (1234, "00000", "01234"),
@@ -57,11 +56,7 @@ SHOWN: list[tuple[object, str, str]] = [
 ]
 
 
-def read(path: Path) -> Document:
-    return DocumentReader().read(path, CancelToken())
-
-
-def test_cells_are_read_in_their_formats(tmp_path: Path) -> None:
+def test_cells_are_read_in_their_formats(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     for row, (value, form, _) in enumerate(SHOWN, 1):
         cell = book.active.cell(row, 1, value)
@@ -77,7 +72,7 @@ NONSENSE = (
 
 
 @pytest.mark.parametrize("form", NONSENSE)
-def test_a_format_that_makes_no_sense_harms_nothing(tmp_path: Path, form: str) -> None:
+def test_a_format_that_makes_no_sense_harms_nothing(read: Read, tmp_path: Path, form: str) -> None:
     book = Workbook()
     for value in (0, -1, 1.5, 1e300, 45000, "x"):
         book.active.append([value])
@@ -86,7 +81,7 @@ def test_a_format_that_makes_no_sense_harms_nothing(tmp_path: Path, form: str) -
     assert read(tmp_path / "a.xlsx").text.endswith("x")
 
 
-def test_what_is_hidden_is_said_to_be(tmp_path: Path) -> None:
+def test_what_is_hidden_is_said_to_be(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.active
     for row in (["Item", "Cost", "Price"], ["Desk", 5, 9], ["Lamp", 1, 2]):
@@ -108,7 +103,7 @@ def test_what_is_hidden_is_said_to_be(tmp_path: Path) -> None:
     assert [it.place.title for it in document.sections[1:]] == ["Old", "Keys"]
 
 
-def test_headers_footers_charts_and_comments_are_read_or_named(tmp_path: Path) -> None:
+def test_headers_footers_charts_and_comments_are_read_or_named(read: Read, tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.active
     sheet.title = "Rent"
@@ -128,7 +123,7 @@ def test_headers_footers_charts_and_comments_are_read_or_named(tmp_path: Path) -
     assert document.unread == (Unread.CHARTS, Unread.COMMENTS)
 
 
-def test_dates_of_a_mac_are_counted_from_1904(tmp_path: Path) -> None:
+def test_dates_of_a_mac_are_counted_from_1904(read: Read, tmp_path: Path) -> None:
     from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
     book = Workbook()

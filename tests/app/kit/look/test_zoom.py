@@ -12,6 +12,7 @@ from app.kit.look.theme import BASE, GRID
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.picture import Picture
+from tests.support.suite import sampled
 from tests.support.window import Ui
 from tests.support.windows import built_window
 
@@ -29,7 +30,7 @@ def sizes(root: QWidget) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("percent", [60, 80, 150, 200])
+@pytest.mark.parametrize("percent", sampled([60, 80, 150, 200], [60, 200]))
 def test_the_window_comes_back_to_the_pixel(ui: Ui, percent: int) -> None:
     ui.window.resize(2000, 1600)  # high enough for all that it shows at 100 %
     ui.ask("Hi")

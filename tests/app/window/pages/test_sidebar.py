@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,9 +33,10 @@ from tests.support.window import Ui, part
 @pytest.fixture
 def three(ui: Ui) -> Ui:
     """Three chats: Apples is the newest and open."""
-    for title in ("Cherries", "Pears", "Apples"):
-        ui.press("Ctrl+N")
-        ui.ask(title)
+    for title in ("Cherries", "Pears"):
+        _, answer = ui.app.chats.ask(None, title)
+        ui.app.chats.save_answer(replace(answer, text="Hello there", state="complete"))
+    ui.ask("Apples")
     assert ui.titles == ["Apples", "Pears", "Cherries"]
     return ui
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.discover.values.catalogue import Catalogue, Size, load_catalogue
@@ -197,7 +197,6 @@ MEMORY = st.floats(0.3, 600, allow_nan=False)
 RATE = st.floats(4, 400, allow_nan=False)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     total=MEMORY,
     part=st.floats(0.05, 1),
@@ -213,7 +212,6 @@ def test_nothing_is_recommended_that_does_not_fit(
     require_sound(of(machine), free_on(machine))
 
 
-@settings(max_examples=60, deadline=None)
 @given(free=MEMORY, more=st.floats(0, 200), rate=RATE, apple=st.booleans())
 def test_more_memory_never_gives_a_smaller_default(
     free: float, more: float, rate: float, apple: bool
@@ -229,7 +227,6 @@ def test_more_memory_never_gives_a_smaller_default(
         assert _size(after).parameters.value >= _size(before).parameters.value
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     size=st.floats(1, 90),
     free=st.floats(1, 200),
@@ -261,7 +258,6 @@ def test_a_tiny_card_takes_a_whole_model_however_much_other_memory_there_is() ->
     assert "too little memory" in quick.note
 
 
-@settings(max_examples=40, deadline=None)
 @given(free=MEMORY, rate=RATE, times=st.floats(1, 10))
 def test_faster_memory_never_gives_a_lesser_default(free: float, rate: float, times: float) -> None:
     def default(of_memory: float) -> Pick | None:
