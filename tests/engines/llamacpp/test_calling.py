@@ -367,7 +367,7 @@ def test_drafts_change_no_call(load: Load, tmp_path: Path) -> None:
     path = with_template(tmp_path / "model.gguf", template)
     request = ask("How late is it?", tools=BOTH, tool_choice="required", max_tokens=1500)
     plain = run(load(path, context=4096), replace(request, mtp="off"))
-    drafted = run(load(path, context=4096, lookup=True), replace(request, mtp="on"))
+    drafted = run(load(path, context=4096), replace(request, mtp="on"))
     assert [(it.name, it.arguments) for it in calls_in(drafted)] == [
         (it.name, it.arguments) for it in calls_in(plain)
     ]

@@ -108,4 +108,5 @@ def test_whoever_asks_for_it_gets_the_same_sentence(how: str, tmp_path: Path) ->
 def test_one_that_ends_a_process_ends_another_than_ours(tmp_path: Path) -> None:
     program = "print(json.dumps(said(lambda: Devices().look())))"
     _, why, _ = run(unfit_llama(tmp_path, "cut off"), program)
-    assert why.startswith("The process that checks the devices failed. It ended with code -")
+    begin = "The process that checks the devices failed. The process ended with code -"
+    assert why.startswith(begin)
