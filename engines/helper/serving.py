@@ -21,6 +21,8 @@ _LOOK_S: Final = 0.1
 _LAST_WORDS_S: Final = 1.0
 """Seconds for reading the last output of a dead process, whose children can keep the pipe open."""
 _PIECE: Final = 1 << 16
+_FITS: Final = 4096
+"""Bytes that every system's empty pipe takes at once."""
 
 
 class ServingHelper:
@@ -87,10 +89,12 @@ class ServingHelper:
         self.orders += 1
         clock = WorkClock(self._child.pid, limit_s, still_s)
         forget = cancel.on_cancel(self._child.kill)
-        # On another thread, because a process that stands still would block this one.
         data = line_of(order)
         writer = threading.Thread(target=_write_all, args=(self._orders, data), daemon=True)
-        writer.start()
+        if len(data) <= _FITS:
+            writer.run()
+        else:
+            writer.start()  # a process that stands still would block this thread
         parts: list[bytes] = []
         in_time, too_much, ended = True, False, False
         try:
@@ -120,7 +124,8 @@ class ServingHelper:
             code = self._child.wait()
             for listener in self._listeners:
                 listener.join(_LAST_WORDS_S)
-        writer.join()  # ends, because the process has read the order or is dead
+        if len(data) > _FITS:
+            writer.join()  # ends, because the process has read the order or is dead
         err = b"".join(self._errors).decode(errors="replace")
         answer = b"".join(parts).removesuffix(END_OF_ANSWER if ended else b"")
         in_time = in_time and not worked_too_long(code)
