@@ -449,6 +449,7 @@
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <location filename="../../app/assistants/pages/variables_dialog.py" />
       <location filename="../../app/chats/composer/pages/chat_recording.py" />
+      <location filename="../../app/chats/pages/switch_controller.py" />
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
       <location filename="../../app/chats/transcript/pages/inline_edit.py" />
@@ -460,7 +461,6 @@
       <location filename="../../app/models/library/pages/chooser.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
       <location filename="../../app/runtime/pages/install_line.py" />
-      <location filename="../../app/runtime/pages/switch_controller.py" />
       <location filename="../../app/servers/pages/key_dialog.py" />
       <location filename="../../app/servers/pages/server_dialog.py" />
       <location filename="../../app/window/desktop/pages/desktop.py" />
@@ -2112,6 +2112,48 @@
       <translation>Online</translation>
     </message>
     <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>vLLM is not installed yet</source>
+      <translation>vLLM ist noch nicht installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Before anything is downloaded, the page “Engines” shows what it needs and how large it is.</source>
+      <translation>Bevor etwas heruntergeladen wird, zeigt die Seite „Engines“, was nötig ist und wie groß es ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>its files</source>
+      <translation>seine Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <location filename="../../app/chats/transcript/pages/fixes.py" />
+      <location filename="../../app/runtime/pages/vllm_card.py" />
+      <source>See what it needs</source>
+      <translation>Ansehen, was nötig ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Download</source>
+      <translation>Herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Download {0} for {1}?</source>
+      <translation>{0} für {1} herunterladen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
+      <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>The download has started.</source>
+      <translation>Der Download hat begonnen.</translation>
+    </message>
+    <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
       <source>Select none</source>
       <translation>Auswahl aufheben</translation>
@@ -2816,13 +2858,6 @@
       <location filename="../../app/chats/transcript/pages/fixes.py" />
       <source>Free Hearth’s memory, then try again</source>
       <translation>Hearths Speicher freigeben, dann erneut versuchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/transcript/pages/fixes.py" />
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <location filename="../../app/runtime/pages/vllm_card.py" />
-      <source>See what it needs</source>
-      <translation>Ansehen, was nötig ist</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/fixes.py" />
@@ -6676,41 +6711,6 @@
       <location filename="../../app/servers/pages/servers_page.py" />
       <source>Add a server…</source>
       <translation>Server hinzufügen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>vLLM is not installed yet</source>
-      <translation>vLLM ist noch nicht installiert</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Before anything is downloaded, the page “Engines” shows what it needs and how large it is.</source>
-      <translation>Bevor etwas heruntergeladen wird, zeigt die Seite „Engines“, was nötig ist und wie groß es ist.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>its files</source>
-      <translation>seine Dateien</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Download</source>
-      <translation>Herunterladen</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Download {0} for {1}?</source>
-      <translation>{0} für {1} herunterladen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
-      <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>The download has started.</source>
-      <translation>Der Download hat begonnen.</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/vllm_card.py" />

@@ -19,7 +19,8 @@ from app.settings.values.fields import Settings
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
+    from app.help.services.guides import Guides
+    from app.settings.presenters import SettingsService
 
 _TYPING_MS = 120
 
@@ -29,7 +30,8 @@ class HelpPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        guides: Guides,
+        settings: SettingsService,
         notifier: Notifier,
         navigation: Navigation,
         parent: QWidget | None = None,
@@ -37,12 +39,12 @@ class HelpPage(QWidget):
         super().__init__(parent)
         self._navigation = navigation
         self.setObjectName("helpPage")
-        self._guides = presenters.guides
+        self._guides = guides
         self._notifier = notifier
         self._list = GuideList()
         self._list.opened.connect(self._open)
         self._list.left.connect(self._focus_search)
-        self._page = GuidePage(scaled(presenters.settings.current.text_size))
+        self._page = GuidePage(scaled(settings.current.text_size))
         self._page.back.connect(self._show_list)
         self._page.link.connect(self._follow)
         self._stack = QStackedWidget()
@@ -53,7 +55,7 @@ class HelpPage(QWidget):
         self._pause.setInterval(_TYPING_MS)
         self._pause.timeout.connect(self._search)
         self._head().lay_over(self._stack, self)
-        presenters.settings.changed.connect(self._apply)
+        settings.changed.connect(self._apply)
         self._search()
 
     def showEvent(self, event: QShowEvent) -> None:
