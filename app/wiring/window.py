@@ -222,7 +222,7 @@ class WindowApp:
         return ModelsPresenters(
             self.models,
             self.overview,
-            ModelPage(app.library, app.manager, app.runtime, settings, app.look, tasks),
+            ModelPage(app.library, app.manager, app.runtime.judge, settings, app.look, tasks),
             ModelMetadata(app.metadata, tasks),
             SameAnswer(app.bench, app.library, settings, tasks),
             self.discover,

@@ -685,7 +685,7 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistants_page.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Export…</source>
       <translation>Exportieren …</translation>
     </message>
@@ -2165,34 +2165,34 @@
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/sidebar/pages/row_list.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Pin</source>
       <translation>Anheften</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Unpin</source>
       <translation>Lösen</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
       <location filename="../../app/window/pages/actions.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Archive</source>
       <translation>Archiv</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Unarchive</source>
       <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Restore</source>
       <translation>Wiederherstellen</translation>
     </message>
@@ -2204,8 +2204,8 @@
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/transcript/pages/message_menu.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Delete</source>
       <translation>Löschen</translation>
     </message>
@@ -2395,49 +2395,6 @@
       <translation>Letzte 7 Tage</translation>
     </message>
     <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <location filename="../../app/models/library/pages/details/details_page.py" />
-      <source>Rename</source>
-      <translation>Umbenennen</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Export its chats…</source>
-      <translation>Seine Chats exportieren …</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Remove the folder, keep its chats</source>
-      <translation>Ordner entfernen, Chats behalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Delete for good…</source>
-      <translation>Endgültig löschen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Move to</source>
-      <translation>Verschieben nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Duplicate</source>
-      <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <location filename="../../app/chats/sidebar/pages/place_bar.py" />
-      <location filename="../../app/window/pages/actions.py" />
-      <source>New folder</source>
-      <translation>Neuer Ordner</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>No folder</source>
-      <translation>Kein Ordner</translation>
-    </message>
-    <message>
       <location filename="../../app/chats/sidebar/pages/download_badge.py" />
       <location filename="../../app/chats/welcome/pages/download_strip.py" />
       <location filename="../../app/models/pages/models_page.py" />
@@ -2475,6 +2432,13 @@
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
       <source>Back to the chats</source>
       <translation>Zurück zu den Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/sidebar/pages/place_bar.py" />
+      <location filename="../../app/window/pages/actions.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>New folder</source>
+      <translation>Neuer Ordner</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
@@ -5597,6 +5561,12 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/details/details_page.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Rename</source>
+      <translation>Umbenennen</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/pages/details/details_page.py" />
       <source>New name</source>
       <translation>Neuer Name</translation>
     </message>
@@ -7390,6 +7360,36 @@
       <location filename="../../app/window/pages/actions.py" />
       <source>Close the window</source>
       <translation>Fenster schließen</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Export its chats…</source>
+      <translation>Seine Chats exportieren …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Remove the folder, keep its chats</source>
+      <translation>Ordner entfernen, Chats behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Delete for good…</source>
+      <translation>Endgültig löschen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Move to</source>
+      <translation>Verschieben nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>No folder</source>
+      <translation>Kein Ordner</translation>
     </message>
     <message>
       <location filename="../../app/window/pages/download_notices.py" />

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -19,10 +20,22 @@ from app.settings.values.fields import Settings
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.help.services.guides import Guides
+    from app.help.values.guides import FoundSection, Guide, GuideSection
+    from app.markdown.blocks import Block
     from app.settings.presenters import SettingsService
 
 _TYPING_MS = 120
+
+
+class ReadableGuides(Protocol):
+    """The guides; each method raises GuidesUnreadable if a file is missing or damaged."""
+
+    @property
+    def all(self) -> Sequence[Guide]: ...
+    def guide(self, topic: str) -> Guide: ...
+    def blocks(self, guide: Guide) -> Sequence[Block]: ...
+    def linked(self, address: str) -> GuideSection | None: ...
+    def search(self, words: str) -> Sequence[FoundSection]: ...
 
 
 class HelpPage(QWidget):
@@ -30,7 +43,7 @@ class HelpPage(QWidget):
 
     def __init__(
         self,
-        guides: Guides,
+        guides: ReadableGuides,
         settings: SettingsService,
         notifier: Notifier,
         navigation: Navigation,

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from app.chats.pages.switch_controller import EngineSwitchController
     from app.chats.presenters.open_chat import OpenChat
     from app.chats.sidebar.pages.chat_actions import ChatActions
-    from app.chats.sidebar.pages.chat_order import ChatOrder
     from app.chats.sidebar.pages.rows import Scope
     from app.chats.welcome.pages.download_strip import DownloadStrip
     from app.connections.pages.going_online import GoingOnline
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
     from app.models.pages.models_page import ModelsPage
     from app.window.desktop.pages.desktop import Desktop
+    from app.window.pages.chat_order import ChatOrder
     from app.window.pages.download_notices import DownloadNotices
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
@@ -124,10 +124,10 @@ class MainWindow(WindowFrame):
 
     def _make_tools(self, report: Report) -> None:
         from app.chats.sidebar.pages.chat_actions import ChatActions
-        from app.chats.sidebar.pages.chat_order import ChatOrder
         from app.connections.pages.going_online import GoingOnline
         from app.kit.notify import Notifier
         from app.models.library.pages.chooser import ModelChooser
+        from app.window.pages.chat_order import ChatOrder
 
         presenters = self.presenters
         self.chat = presenters.chat_page.open_chat
@@ -158,8 +158,8 @@ class MainWindow(WindowFrame):
         from app.chats.pages.chat_page import ChatPage
         from app.chats.pages.guide_banner import GuideBanner
         from app.chats.pages.switch_controller import EngineSwitchController
+        from app.chats.transcript.pages.pictures import Pictures
         from app.chats.welcome.pages.download_strip import DownloadStrip
-        from app.kit.text.pictures import Pictures
         from app.models.library.pages.model_button import ModelPicking
 
         presenters = self.presenters
@@ -231,8 +231,8 @@ class MainWindow(WindowFrame):
         from app.assistants.pages.prompt_use import PromptUse
         from app.chats.composer.pages.chat_collections import ChatCollections
         from app.chats.pages.assistant_controller import AssistantsController
+        from app.window.pages.chat_order import HitOpening
         from app.window.pages.download_notices import DownloadNotices
-        from app.window.pages.hit_opening import HitOpening
         from app.window.scratch.pages.scratch_controller import ScratchController
 
         presenters, page = self.presenters, self.page
@@ -382,6 +382,7 @@ class MainWindow(WindowFrame):
             },
             {"model": self._model_editor},
             about,
+            about.words,
             self,
         )
         dialog.open()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.runtime.presenters.loaded import LoadedModels
 
 
-class ChatModel(Protocol):
+class ChatWithModel(Protocol):
     """The open chat, as far as it concerns its model; see `OpenChat`."""
 
     @property
@@ -53,7 +53,7 @@ class ModelChooser(QObject):
         models: Models,
         loaded: LoadedModels,
         settings: SettingsService,
-        chat: ChatModel,
+        chat: ChatWithModel,
         notifier: Notifier,
         window: QWidget,
         *,

@@ -14,11 +14,11 @@ from app.chats.composer.pages.chat_collections import ChatCollections
 from app.chats.pages.chat_page import ChatPage
 from app.chats.pages.page_actions import page_actions
 from app.chats.presenters.scratch import Scratch
+from app.chats.transcript.pages.pictures import Pictures
 from app.connections.pages.going_online import GoingOnline
 from app.kit.look.icons import app_icon
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.text.pictures import Pictures
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
