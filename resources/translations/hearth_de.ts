@@ -2092,22 +2092,22 @@
       <translation>Seitenleiste zeigen</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Hearth is offline: no connection leaves this computer. Press to go online.</source>
       <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Klicken, um online zu gehen.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Hearth connects only when you search for models, download something, or write to a server that you added. Press to stay offline.</source>
       <translation>Hearth verbindet sich nur, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast. Klicken, um offline zu bleiben.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Offline</source>
       <translation>Offline</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Online</source>
       <translation>Online</translation>
     </message>
@@ -2581,7 +2581,7 @@
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/answer_facts_card.py" />
-      <location filename="../../app/window/desktop/pages/exchange.py" />
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>Answer</source>
       <translation>Antwort</translation>
     </message>
@@ -2724,7 +2724,7 @@
     <message>
       <location filename="../../app/chats/transcript/pages/answer_voice.py" />
       <location filename="../../app/chats/transcript/pages/message_view.py" />
-      <location filename="../../app/window/desktop/pages/exchange.py" />
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>This answer repeated itself and was ended.</source>
       <translation>Diese Antwort wiederholte sich und wurde beendet.</translation>
     </message>
@@ -4471,14 +4471,14 @@
       <translation>Importierte Chats: {0}</translation>
     </message>
     <message>
+      <location filename="../../app/exchange/pages/import_dialog.py" />
+      <source>Further files: {0}</source>
+      <translation>Weitere Dateien: {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/exchange/pages/importer.py" />
       <source>The imported chats are in the trash.</source>
       <translation>Die importierten Chats sind im Papierkorb.</translation>
-    </message>
-    <message>
-      <location filename="../../app/exchange/pages/report_list.py" />
-      <source>Further files: {0}</source>
-      <translation>Weitere Dateien: {0}</translation>
     </message>
     <message>
       <location filename="../../app/exchange/pages/report_words.py" />
@@ -5853,7 +5853,7 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/details/model_facts_card.py" />
-      <location filename="../../app/window/desktop/pages/key_button.py" />
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
       <location filename="../../app/settings/values/fields.py" />
       <source>None</source>
       <translation>Keine</translation>
@@ -6423,16 +6423,16 @@
     </message>
     <message>
       <location filename="../../app/runtime/pages/advice_card.py" />
-      <source>{0} suits this computer</source>
-      <translation>{0} passt zu diesem Computer</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/comparison.py" />
       <source>The engines compared</source>
       <translation>Die Engines im Vergleich</translation>
     </message>
     <message>
-      <location filename="../../app/runtime/pages/comparison.py" />
+      <location filename="../../app/runtime/pages/advice_card.py" />
+      <source>{0} suits this computer</source>
+      <translation>{0} passt zu diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/advice_card.py" />
       <source>{0} (measured here)</source>
       <translation>{0} (hier gemessen)</translation>
     </message>
@@ -6468,21 +6468,6 @@
       <location filename="../../app/runtime/pages/engines_page.py" />
       <source>Version {0} stays installed, so that you can switch back. Nothing is downloaded; vLLM is stopped if it is running.</source>
       <translation>Version {0} bleibt installiert, damit du zurückwechseln kannst. Nichts wird heruntergeladen; vLLM wird beendet, falls es läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>Problem</source>
-      <translation>Problem</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>OK</source>
-      <translation>OK</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>Note</source>
-      <translation>Hinweis</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/install_line.py" />
@@ -6607,6 +6592,11 @@
     </message>
     <message>
       <location filename="../../app/runtime/pages/price_card.py" />
+      <source>Problem</source>
+      <translation>Problem</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
       <source>There is no build of vLLM for this computer.</source>
       <translation>Für diesen Computer gibt es kein vLLM.</translation>
     </message>
@@ -6619,6 +6609,16 @@
       <location filename="../../app/runtime/pages/price_card.py" />
       <source>Only the folder {0}.</source>
       <translation>Nur der Ordner {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
+      <source>OK</source>
+      <translation>OK</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
+      <source>Note</source>
+      <translation>Hinweis</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/price_card.py" />
@@ -7079,35 +7079,9 @@
       <translation>{0} auf dem Hub ansehen?</translation>
     </message>
     <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <location filename="../../app/window/desktop/pages/quick_ask.py" />
-      <source>One moment…</source>
-      <translation>Einen Moment …</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <source>Question</source>
-      <translation>Frage</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <source>Stopped.</source>
-      <translation>Gestoppt.</translation>
-    </message>
-    <message>
       <location filename="../../app/window/desktop/pages/found.py" />
       <source>Setting</source>
       <translation>Einstellung</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/key_button.py" />
-      <source>Press the keys…</source>
-      <translation>Tasten drücken …</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/key_button.py" />
-      <source>Press the keys; Esc cancels, Backspace removes them.</source>
-      <translation>Tasten drücken; Esc bricht ab, Rücktaste entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/keys.py" />
@@ -7152,6 +7126,16 @@
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>One moment…</source>
+      <translation>Einen Moment …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>Question</source>
+      <translation>Frage</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>Enter asks, Esc closes</source>
       <translation>Enter fragt, Esc schließt</translation>
     </message>
@@ -7167,9 +7151,24 @@
       <translation>Frage an {0}</translation>
     </message>
     <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>Stopped.</source>
+      <translation>Gestoppt.</translation>
+    </message>
+    <message>
       <location filename="../../app/window/desktop/pages/shortcut_row.py" />
       <source>Default keys of “{0}”</source>
       <translation>Standardtasten von „{0}“</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
+      <source>Press the keys…</source>
+      <translation>Tasten drücken …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
+      <source>Press the keys; Esc cancels, Backspace removes them.</source>
+      <translation>Tasten drücken; Esc bricht ab, Rücktaste entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/tray.py" />

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal
+from PySide6.QtGui import QImage, QPainter
 
-from app.chats.files.pages.pasted import picture_bytes
 from app.chats.files.pages.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from app.chats.presenters.open_chat import OpenChat
     from app.documents.values.documents import Attachment
     from app.kit.notify import Notifier
+
+_MOST_PIXELS: Final = 4_000_000
+"""The same limit as for pictures from files: no model uses more pixels."""
 
 
 class ChatFiles(QObject):
@@ -133,3 +136,21 @@ class ChatFiles(QObject):
         if attachments != self._shown:
             self._shown = attachments
             self.changed.emit()
+
+
+def picture_bytes(image: QImage) -> bytes:
+    """Return a picture as PNG, with a white background, and scaled down if it is large."""
+    pixels = image.width() * image.height()
+    if pixels > _MOST_PIXELS:
+        width = int(image.width() * math.sqrt(_MOST_PIXELS / pixels))
+        image = image.scaledToWidth(max(1, width), Qt.TransformationMode.SmoothTransformation)
+    flat = QImage(image.size(), QImage.Format.Format_RGB888)
+    flat.fill(Qt.GlobalColor.white)
+    painter = QPainter(flat)
+    painter.drawImage(0, 0, image)
+    painter.end()
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    flat.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(content.data())
