@@ -54,6 +54,7 @@ class ChatMtp(QObject):
         self._generation = generation
         self._ask = ask
         self._at_server = False
+        self._model = ""
         self._agreed: set[str] = set()
         self._is_due = False
         self._new: MtpMode | None = None
@@ -77,6 +78,7 @@ class ChatMtp(QObject):
 
     def refresh(self) -> None:
         """Show the state of the open chat."""
+        self._model = self._chat.model
         mode = self._stored()
         self._chip.show_state(
             mode, self._word(mode), self._sentence(mode), can_switch=not self._out_of_reach()
@@ -191,7 +193,7 @@ class ChatMtp(QObject):
 
     def _loaded_here(self) -> Ready | None:
         """Return this chat's model if it is loaded, else None."""
-        model = self._chat.model
+        model = self._model
         for ready in self._loaded.values():
             if model in (ready.entry.id, ready.entry.name, ready.called):
                 return ready
@@ -251,4 +253,4 @@ class ChatMtp(QObject):
             return translated(report.reason)
         if ready is not None and ready.loaded.mtp_line:
             return translated(ready.loaded.mtp_line)
-        return translated(self._files[1]) if self._files[0] == self._chat.model else ""
+        return translated(self._files[1]) if self._files[0] == self._model else ""
