@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.assistants.pages.assistant_list import AssistantList
 from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
-from app.kit.notify import Notifier
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.kit.widgets.segments import Segments
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
 
 
 class AssistantsPage(QWidget):
@@ -24,24 +18,16 @@ class AssistantsPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
-        notifier: Notifier,
+        assistants: AssistantList,
+        prompts: PromptList,
         navigation: Navigation,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._navigation = navigation
-        self._chat_settings = presenters.chat_settings
         self.setObjectName("assistantsPage")
-        self.assistants = AssistantList(
-            presenters.assistants,
-            presenters.settings,
-            presenters.models.list,
-            presenters.collections.all,
-            notifier,
-        )
-        self.assistants.chat.connect(self._begin_with)
-        self.prompts = PromptList(presenters.prompts, notifier)
+        self.assistants = assistants
+        self.prompts = prompts
         self._stack = QStackedWidget()
         self._stack.addWidget(self.assistants)
         self._stack.addWidget(self.prompts)
@@ -70,11 +56,6 @@ class AssistantsPage(QWidget):
         self._add.redraw("plus", self.tr("New prompt") if prompts else self.tr("New assistant"))
         for button in (self._take_in, self._export):
             button.setVisible(prompts)
-
-    def _begin_with(self, assistant_id: str) -> None:
-        """Begin a new chat with this assistant."""
-        self._navigation.open_chat(None)
-        self._chat_settings.set_assistant(None, assistant_id)
 
     def _make(self) -> None:
         if self._segments.choice == "prompts":

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from app.assistants.values.prompts import SavedPrompt
 from app.kit.look.theme import GRID
@@ -17,7 +24,6 @@ from app.kit.widgets.panel import Panel
 if TYPE_CHECKING:
     from app.assistants.presenters.prompts import Prompts
     from app.assistants.values.prompts import SavedPrompt
-    from app.chats.composer.pages.message_edit import MessageEdit
 
 
 _MOST_ROWS = 8
@@ -108,7 +114,7 @@ class PromptUse(QObject):
         messages: The widget in which the user can select text for {{selection}}.
     """
 
-    def __init__(self, prompts: Prompts, edit: MessageEdit, messages: QWidget) -> None:
+    def __init__(self, prompts: Prompts, edit: QPlainTextEdit, messages: QWidget) -> None:
         super().__init__(edit)
         self._prompts = prompts
         self._edit = edit

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -14,8 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.connections.pages.connection_rows import ConnectionRows
-from app.connections.pages.words import as_text, summary
+from app.connections.pages.words import as_text, cells, heads, summary
 from app.connections.presenters import Connections
 from app.kit.look.language import in_full
 from app.kit.look.scale import scaled
@@ -34,6 +40,9 @@ _LEAST = 240
 _LOOK_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
+_Index = QModelIndex | QPersistentModelIndex
+_NUMBERS = (3, 4)
+_NOWHERE = QModelIndex()
 
 
 class ConnectionsPage(ColumnPage):
@@ -179,3 +188,53 @@ class ConnectionsPage(ColumnPage):
         head.setHighlightSections(False)
         head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
         return table
+
+
+class ConnectionRows(QAbstractTableModel):
+    """The connections as rows of a table; a row's texts are created only when it is shown."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: Sequence[LoggedConnection] = ()
+        self._heads = heads()
+
+    @property
+    def shown(self) -> Sequence[LoggedConnection]:
+        return self._rows
+
+    def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._heads)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return cells(self._rows[index.row()])[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(index.column())
+        return None
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        if orientation is Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._heads[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return None
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column in _NUMBERS else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QShowEvent
@@ -19,9 +20,22 @@ from app.settings.values.fields import Settings
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
+    from app.help.values.guides import FoundSection, Guide, GuideSection
+    from app.markdown.blocks import Block
+    from app.settings.presenters import SettingsService
 
 _TYPING_MS = 120
+
+
+class ReadableGuides(Protocol):
+    """The guides; each method raises GuidesUnreadable if a file is missing or damaged."""
+
+    @property
+    def all(self) -> Sequence[Guide]: ...
+    def guide(self, topic: str) -> Guide: ...
+    def blocks(self, guide: Guide) -> Sequence[Block]: ...
+    def linked(self, address: str) -> GuideSection | None: ...
+    def search(self, words: str) -> Sequence[FoundSection]: ...
 
 
 class HelpPage(QWidget):
@@ -29,7 +43,8 @@ class HelpPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        guides: ReadableGuides,
+        settings: SettingsService,
         notifier: Notifier,
         navigation: Navigation,
         parent: QWidget | None = None,
@@ -37,12 +52,12 @@ class HelpPage(QWidget):
         super().__init__(parent)
         self._navigation = navigation
         self.setObjectName("helpPage")
-        self._guides = presenters.guides
+        self._guides = guides
         self._notifier = notifier
         self._list = GuideList()
         self._list.opened.connect(self._open)
         self._list.left.connect(self._focus_search)
-        self._page = GuidePage(scaled(presenters.settings.current.text_size))
+        self._page = GuidePage(scaled(settings.current.text_size))
         self._page.back.connect(self._show_list)
         self._page.link.connect(self._follow)
         self._stack = QStackedWidget()
@@ -53,7 +68,7 @@ class HelpPage(QWidget):
         self._pause.setInterval(_TYPING_MS)
         self._pause.timeout.connect(self._search)
         self._head().lay_over(self._stack, self)
-        presenters.settings.changed.connect(self._apply)
+        settings.changed.connect(self._apply)
         self._search()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -26,8 +26,9 @@ from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.models.library.pages.chooser import ModelChooser
+    from app.models.library.presenters.models import Models
+    from app.servers.presenters import ServerList
     from app.servers.values import ServerInfo, ServerProfile
-    from app.window.presenters.window import WindowPresenters
 
 
 class ServersPage(ColumnPage):
@@ -35,15 +36,16 @@ class ServersPage(ColumnPage):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        servers: ServerList,
+        models: Models,
         notifier: Notifier,
         navigation: Navigation,
         chooser: ModelChooser,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("serversPage", spacing=2 * GRID, parent=parent)
-        self._servers = presenters.servers
-        self._models = presenters.models
+        self._servers = servers
+        self._models = models
         self._notifier = notifier
         self._navigation = navigation
         self._chooser = chooser
@@ -56,7 +58,6 @@ class ServersPage(ColumnPage):
         self._list.setSpacing(2 * GRID)
         self.column.addLayout(self._list)
         self.column.addStretch(1)
-        servers = self._servers
         servers.listed.connect(self._listed)
         servers.failed.connect(notifier.error)
         self._models.listed.connect(self.show_servers)

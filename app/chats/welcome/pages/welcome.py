@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.models.discover.pages.offer_card import OfferCard
     from app.models.discover.values.offers import Offer, Offers
     from app.models.downloads.values.downloads import Download
-    from app.runtime.presenters.system import SystemCheck
+    from app.models.presenters import SystemCheck
 
 
 _LEAST_FOR_FLAME = 320

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -22,6 +22,7 @@ from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.models.downloads.pages.download_words import queued_words
 
 if TYPE_CHECKING:
+    from app.documents.collections.presenters import Collections
     from app.documents.collections.values import (
         DocumentCollection,
         EmbedderStatus,
@@ -29,24 +30,44 @@ if TYPE_CHECKING:
         IndexedFile,
     )
     from app.documents.viewer.pages.file_viewer import FileViewer
+    from app.documents.viewer.presenters import Viewing
+    from app.models.discover.presenters.discover import Discover
     from app.models.discover.values.offers import Offer
+    from app.models.downloads.presenters import DownloadList
     from app.models.downloads.values.downloads import Download
-    from app.window.presenters.window import WindowPresenters
 
 
 _FILES_MS = 5_000
 """Minimum milliseconds between two refreshes of the file list while files are being read."""
 
 
+class DocumentPresenters(Protocol):
+    """The presenters of collections, of their files and of downloads, created on first use."""
+
+    @property
+    def collections(self) -> Collections: ...
+    @property
+    def viewing(self) -> Viewing: ...
+    @property
+    def downloads(self) -> DownloadList: ...
+    @property
+    def discover(self) -> Discover: ...
+
+
 class DocumentsPage(QWidget):
     """Two parts under one header: the list of collections, and the open collection.
 
     Dropped files and folders make a new collection, or join the open one.
+
+    Signals:
+        chat(collection): The user wants to start a chat about the collection with this id.
     """
+
+    chat = Signal(str)
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        presenters: DocumentPresenters,
         notifier: Notifier,
         navigation: Navigation,
         parent: QWidget | None = None,
@@ -173,7 +194,7 @@ class DocumentsPage(QWidget):
             return
         acts: dict[str, Callable[[], object]] = {
             "open": partial(self.open, collection),
-            "chat": partial(self._chat, collection),
+            "chat": partial(self.chat.emit, collection),
             "folder": lambda: pick_folder(self, partial(self._add, collection)),
             "files": lambda: pick_files(self, partial(self._add, collection)),
             "pause": partial(self._collections.pause, collection),
@@ -183,11 +204,6 @@ class DocumentsPage(QWidget):
             "remove": partial(self._ask_to_remove, state.collection),
         }
         acts[action]()
-
-    def _chat(self, collection: str) -> None:
-        """Start a chat about a collection."""
-        self._navigation.open_chat(None)
-        self._presenters.chat_settings.set_collections(None, (collection,))
 
     def _take(self, paths: Sequence[Path]) -> None:
         if self._stack.currentWidget() is self.one:

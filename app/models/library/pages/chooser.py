@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -21,15 +21,23 @@ from app.settings.values.models import NAMING
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.runtime.presenters.loaded import LoadedModels
+
+
+class ChatWithModel(Protocol):
+    """The open chat, as far as it concerns its model; see `OpenChat`."""
+
+    @property
+    def model(self) -> str: ...
+    def with_model(self, model: str) -> Settings: ...
+    def set_model(self, model: str | None) -> None: ...
 
 
 class ModelChooser(QObject):
     """Chooses the model of the open chat and the default model of new chats.
 
     Args:
-        chat_id: Returns the id of the open chat, whose model is the one in use.
+        chat: The open chat, whose model is the one in use.
         alone: Whether choices apply to that chat only.
 
     Signals:
@@ -45,8 +53,7 @@ class ModelChooser(QObject):
         models: Models,
         loaded: LoadedModels,
         settings: SettingsService,
-        chat_settings: ChatSettings,
-        chat_id: Callable[[], str | None],
+        chat: ChatWithModel,
         notifier: Notifier,
         window: QWidget,
         *,
@@ -56,8 +63,7 @@ class ModelChooser(QObject):
         self._models = models
         self._loaded = loaded
         self._settings = settings
-        self._chat_settings = chat_settings
-        self._chat_id = chat_id
+        self._chat = chat
         self._notifier = notifier
         self._window = window
         self._alone = alone
@@ -72,7 +78,7 @@ class ModelChooser(QObject):
 
     def current(self) -> str:
         """Return the id, name or path of the model in use."""
-        return self._chat_settings.model(self._chat_id())
+        return self._chat.model
 
     def current_entry(self) -> ModelEntry | None:
         """Return the model in use; None if its file was never added or is gone."""
@@ -116,7 +122,7 @@ class ModelChooser(QObject):
 
     def load(self, model_id: str) -> None:
         """Load a model with the settings of the open chat."""
-        self._loaded.load(model_id, self._chat_settings.with_model(self._chat_id(), model_id))
+        self._loaded.load(model_id, self._chat.with_model(model_id))
 
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
@@ -148,7 +154,7 @@ class ModelChooser(QObject):
             if usual is not None:
                 self._settings.set("model", usual)
             if chat is not None:
-                self._chat_settings.set_model(self._chat_id(), chat)
+                self._chat.set_model(chat)
         except UserError as error:
             self._notifier.error(error)
             return False

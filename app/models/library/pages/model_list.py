@@ -39,13 +39,12 @@ from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
 from app.kit.widgets.label import Label
 from app.models.library.pages.here_words import mtp_sentence
 from app.models.library.pages.names import mtp_tip, name_of
-from app.models.library.values.overview import ListedFacts
+from app.models.library.values.overview import ListedFacts, LoadState
 from app.models.library.values.quantisations import quantisation_of
 from engines.types import EngineName
 
 if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
-    from app.runtime.presenters.loaded import LoadState
 
 _tr = QCoreApplication.translate
 _Index = QModelIndex | QPersistentModelIndex

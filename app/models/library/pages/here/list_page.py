@@ -35,7 +35,7 @@ from app.models.pages.computer_card import ComputerCard
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.runtime.presenters.system import SystemCheck
+    from app.models.presenters import SystemCheck
 
 
 class DiskCard(Panel):
