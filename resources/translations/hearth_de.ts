@@ -294,7 +294,7 @@
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <location filename="../../app/chats/composer/pages/attached.py" />
       <location filename="../../app/models/downloads/pages/downloads_page.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Remove {0}</source>
       <translation>{0} entfernen</translation>
     </message>
@@ -362,7 +362,7 @@
       <location filename="../../app/api/pages/api_controller.py" />
       <location filename="../../app/chats/composer/pages/chat_mtp.py" />
       <location filename="../../app/connections/pages/connections_page.py" />
-      <location filename="../../app/documents/collections/pages/documents_page.py" />
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
       <location filename="../../app/models/downloads/pages/downloads_page.py" />
       <location filename="../../app/models/library/pages/details/details_page.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
@@ -380,7 +380,7 @@
       <location filename="../../app/api/pages/api_controller.py" />
       <location filename="../../app/chats/composer/pages/attached.py" />
       <location filename="../../app/chats/composer/pages/queue_strip.py" />
-      <location filename="../../app/documents/collections/pages/documents_page.py" />
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
       <location filename="../../app/runtime/pages/engines_page.py" />
       <location filename="../../app/runtime/pages/vllm_card.py" />
       <location filename="../../app/servers/pages/servers_page.py" />
@@ -403,6 +403,7 @@
       <location filename="../../app/assistants/pages/assistant_form.py" />
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
+      <location filename="../../app/kit/widgets/form.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
       <location filename="../../app/servers/pages/server_dialog.py" />
       <source>Name</source>
@@ -452,17 +453,15 @@
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
       <location filename="../../app/chats/transcript/pages/inline_edit.py" />
-      <location filename="../../app/documents/collections/pages/collection_dialog.py" />
       <location filename="../../app/exchange/pages/export_dialog.py" />
       <location filename="../../app/exchange/pages/import_dialog.py" />
       <location filename="../../app/kit/notify.py" />
+      <location filename="../../app/kit/widgets/form.py" />
       <location filename="../../app/models/discover/pages/token_question.py" />
       <location filename="../../app/models/library/pages/chooser.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
       <location filename="../../app/runtime/pages/install_line.py" />
       <location filename="../../app/runtime/pages/switch_controller.py" />
-      <location filename="../../app/servers/pages/key_dialog.py" />
-      <location filename="../../app/servers/pages/server_dialog.py" />
       <location filename="../../app/window/desktop/pages/desktop.py" />
       <source>Cancel</source>
       <translation>Abbrechen</translation>
@@ -578,7 +577,7 @@
       <location filename="../../app/assistants/pages/assistant_form.py" />
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <location filename="../../app/chats/transcript/pages/inline_edit.py" />
-      <location filename="../../app/documents/collections/pages/collection_dialog.py" />
+      <location filename="../../app/kit/widgets/form.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
       <location filename="../../app/servers/pages/server_dialog.py" />
       <source>Save</source>
@@ -617,7 +616,7 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
       <location filename="../../app/documents/collections/pages/collection_page.py" />
       <location filename="../../app/exchange/pages/exporter.py" />
       <location filename="../../app/window/desktop/pages/found.py" />
@@ -632,7 +631,7 @@
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
       <location filename="../../app/assistants/pages/prompt_list.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Edit {0}</source>
       <translation>{0} bearbeiten</translation>
     </message>
@@ -750,22 +749,6 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself.</source>
-      <translation>Nach {{name}} fragt dich Hearth, wenn du den Prompt verwendest; {0} füllt es selbst aus.</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>Such as “Reply to a letter”</source>
-      <translation>Etwa „Auf einen Brief antworten“</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <location filename="../../app/documents/viewer/pages/file_viewer.py" />
-      <source>Text</source>
-      <translation>Text</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
       <source>Reply to this letter in a {{tone}} tone:
 
 {{clipboard}}</source>
@@ -775,13 +758,49 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>Type / and this name to use it</source>
-      <translation>Mit / und diesem Namen rufst du ihn auf</translation>
+      <location filename="../../app/documents/viewer/pages/file_viewer.py" />
+      <source>Text</source>
+      <translation>Text</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <source>Search the prompts</source>
       <translation>Prompts durchsuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>No prompts yet</source>
+      <translation>Noch keine Prompts</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>Import prompts</source>
+      <translation>Prompts importieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>Export the prompts</source>
+      <translation>Prompts exportieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>A prompt is a text that you write once and use again. Type / in a message to find it; what is in {{double braces}} is filled in for each use.</source>
+      <translation>Ein Prompt ist ein Text, den du einmal schreibst und immer wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{doppelten Klammern}} steht, wird jedes Mal ausgefüllt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>Such as “Reply to a letter”</source>
+      <translation>Etwa „Auf einen Brief antworten“</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself.</source>
+      <translation>Nach {{name}} fragt dich Hearth, wenn du den Prompt verwendest; {0} füllt es selbst aus.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>You will be asked for: {0}</source>
+      <translation>Gefragt wirst du nach: {0}</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
@@ -793,38 +812,8 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>Export the prompts</source>
-      <translation>Prompts exportieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>Import prompts</source>
-      <translation>Prompts importieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
       <source>Prompts (*.json)</source>
       <translation>Prompts (*.json)</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>A prompt is a text that you write once and use again. Type / in a message to find it; what is in {{double braces}} is filled in for each use.</source>
-      <translation>Ein Prompt ist ein Text, den du einmal schreibst und immer wieder verwendest. Tippe / in einer Nachricht, um ihn zu finden; was in {{doppelten Klammern}} steht, wird jedes Mal ausgefüllt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>You will be asked for: {0}</source>
-      <translation>Gefragt wirst du nach: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>All of them are here already.</source>
-      <translation>Alle sind schon da.</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>No prompts yet</source>
-      <translation>Noch keine Prompts</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
@@ -833,13 +822,23 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>The prompts were saved to {0}.</source>
-      <translation>Die Prompts liegen jetzt in {0}.</translation>
+      <source>All of them are here already.</source>
+      <translation>Alle sind schon da.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>Type / and this name to use it</source>
+      <translation>Mit / und diesem Namen rufst du ihn auf</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <source>No prompt is called “{0}”.</source>
       <translation>Kein Prompt heißt „{0}“.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>The prompts were saved to {0}.</source>
+      <translation>Die Prompts liegen jetzt in {0}.</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/prompt_list.py" />
@@ -909,7 +908,7 @@
     <message>
       <location filename="../../app/assistants/pages/variables_dialog.py" />
       <location filename="../../app/models/library/pages/here/model_rows.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Use</source>
       <translation>Verwenden</translation>
     </message>
@@ -2032,7 +2031,7 @@
     </message>
     <message>
       <location filename="../../app/chats/pages/engine_badge.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Text leaves this computer</source>
       <translation>Text verlässt diesen Computer</translation>
     </message>
@@ -3689,36 +3688,24 @@
       <translation>Empfangen wurden {0}.</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <location filename="../../app/documents/collections/pages/file_table.py" />
-      <source>State</source>
-      <translation>Stand</translation>
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
+      <source>“{0}” is no longer in the collection. It was not changed.</source>
+      <translation>„{0}“ ist nicht mehr in der Sammlung. Geändert wurde nichts daran.</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <source>Go on reading {0}</source>
-      <translation>{0} weiterlesen</translation>
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
+      <source>Rename the collection</source>
+      <translation>Sammlung umbenennen</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <source>Pause reading {0}</source>
-      <translation>Lesen von {0} anhalten</translation>
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
+      <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
+      <translation>Hearth vergisst, was es gelesen hat, und Chats können nicht mehr daraus antworten. Deine Dateien werden nicht gelöscht; sie bleiben, wo sie sind.</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <source>Reading {0}</source>
-      <translation>{0} wird gelesen</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <source>New chat about {0}</source>
-      <translation>Neuer Chat über {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_card.py" />
-      <source>Open {0}</source>
-      <translation>{0} öffnen</translation>
+      <location filename="../../app/documents/collections/pages/collection_actions.py" />
+      <source>Remove “{0}”?</source>
+      <translation>„{0}“ entfernen?</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_choice.py" />
@@ -3742,32 +3729,19 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
-      <location filename="../../app/documents/collections/pages/collection_list.py" />
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Add a folder…</source>
-      <translation>Ordner hinzufügen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_dialog.py" />
-      <location filename="../../app/documents/collections/pages/collection_list.py" />
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Add files…</source>
-      <translation>Dateien hinzufügen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_dialog.py" />
       <source>Make the collection</source>
       <translation>Sammlung anlegen</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
-      <source>Rename the collection</source>
-      <translation>Sammlung umbenennen</translation>
+      <source>Files and folders</source>
+      <translation>Dateien und Ordner</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
-      <source>Files and folders</source>
-      <translation>Dateien und Ordner</translation>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>And {0} more.</source>
+      <translation>Und {0} weitere.</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
@@ -3777,8 +3751,21 @@
     <message>
       <location filename="../../app/documents/collections/pages/collection_dialog.py" />
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>And {0} more.</source>
-      <translation>Und {0} weitere.</translation>
+      <location filename="../../app/documents/collections/pages/documents_page.py" />
+      <source>Add a folder…</source>
+      <translation>Ordner hinzufügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_dialog.py" />
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <location filename="../../app/documents/collections/pages/documents_page.py" />
+      <source>Add files…</source>
+      <translation>Dateien hinzufügen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Drop to make a collection of them.</source>
+      <translation>Loslassen, um daraus eine Sammlung zu machen.</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_list.py" />
@@ -3792,13 +3779,75 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <location filename="../../app/documents/collections/pages/file_table.py" />
+      <source>State</source>
+      <translation>Stand</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Go on reading {0}</source>
+      <translation>{0} weiterlesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Pause reading {0}</source>
+      <translation>Lesen von {0} anhalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>{0} also finds what is said in other words, or in another language.</source>
+      <translation>{0} findet auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
+      <translation>Mit einem Embedding-Modell findet Hearth auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
       <source>Or drop them here.</source>
       <translation>Oder zieh sie hierher.</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_list.py" />
-      <source>Drop to make a collection of them.</source>
-      <translation>Loslassen, um daraus eine Sammlung zu machen.</translation>
+      <source>Search by words and by meaning</source>
+      <translation>Suche nach Wörtern und nach Bedeutung</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Search by words alone</source>
+      <translation>Suche nur nach Wörtern</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Reading {0}</source>
+      <translation>{0} wird gelesen</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>New chat about {0}</source>
+      <translation>Neuer Chat über {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Open {0}</source>
+      <translation>{0} öffnen</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <source>Get {0} ({1})</source>
+      <translation>{0} holen ({1})</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>Drop to add them to this collection.</source>
+      <translation>Loslassen, um sie dieser Sammlung hinzuzufügen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>More for this collection</source>
+      <translation>Mehr zu dieser Sammlung</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
@@ -3807,8 +3856,8 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>All collections</source>
-      <translation>Alle Sammlungen</translation>
+      <source>Search in this collection</source>
+      <translation>In dieser Sammlung suchen</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
@@ -3822,23 +3871,8 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>More for this collection</source>
-      <translation>Mehr zu dieser Sammlung</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
       <source>Reading the files</source>
       <translation>Die Dateien werden gelesen</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Search in this collection</source>
-      <translation>In dieser Sammlung suchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Try it: a question or a few words</source>
-      <translation>Probier es aus: eine Frage oder ein paar Wörter</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
@@ -3867,8 +3901,8 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Drop to add them to this collection.</source>
-      <translation>Loslassen, um sie dieser Sammlung hinzuzufügen.</translation>
+      <source>Try it: a question or a few words</source>
+      <translation>Probier es aus: eine Frage oder ein paar Wörter</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
@@ -3877,18 +3911,18 @@
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Rename…</source>
-      <translation>Umbenennen …</translation>
+      <source>Show the place: {0}</source>
+      <translation>Die Stelle zeigen: {0}</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Look for changes now</source>
-      <translation>Jetzt nach Änderungen suchen</translation>
+      <source>No passage suits “{0}”. Try other words.</source>
+      <translation>Keine Stelle passt zu „{0}“. Versuch es mit anderen Wörtern.</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <source>Remove…</source>
-      <translation>Entfernen …</translation>
+      <source>All collections</source>
+      <translation>Alle Sammlungen</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/collection_page.py" />
@@ -3923,24 +3957,24 @@
       <translation>Kein Dateiname enthält „{0}“.</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/documents_page.py" />
-      <source>“{0}” is no longer in the collection. It was not changed.</source>
-      <translation>„{0}“ ist nicht mehr in der Sammlung. Geändert wurde nichts daran.</translation>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>Rename…</source>
+      <translation>Umbenennen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>Look for changes now</source>
+      <translation>Jetzt nach Änderungen suchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <source>Remove…</source>
+      <translation>Entfernen …</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/documents_page.py" />
       <source>New collection…</source>
       <translation>Neue Sammlung …</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/documents_page.py" />
-      <source>Hearth forgets what it has read, and chats can no longer be asked about it. Your files are not deleted; they stay where they are.</source>
-      <translation>Hearth vergisst, was es gelesen hat, und Chats können nicht mehr daraus antworten. Deine Dateien werden nicht gelöscht; sie bleiben, wo sie sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/documents_page.py" />
-      <source>Remove “{0}”?</source>
-      <translation>„{0}“ entfernen?</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/file_table.py" />
@@ -3960,16 +3994,6 @@
       <translation>Dateien der Sammlung</translation>
     </message>
     <message>
-      <location filename="../../app/documents/collections/pages/passage_list.py" />
-      <source>Show the place: {0}</source>
-      <translation>Die Stelle zeigen: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/passage_list.py" />
-      <source>No passage suits “{0}”. Try other words.</source>
-      <translation>Keine Stelle passt zu „{0}“. Versuch es mit anderen Wörtern.</translation>
-    </message>
-    <message>
       <location filename="../../app/documents/collections/pages/picking.py" />
       <source>Add files</source>
       <translation>Dateien hinzufügen</translation>
@@ -3978,31 +4002,6 @@
       <location filename="../../app/documents/collections/pages/picking.py" />
       <source>Add a folder</source>
       <translation>Ordner hinzufügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/search_card.py" />
-      <source>{0} also finds what is said in other words, or in another language.</source>
-      <translation>{0} findet auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/search_card.py" />
-      <source>With an embedding model, Hearth also finds what is said in other words, or in another language.</source>
-      <translation>Mit einem Embedding-Modell findet Hearth auch, was in anderen Worten oder in einer anderen Sprache dasteht.</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/search_card.py" />
-      <source>Search by words and by meaning</source>
-      <translation>Suche nach Wörtern und nach Bedeutung</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/search_card.py" />
-      <source>Search by words alone</source>
-      <translation>Suche nur nach Wörtern</translation>
-    </message>
-    <message>
-      <location filename="../../app/documents/collections/pages/search_card.py" />
-      <source>Get {0} ({1})</source>
-      <translation>{0} holen ({1})</translation>
     </message>
     <message>
       <location filename="../../app/documents/collections/pages/words.py" />
@@ -5574,7 +5573,7 @@
       <location filename="../../app/models/library/pages/details/details_page.py" />
       <location filename="../../app/models/library/pages/here/model_rows.py" />
       <location filename="../../app/models/pages/memory_bar.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>In use</source>
       <translation>Im Einsatz</translation>
     </message>
@@ -6003,7 +6002,7 @@
     <message>
       <location filename="../../app/models/library/pages/here/model_rows.py" />
       <location filename="../../app/runtime/pages/llama_card.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Use {0}</source>
       <translation>{0} verwenden</translation>
     </message>
@@ -6221,7 +6220,7 @@
     <message>
       <location filename="../../app/models/library/pages/model_list.py" />
       <location filename="../../app/models/pages/models_page.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>On this computer</source>
       <translation>Auf diesem Computer</translation>
     </message>
@@ -6876,19 +6875,24 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/key_dialog.py" />
-      <source>Save and try again</source>
-      <translation>Speichern und erneut versuchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/key_dialog.py" />
       <location filename="../../app/servers/pages/server_dialog.py" />
       <source>It is stored in the system’s keyring and sent to this server only.</source>
       <translation>Er wird im Schlüsselbund des Systems gespeichert und nur an diesen Server gesendet.</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/key_dialog.py" />
+      <source>Save and try again</source>
+      <translation>Speichern und erneut versuchen</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/key_dialog.py" />
       <source>Key for {0}</source>
       <translation>Schlüssel für {0}</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Any server with an OpenAI-compatible API. What you write to its models is sent there; each such chat says so.</source>
+      <translation>Jeder Server mit OpenAI-kompatibler API. Was du an seine Modelle schreibst, wird dorthin gesendet; jeder solche Chat sagt das.</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
@@ -6902,33 +6906,8 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Certificates (*.pem *.crt *.cer)</source>
-      <translation>Zertifikate (*.pem *.crt *.cer)</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>team</source>
-      <translation>team</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Address</source>
-      <translation>Adresse</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Remove the current key</source>
-      <translation>Den jetzigen Schlüssel entfernen</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
       <source>Use the current key for the new address, too</source>
       <translation>Den jetzigen Schlüssel auch für die neue Adresse verwenden</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Own CA</source>
-      <translation>Eigene CA</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
@@ -6937,25 +6916,44 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Client certificate</source>
-      <translation>Client-Zertifikat</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/server_dialog.py" />
       <source>a .pem file with certificate and key</source>
       <translation>eine .pem-Datei mit Zertifikat und Schlüssel</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
-      <source>Test</source>
-      <translation>Testen</translation>
+      <source>Certificates (*.pem *.crt *.cer)</source>
+      <translation>Zertifikate (*.pem *.crt *.cer)</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <location filename="../../app/servers/pages/server_row.py" />
+      <source>Address</source>
+      <translation>Adresse</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Own CA</source>
+      <translation>Eigene CA</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Client certificate</source>
+      <translation>Client-Zertifikat</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Remove the current key</source>
+      <translation>Den jetzigen Schlüssel entfernen</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>Testing the server…</source>
       <translation>Der Server wird getestet …</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Choose a file for “{0}”</source>
+      <translation>Eine Datei für „{0}“ auswählen</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
@@ -6969,8 +6967,8 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Any server with an OpenAI-compatible API. What you write to its models is sent there; each such chat says so.</source>
-      <translation>Jeder Server mit OpenAI-kompatibler API. Was du an seine Modelle schreibst, wird dorthin gesendet; jeder solche Chat sagt das.</translation>
+      <source>team</source>
+      <translation>team</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
@@ -6979,8 +6977,9 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Choose a file for “{0}”</source>
-      <translation>Eine Datei für „{0}“ auswählen</translation>
+      <location filename="../../app/servers/pages/servers_page.py" />
+      <source>Test</source>
+      <translation>Testen</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/server_dialog.py" />
@@ -6993,9 +6992,19 @@
       <translation>Der jetzige Schlüssel ist nur für {0}: Gib ihn für diese Adresse neu ein, oder stimme unten zu. Sonst wird er entfernt.</translation>
     </message>
     <message>
-      <location filename="../../app/servers/pages/server_row.py" />
+      <location filename="../../app/servers/pages/servers_page.py" />
       <source>And {0} more, in the model menu above a chat.</source>
       <translation>Und {0} weitere, im Modellmenü über dem Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/servers_page.py" />
+      <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models appear in the model menu. Chats with them show that text leaves this computer.</source>
+      <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle erscheinen im Modellmenü. Chats mit ihnen zeigen, dass Text diesen Computer verlässt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/servers_page.py" />
+      <source>Let another computer answer</source>
+      <translation>Lass einen anderen Computer antworten</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/servers_page.py" />
@@ -7007,16 +7016,6 @@
       <location filename="../../app/servers/pages/servers_page.py" />
       <source>Its key and its models are removed from Hearth. Chats with them stay, and can continue with another model.</source>
       <translation>Sein Schlüssel und seine Modelle werden aus Hearth entfernt. Chats mit ihnen bleiben und können mit einem anderen Modell weitergehen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/servers_page.py" />
-      <source>Let another computer answer</source>
-      <translation>Lass einen anderen Computer antworten</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/servers_page.py" />
-      <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models appear in the model menu. Chats with them show that text leaves this computer.</source>
-      <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle erscheinen im Modellmenü. Chats mit ihnen zeigen, dass Text diesen Computer verlässt.</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/servers_page.py" />

@@ -87,6 +87,7 @@ class AssistantsPage(QWidget):
         self._take_in.clicked.connect(self.prompts.pick_import)
         self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
         self._export.clicked.connect(self.prompts.pick_export)
-        head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
-        head.back.connect(self._navigation.go_to_chat)
+        head = PageHead(
+            self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
+        )
         return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))

@@ -131,9 +131,13 @@ class ConnectionsPage(ColumnPage):
         self._copy.clicked.connect(self._copy_text)
         self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
         self._clear.clicked.connect(self._ask_to_clear)
-        head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Connections"),
+            "connectionsBack",
+            self._navigation.go_to_chat,
+            self._copy,
+            self._clear,
+        )
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._rows.shown))

@@ -71,8 +71,7 @@ class HelpPage(QWidget):
     def _head(self) -> HeadAbove:
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
         shortcuts.clicked.connect(self._navigation.show_shortcuts)
-        head = PageHead(self.tr("Help"), "helpBack", shortcuts)
-        head.back.connect(self._navigation.go_to_chat)
+        head = PageHead(self.tr("Help"), "helpBack", self._navigation.go_to_chat, shortcuts)
         self._words = QLineEdit()
         self._words.setObjectName("searchGuides")
         self._words.setAccessibleName(self.tr("Search the guides"))

@@ -88,9 +88,9 @@ class EnginesPage(ColumnPage):
         activity.clicked.connect(lambda: self._navigation.go_to("activity"))
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
-        head = PageHead(self.tr("Engines"), "enginesBack", activity, settings)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Engines"), "enginesBack", self._navigation.go_to_chat, activity, settings
+        )
 
     def _connect(self) -> None:
         engines, vllm = self._engines, self.vllm
