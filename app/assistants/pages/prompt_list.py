@@ -15,7 +15,7 @@ from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import Card
+from app.kit.widgets.card import ItemCard
 from app.kit.widgets.fields import LineField, TextField
 from app.kit.widgets.form import FormCard, field
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -147,7 +147,7 @@ class PromptList(PartPage):
         more = self.tr("{0} more; search for their names.").format(len(found) - _MOST)
         self._more.show_text(more if len(found) > _MOST else "")
 
-    def _card(self, prompt: SavedPrompt) -> Card:
+    def _card(self, prompt: SavedPrompt) -> ItemCard:
         name, text = prompt.name, shortened(prompt.text, _SHOWN)
         change, remove = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
         buttons = row(
@@ -158,7 +158,7 @@ class PromptList(PartPage):
         texts = column(
             Label(f"/{name}", "strong", wrap=True), Label(text, "muted", wrap=True), spacing=2
         )
-        return Card(
+        return ItemCard(
             f"prompt-{prompt.id}", (texts, 1), column(buttons, 1), spoken=name,
             margins=(2, 1.5, 1.5, 1.5), spacing=1,
         )  # fmt: skip

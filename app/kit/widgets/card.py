@@ -14,7 +14,7 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 
-class Card(Panel):
+class ItemCard(Panel):
     """A card with something of the user's, its parts beside each other.
 
     Args:

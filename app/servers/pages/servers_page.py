@@ -14,7 +14,7 @@ from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import Card, empty_card
+from app.kit.widgets.card import ItemCard, empty_card
 from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -53,7 +53,7 @@ class ListedServer(NamedTuple):
     current: str
 
 
-class ServerRow(Card):
+class ServerRow(ItemCard):
     """A server in the list: its name, its address, the result of its test, and its models."""
 
     def __init__(

@@ -15,7 +15,7 @@ from app.documents.collections.values import CollectionState, EmbedderStatus, In
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import Card, empty_card
+from app.kit.widgets.card import ItemCard, empty_card
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -34,7 +34,7 @@ Shown = tuple[CollectionState, IndexProgress | None]
 """A collection and the work on it, as a card shows them."""
 
 
-class CollectionCard(Card):
+class CollectionCard(ItemCard):
     """The card of one collection: its name, its reading progress, and its actions."""
 
     def __init__(
@@ -82,7 +82,7 @@ class CollectionCard(Card):
         self._open.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class SearchCard(Card):
+class SearchCard(ItemCard):
     """The card that says how collections are searched; hidden until `show_embedder`.
 
     Args:

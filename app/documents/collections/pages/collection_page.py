@@ -29,7 +29,7 @@ from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import Card
+from app.kit.widgets.card import ItemCard
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
@@ -234,13 +234,13 @@ class CollectionPage(PartPage):
         remove = Action(f"takeOut{number}", "close", words, take_out)
         return path_line(f"source{number}", "folder", path, remove)
 
-    def _passage(self, shown: tuple[int, FoundPassage]) -> Card:
+    def _passage(self, shown: tuple[int, FoundPassage]) -> ItemCard:
         number, found = shown
         where = passage_place(found.file, found.place)
         text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
         words = self.tr("Show the place: {0}").format(where)
         show = Action(f"openPassage{number}", "forward", words, opens).icon_button(16)
-        return Card(
+        return ItemCard(
             f"passage{number}", row((ElidedLabel(where, "strong", "passagePlace"), 1), show),
             Label(text, "muted", name="passageText", wrap=True), spoken=f"{where}: {text}",
             opens=opens, across=False, margins=(2, 1.25, 1.25, 1.5), spacing=0.5,
