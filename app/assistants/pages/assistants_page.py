@@ -10,8 +10,8 @@ from app.assistants.pages.assistant_list import AssistantList
 from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.widgets.action import Action
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.kit.widgets.segments import Segments
 
@@ -39,8 +39,8 @@ class AssistantsPage(QWidget):
             presenters.models.list,
             presenters.collections.all,
             notifier,
+            self._begin_with,
         )
-        self.assistants.chat.connect(self._begin_with)
         self.prompts = PromptList(presenters.prompts, notifier)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.assistants)
@@ -54,8 +54,7 @@ class AssistantsPage(QWidget):
             ),
         )
         self._segments.chosen.connect(self._turn)
-        self._add = LabelledButton("plus", "", "newAssistant")
-        self._add.clicked.connect(self._make)
+        self._add = Action("newAssistant", "plus", "", self._make).button()
         self._head().lay_over(self._stack, self)
         self._turn("assistants")
 
@@ -83,10 +82,10 @@ class AssistantsPage(QWidget):
             self.assistants.make()
 
     def _head(self) -> HeadAbove:
-        self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
-        self._take_in.clicked.connect(self.prompts.pick_import)
-        self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
-        self._export.clicked.connect(self.prompts.pick_export)
+        take_in, export = self.prompts.pick_import, self.prompts.pick_export
+        words = self.tr("Import…"), self.tr("Export…")
+        self._take_in = Action("importPrompts", "folder", words[0], take_in).button("quiet")
+        self._export = Action("exportPrompts", "export", words[1], export).button("quiet")
         head = PageHead(
             self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
         )

@@ -144,22 +144,13 @@ class ConnectionsPage(ColumnPage):
         self._notifier.say_copied()
 
     def _ask_to_clear(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Clear the list of connections?"),
             self.tr("You will no longer see what Hearth has connected to."),
-        ]
-        answers = [
-            ("keepConnections", self.tr("Keep it")),
             ("confirmClear", self.tr("Clear the list")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self._forget() if answer == "confirmClear" else None,
+            ("keepConnections", self.tr("Keep it")),
+            lambda: self._service.clear(lambda: self._looked([]), self._failed),
         )
-
-    def _forget(self) -> None:
-        self._service.clear(lambda: self._looked([]), self._failed)
 
     def _make_table(self) -> QTableView:
         table = QTableView()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
@@ -13,6 +13,7 @@ from app.help.pages.guide_page import GuidePage
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.timer import timer
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.settings.values.fields import Settings
@@ -48,10 +49,7 @@ class HelpPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._page)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_TYPING_MS)
-        self._pause.timeout.connect(self._search)
+        self._pause = timer(self, _TYPING_MS, self._search)
         self._head().lay_over(self._stack, self)
         presenters.settings.changed.connect(self._apply)
         self._search()

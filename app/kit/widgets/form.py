@@ -127,7 +127,7 @@ class FormDialog(_Saving, Dialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.set_title(title)
         self.is_open = True
-        self.problem = Label("", name=problem, wrap=True, selectable=True)
+        self.problem = Label("", name=problem, wrap=True, selectable=True, parent=self)
         self.problem.hide()
         drawing = "close" if save.icon else ""
         self._make_buttons(save, Action(leave, drawing, self.tr("Cancel"), self.reject))

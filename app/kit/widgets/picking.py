@@ -54,13 +54,14 @@ def pick_target(
         parent: The widget that asks.
         name: The object name.
         title: The title.
-        suggested: The file name to begin with; its suffix is added to a name without one.
+        suggested: The file name to begin with.
         picked: Called with the chosen path.
-        filters: As for `pick`.
+        filters: As for `pick`; with them, a name without a suffix gets that of `suggested`.
     """
     dialog = _dialog(parent, name, title, filters, None)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setDefaultSuffix(Path(suggested).suffix)
+    if filters:
+        dialog.setDefaultSuffix(Path(suggested).suffix)
     dialog.selectFile(suggested)
     dialog.fileSelected.connect(lambda path: picked(Path(path)))
     dialog.open()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject
+
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.welcome.pages.welcome import Welcome
@@ -22,10 +24,7 @@ class FirstLook(QObject):
         self._welcome = welcome
         self._presenters = presenters
         self._checked = self._recommended = False
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(_CALM_MS)
-        self._calm.timeout.connect(self._look)
+        self._calm = timer(self, _CALM_MS, self._look)
         welcome.installEventFilter(self)
         for changed in (
             presenters.chats.changed,

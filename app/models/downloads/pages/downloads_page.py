@@ -343,20 +343,14 @@ class DownloadsPage(PartPage):
         if not download.bytes_done:
             self._service.cancel(download.id)
             return
-        lines = [
+        self._notifier.confirm(
             self.tr("Cancel {0}?").format(download.wanted.label),
             self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
                 size(download.bytes_done)
             ),
-        ]
-        answers = [
-            ("keepDownload", self.tr("Keep it")),
             ("confirmCancel", self.tr("Cancel the download")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self._service.cancel(download.id) if answer == "confirmCancel" else None,
+            ("keepDownload", self.tr("Keep it")),
+            lambda: self._service.cancel(download.id),
         )
 
     def _banner(self, name: str, drawing: str, text: str, button: QWidget | None = None) -> Panel:

@@ -411,20 +411,14 @@ class DetailsPage(PartPage):
     def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
         count = len(removable.files)
         files = self.tr("File") if count == 1 else self.tr("{0} files").format(count)
-        lines = [
+        self._notifier.confirm(
             self.tr("Move {0} to the trash?").format(entry.name),
             self.tr("{0} can be restored from there. Emptying the trash frees {1}.").format(
                 files, size(removable.frees or 0)
             ),
-        ]
-        answers = [
-            ("keepModel", self.tr("Keep it")),
             ("confirmTrash", self.tr("Move to the trash")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self.remove.emit(entry.id, True) if answer == "confirmTrash" else None,
+            ("keepModel", self.tr("Keep it")),
+            lambda: self.remove.emit(entry.id, True),
         )
 
     def _verify(self, model: str) -> None:

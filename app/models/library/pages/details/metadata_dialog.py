@@ -252,16 +252,12 @@ class MetadataDialog(Dialog):
         if self._target.is_copy:
             self._write()
             return
-        lines = [
+        self._notifier.confirm(
             self.tr("Change {0} itself?").format(self._now.entry.path.name),
             self.tr("The current values cannot be restored. The weights stay as they are."),
-        ]
-        answers = [
-            ("keepMetadata", self.tr("Keep it")),
             ("changeMetadata", self.tr("Change the file")),
-        ]
-        self._notifier.ask(
-            lines, answers, lambda answer: self._write() if answer == "changeMetadata" else None
+            ("keepMetadata", self.tr("Keep it")),
+            self._write,
         )
 
     def _write(self) -> None:
