@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QLineEdit,
     QTableView,
     QWidget,
 )
@@ -22,6 +21,7 @@ from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
@@ -55,11 +55,12 @@ class ConnectionsPage(ColumnPage):
         column.addWidget(self._head())
         self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
         column.addWidget(self._summary)
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterConnections")
-        self._filter.setAccessibleName(self.tr("Filter the connections"))
-        self._filter.setPlaceholderText(self.tr("Filter by host, purpose or result"))
-        self._filter.setClearButtonEnabled(True)
+        self._filter = LineField(
+            "filterConnections",
+            self.tr("Filter the connections"),
+            hint=self.tr("Filter by host, purpose or result"),
+            clears=True,
+        )
         self._filter.textChanged.connect(self._show)
         column.addWidget(self._filter)
         self._nothing = Label("", "muted", name="noConnections", wrap=True)

@@ -53,9 +53,9 @@ class ExportDialog(FormDialog):
         self._branches, branches = self._switch("exportBranches", self.tr("Include all branches"))
         self._one_file, one_file = self._switch("exportOneFile", self.tr("All chats in one file"))
         together = boxed(one_file)
-        together.setVisible(count > 1)
         parts = self._kind, self._said, reasoning, branches, together
         self.lay_out(*parts, first=self._kind)
+        together.setVisible(count > 1)
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._show_kind()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.help.pages.guide_list import GuideList
 from app.help.pages.guide_page import GuidePage
@@ -14,6 +14,7 @@ from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.timer import timer
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.settings.values.fields import Settings
@@ -70,11 +71,12 @@ class HelpPage(QWidget):
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
         shortcuts.clicked.connect(self._navigation.show_shortcuts)
         head = PageHead(self.tr("Help"), "helpBack", self._navigation.go_to_chat, shortcuts)
-        self._words = QLineEdit()
-        self._words.setObjectName("searchGuides")
-        self._words.setAccessibleName(self.tr("Search the guides"))
-        self._words.setPlaceholderText(self.tr("Search the guides"))
-        self._words.setClearButtonEnabled(True)
+        self._words = LineField(
+            "searchGuides",
+            self.tr("Search the guides"),
+            hint=self.tr("Search the guides"),
+            clears=True,
+        )
         self._words.textChanged.connect(lambda _: self._pause.start())
         self._words.returnPressed.connect(self._open_first)
         return HeadAbove(head, self._words)

@@ -93,3 +93,16 @@ def empty_card(name: str, icon: str, title: str, words: str, *parts: Part) -> Pa
         "card", name, Picture(icon, "accent_text", 32), Label(title, "title", wrap=True),
         Label(words, name=f"{name}Words", wrap=True), *parts, margins=(3, 3, 3, 3), spacing=1.5,
     )  # fmt: skip
+
+
+def drop_hint(name: str, icon: str, words: str) -> Notice:
+    """Return the notice that says what dropping files will do; it is hidden until they are over it.
+
+    Args:
+        name: The object name.
+        icon: The picture.
+        words: The sentence.
+    """
+    hint = Notice(name, icon, words, look="strong", margins=(2, 2, 2, 2))
+    hint.hide()
+    return hint

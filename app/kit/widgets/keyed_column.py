@@ -23,7 +23,8 @@ class KeyedColumn(Generic[T, W]):
     Args:
         key: Returns the key of an item, which it keeps when it changes.
         make: Makes the row of an item.
-        update: Shows a changed item in its row; without it, a changed item gets a new row.
+        update: Shows an item in its row, called each time; without it, a changed item gets a
+            new row.
         spacing: The gap between the rows in pixels.
     """
 
@@ -48,13 +49,12 @@ class KeyedColumn(Generic[T, W]):
         before, self.rows = self.rows, {}
         shown, self._items = self._items, {self._key(it): it for it in items}
         for key, item in self._items.items():
-            if key in before and self._update is not None:
-                self.rows[key] = before.pop(key)
-                self._update(self.rows[key], item)
-            elif key in before and shown[key] == item:
+            if key in before and (self._update is not None or shown[key] == item):
                 self.rows[key] = before.pop(key)
             else:
                 self.rows[key] = self._make(item)
+            if self._update is not None:
+                self._update(self.rows[key], item)
         for gone in before.values():
             self.layout.removeWidget(gone)
             gone.hide()

@@ -19,7 +19,7 @@ from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
-from app.kit.widgets.layouts import at_start, at_top, column, fill, row
+from app.kit.widgets.layouts import Part, at_start, at_top, column, fill, row
 from app.kit.widgets.page_head import PageHead
 from app.kit.widgets.picture import Picture
 from app.servers.pages.server_dialog import ServerDialog
@@ -85,16 +85,18 @@ class ServerRow(ItemCard):
         place_line = Label(where, "warn" if leaves else "good", name=f"serverPlace{number}")
         self._result = Label("", name=f"serverFound{number}", wrap=True, selectable=True)
         self._result.hide()
-        lines = [self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]]
-        more = self.tr("And {0} more, in the model menu above a chat.")
-        rest = Label(more.format(len(entries) - _MOST), "small", wrap=True)
-        rest.setVisible(len(entries) > _MOST)
+        lines: list[Part] = [
+            self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]
+        ]
+        if len(entries) > _MOST:
+            more = self.tr("And {0} more, in the model menu above a chat.")
+            lines.append(Label(more.format(len(entries) - _MOST), "small", wrap=True))
         fill(
             self.box,
             row(at_top(picture), (texts, 1), *map(at_top, buttons), spacing=12),
             row(mark, (place_line, 1), spacing=6),
             self._result,
-            column(*lines, rest, spacing=4),
+            column(*lines, spacing=4),
         )
 
     def show_found(self, info: ServerInfo) -> None:

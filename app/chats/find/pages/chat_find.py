@@ -18,6 +18,7 @@ from app.kit.look.format import figure
 from app.kit.look.icons import icon
 from app.kit.look.theme import theme_of
 from app.kit.timer import timer
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
@@ -47,11 +48,12 @@ class FindBar(Panel):
         super().__init__(
             "findBar", "findBar", across=True, margins=(2, 1, 1.5, 1), spacing=0.5, parent=parent
         )
-        self._edit = QLineEdit()
-        self._edit.setObjectName("findWords")
-        self._edit.setAccessibleName(self.tr("Find in this chat"))
-        self._edit.setPlaceholderText(self.tr("Find in this chat"))
-        self._edit.setClearButtonEnabled(True)
+        self._edit = LineField(
+            "findWords",
+            self.tr("Find in this chat"),
+            hint=self.tr("Find in this chat"),
+            clears=True,
+        )
         self._edit.setMaximumWidth(420)
         self._edit.textChanged.connect(self.typed)
         self._icon = self._edit.addAction(

@@ -9,13 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.documents.collections.pages.collection_actions import CollectionActions
-from app.documents.collections.pages.picking import drop_hint
 from app.documents.collections.pages.words import is_at_work, share, standing
 from app.documents.collections.values import CollectionState, EmbedderStatus, IndexProgress
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import ItemCard, empty_card
+from app.kit.widgets.card import ItemCard, drop_hint, empty_card
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -59,7 +58,6 @@ class CollectionCard(ItemCard):
         texts = column(self._name, self._line, self._bar, spacing=5)
         picture = Picture("documents", "accent_text", 24)
         fill(self.box, picture, (texts, 1), self._halt, self._chat, self._open)
-        self.show_state(shown)
 
     def show_state(self, shown: Shown) -> None:
         """Show the collection's current state."""
@@ -169,7 +167,7 @@ class CollectionList(PartPage):
     ) -> None:
         super().__init__("collectionList")
         words = self.tr("Drop to make a collection of them.")
-        self.drop_hint = drop_hint("documentsDropHint", words)
+        self.drop_hint = drop_hint("documentsDropHint", "documents", words)
         words = self.tr(
             "Add a folder or some files: PDF, Word, Excel, PowerPoint, e-books, e-mail, web pages "
             "or text. Hearth reads them on this computer and finds the passages for each question. "

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
-from app.documents.collections.pages.picking import drop_hint, path_line
+from app.documents.collections.pages.picking import path_line
 from app.documents.collections.pages.words import (
     facts,
     is_at_work,
@@ -29,7 +29,7 @@ from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import ItemCard
+from app.kit.widgets.card import ItemCard, drop_hint
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
@@ -98,7 +98,7 @@ class CollectionPage(PartPage):
         self._files_soon = timer(self, _FILES_MS, self._read_files)
         way = Action("allCollections", "back", self.tr("All collections"), back).button("link")
         words = self.tr("Drop to add them to this collection.")
-        self.drop_hint = drop_hint("collectionDropHint", words)
+        self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(
             "searchCollection", self.tr("Search in this collection"),
             hint=self.tr("Try it: a question or a few words"), clears=True,

@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QMimeData
 from PySide6.QtWidgets import QWidget
 
 from app.kit.widgets.action import Action
-from app.kit.widgets.card import Notice
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.layouts import boxed, row
 from app.kit.widgets.picking import FILES, FOLDER, pick
@@ -33,13 +32,6 @@ def pick_folder(parent: QWidget, picked: Picked) -> None:
 def dropped(data: QMimeData) -> list[Path]:
     """Return the local files and folders in a drag."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-
-
-def drop_hint(name: str, words: str) -> Notice:
-    """Return the hidden notice that says what dropping files will do."""
-    hint = Notice(name, "documents", words, look="strong", margins=(2, 2, 2, 2))
-    hint.hide()
-    return hint
 
 
 def path_line(name: str, icon: str, path: Path, remove: Action) -> QWidget:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.window.desktop.pages.palette_items import Item, best
 from app.window.desktop.pages.palette_row import DETAIL, DRAWING, PaletteRow
@@ -43,10 +44,11 @@ class Palette(QDialog):
         self._more = more
         self._chosen: Item | None = None
         self._window = parent
-        self._field = QLineEdit()
-        self._field.setObjectName("paletteField")
-        self._field.setAccessibleName(self.tr("Command, chat, model or setting"))
-        self._field.setPlaceholderText(self.tr("Command, chat, model or setting"))
+        self._field = LineField(
+            "paletteField",
+            self.tr("Command, chat, model or setting"),
+            hint=self.tr("Command, chat, model or setting"),
+        )
         self._field.installEventFilter(self)
         self._field.textChanged.connect(self._show)
         self._list = QListWidget()

@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import in_full, translated
@@ -19,6 +19,7 @@ from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.details.fit_card import FitCard
 from app.models.library.pages.details.metadata_dialog import MetadataDialog
 from app.models.library.pages.details.model_facts_card import ModelFactsCard
@@ -197,10 +198,7 @@ class CheckLine(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         row = QHBoxLayout()
         row.setSpacing(12)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("checkBar")
-        self._bar.setAccessibleName(self.tr("Checking the file"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("checkBar", self.tr("Checking the file"))
         self._stop = LabelledButton("stop", self.tr("Stop"), "stopCheckingFile")
         self._stop.clicked.connect(self.stop)
         row.addWidget(self._bar, 1)
@@ -212,39 +210,34 @@ class CheckLine(QWidget):
 
     def show_progress(self, share: float) -> None:
         self._bar.setValue(round(share * 100))
-        self._say(self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._words.show_text(
+            self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted"
+        )
         self._running(True)
 
     def show_checked(self, found: Checked) -> None:
         self._running(False)
         if found.compared:
-            self._say(self.tr("The file is intact."), "good")
+            self._words.show_text(self.tr("The file is intact."), "good")
         else:
             text = self.tr(
                 "There was nothing to compare it with. The next check will compare it "
                 "with today’s state."
             )
-            self._say(text, "muted")
+            self._words.show_text(text, "muted")
 
     def show_problem(self, error: UserError) -> None:
         self._running(False)
-        self._say(in_full(error), "problem")
+        self._words.show_text(in_full(error), "problem")
 
     def show_stopped(self) -> None:
         self._running(False)
-        self._say(self.tr("The check was stopped."), "muted")
+        self._words.show_text(self.tr("The check was stopped."), "muted")
 
     def _running(self, running: bool) -> None:
         self._bar.setVisible(running)
         self._stop.setVisible(running)
         self.show()
-
-    def _say(self, text: str, look: str) -> None:
-        if self._words.property("look") != look:
-            self._words.setProperty("look", look)
-            self._words.style().unpolish(self._words)
-            self._words.style().polish(self._words)
-        self._words.setText(text)
 
 
 class DetailsPage(PartPage):

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
+from app.kit.widgets.card import drop_hint
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
-from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
-from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
 from app.models.downloads.pages.download_words import served_words
 from app.models.library.pages.here.model_rows import ModelRows, RowContent
@@ -85,10 +86,7 @@ class CopyCard(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(6)
         self._what = ElidedLabel("", name="copyWhat")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("copyBar")
-        self._bar.setAccessibleName(self.tr("Copying and checking"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("copyBar", self.tr("Copying and checking"))
         texts.addWidget(self._what)
         texts.addWidget(self._bar)
         self.box.addLayout(texts, 1)
@@ -123,7 +121,7 @@ class ListPage(PartPage):
         self._overview: Overview | None = None
         self._facts: dict[str, ListedFacts] = {}
         self._current = ""
-        self._drop = self._make_drop_hint()
+        self._drop = drop_hint("dropHint", "download", self.tr("Drop to add the model file."))
         self.column.addWidget(self._drop)
         self.copy_card = CopyCard()
         self.column.addWidget(self.copy_card)
@@ -229,11 +227,12 @@ class ListPage(PartPage):
         return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> FlowRow:
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterModels")
-        self._filter.setAccessibleName(self.tr("Filter the models"))
-        self._filter.setPlaceholderText(self.tr("Filter by name or source"))
-        self._filter.setClearButtonEnabled(True)
+        self._filter = LineField(
+            "filterModels",
+            self.tr("Filter the models"),
+            hint=self.tr("Filter by name or source"),
+            clears=True,
+        )
         self._filter.textChanged.connect(self._arrange)
         self._order = ComboBox()
         self._order.setObjectName("orderModels")
@@ -242,10 +241,3 @@ class ListPage(PartPage):
             self._order.addItem(order_word(order), order)
         self._order.currentIndexChanged.connect(self._arrange)
         return FlowRow(self._filter, self._order)
-
-    def _make_drop_hint(self) -> Panel:
-        hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
-        hint.box.addWidget(Picture("download", "accent_text"))
-        hint.box.addWidget(Label(self.tr("Drop to add the model file."), "strong"), 1)
-        hint.hide()
-        return hint
