@@ -21,11 +21,11 @@ from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import Action
 from app.kit.widgets.card import ItemCard
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import at_top, column, fill, row
 from app.kit.widgets.picture import Picture
-from app.models.library.pages.part_page import PartPage
 from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 

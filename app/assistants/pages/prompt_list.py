@@ -16,13 +16,13 @@ from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import Action
 from app.kit.widgets.card import ItemCard
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.fields import LineField, TextField
 from app.kit.widgets.form import FormCard, field
 from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.layouts import boxed, column, fill, row
 from app.kit.widgets.picking import FILE, pick, pick_target
-from app.models.library.pages.part_page import PartPage
 
 _SHOWN = 140
 """In characters of a prompt; the form shows the rest."""

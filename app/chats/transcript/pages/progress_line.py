@@ -36,9 +36,7 @@ class ProgressLine(QWidget):
         self._bar = ProgressBar("loadProgress", self.tr("Loading the model"))
         self._bar.setFixedWidth(160)
         self._bar.hide()
-        self._stop = LabelledButton(
-            "stop", self.tr("Stop"), "stopWaiting", look="link", tone="accent_text"
-        )
+        self._stop = LabelledButton("stop", self.tr("Stop"), "stopWaiting", look="link")
         self._stop.clicked.connect(self.stop)
         self._stop.hide()
         row.addWidget(self._text)

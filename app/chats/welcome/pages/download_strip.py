@@ -46,9 +46,7 @@ class DownloadStrip(QWidget):
         texts.addWidget(self._line)
         texts.addWidget(self._bar)
         panel.box.addLayout(texts, 1)
-        self._button = LabelledButton(
-            "download", self.tr("Show"), "stripButton", look="link", tone="accent_text"
-        )
+        self._button = LabelledButton("download", self.tr("Show"), "stripButton", look="link")
         self._button.clicked.connect(self._press)
         panel.box.addWidget(self._button)
         self._close = IconButton("close", self.tr("Dismiss"), "stripClose", size=16)

@@ -15,6 +15,7 @@ from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.widgets.action import Action
 from app.kit.widgets.card import ItemCard, drop_hint, empty_card
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -27,7 +28,6 @@ from app.models.discover.values.offers import Offer
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words
 from app.models.downloads.values.downloads import Download
 from app.models.library.pages.names import name_of
-from app.models.library.pages.part_page import PartPage
 
 Shown = tuple[CollectionState, IndexProgress | None]
 """A collection and the work on it, as a card shows them."""

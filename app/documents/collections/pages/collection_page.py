@@ -30,6 +30,7 @@ from app.kit.notify import Notifier
 from app.kit.timer import timer
 from app.kit.widgets.action import Action
 from app.kit.widgets.card import ItemCard, drop_hint
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
@@ -41,7 +42,6 @@ from app.kit.widgets.live_line import LiveLine
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.segments import Segments
-from app.models.library.pages.part_page import PartPage
 
 _TYPING_MS = 200
 _FILES_MS = 5_000

@@ -16,6 +16,7 @@ from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import Action
 from app.kit.widgets.card import ItemCard, Notice
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.keyed_column import KeyedColumn
@@ -27,7 +28,6 @@ from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.presenters import DownloadList
 from app.models.downloads.values.downloads import Download
-from app.models.library.pages.part_page import PartPage
 from app.settings.pages.setting_row import SettingRow
 from app.settings.presenters import SettingsService
 from app.settings.values.fields import Settings, fields

@@ -13,6 +13,7 @@ from app.kit.look.format import size
 from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.icon_button import IconButton
@@ -27,7 +28,6 @@ from app.models.library.pages.details.own_settings import OwnSettings
 from app.models.library.pages.here_words import used_words
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.names import name_of
-from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.metadata import ModelMetadata
 from app.models.library.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
 from app.models.library.values.details import Checked
@@ -144,9 +144,7 @@ class ModelActions(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        self._use = LabelledButton(
-            "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
-        )
+        self._use = LabelledButton("chat", self.tr("Use in chat"), "useModel", look="primary")
         self._use.clicked.connect(lambda: self.asked.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
@@ -274,9 +272,7 @@ class DetailsPage(PartPage):
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
-        back = LabelledButton(
-            "back", self.tr("All models"), "backToModels", look="link", tone="accent_text"
-        )
+        back = LabelledButton("back", self.tr("All models"), "backToModels", look="link")
         back.clicked.connect(self.back)
         self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = QVBoxLayout()

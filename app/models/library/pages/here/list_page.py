@@ -14,6 +14,7 @@ from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
 from app.kit.widgets.card import drop_hint
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.fields import ComboBox, LineField
@@ -29,7 +30,6 @@ from app.models.library.pages.here.model_rows import ModelRows, RowContent
 from app.models.library.pages.here_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
-from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.same_answer import SameAnswer
 from app.models.library.values.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.models.pages.computer_card import ComputerCard
