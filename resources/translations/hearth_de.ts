@@ -315,6 +315,16 @@
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Connections are encrypted with the certificate named in the settings.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Verbindungen werden mit dem Zertifikat aus den Einstellungen verschlüsselt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/api/pages/api_controller.py" />
+      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Without encryption, others on the network can read questions, answers and the token.</source>
+      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/api/pages/api_controller.py" />
       <source>Let other computers use your models?</source>
       <translation>Andere Computer deine Modelle benutzen lassen?</translation>
     </message>
@@ -335,13 +345,8 @@
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
-      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Connections are encrypted with the certificate named in the settings.</source>
-      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Verbindungen werden mit dem Zertifikat aus den Einstellungen verschlüsselt.</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/api_controller.py" />
-      <source>Every computer that reaches this one can try. Whoever has the token or a program’s key can use your models. Without encryption, others on the network can read questions, answers and the token.</source>
-      <translation>Jeder Computer, der diesen erreicht, kann es versuchen. Wer das Token oder den Schlüssel eines Programms hat, kann deine Modelle benutzen. Ohne Verschlüsselung können andere im Netzwerk Fragen, Antworten und das Token lesen.</translation>
+      <source>Let them in</source>
+      <translation>Hereinlassen</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
@@ -350,13 +355,13 @@
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
-      <source>Let them in</source>
-      <translation>Hereinlassen</translation>
+      <source>The new token was copied.</source>
+      <translation>Das neue Token wurde kopiert.</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
-      <source>The new token was copied.</source>
-      <translation>Das neue Token wurde kopiert.</translation>
+      <source>Make it</source>
+      <translation>Erzeugen</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
@@ -370,11 +375,6 @@
       <location filename="../../app/servers/pages/servers_page.py" />
       <source>Keep it</source>
       <translation>So lassen</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/api_controller.py" />
-      <source>Make it</source>
-      <translation>Erzeugen</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/api_controller.py" />
@@ -411,18 +411,6 @@
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
-      <source>Such as: editor</source>
-      <translation>Etwa: Editor</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/client_dialog.py" />
-      <location filename="../../app/models/library/pages/details/details_page.py" />
-      <location filename="../../app/window/pages/main_window.py" />
-      <source>All models</source>
-      <translation>Alle Modelle</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/client_dialog.py" />
       <source>May use</source>
       <translation>Darf benutzen</translation>
     </message>
@@ -430,6 +418,13 @@
       <location filename="../../app/api/pages/client_dialog.py" />
       <source>Requests a minute</source>
       <translation>Anfragen pro Minute</translation>
+    </message>
+    <message>
+      <location filename="../../app/api/pages/client_dialog.py" />
+      <location filename="../../app/models/library/pages/details/details_page.py" />
+      <location filename="../../app/window/pages/main_window.py" />
+      <source>All models</source>
+      <translation>Alle Modelle</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
@@ -446,35 +441,8 @@
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
-      <location filename="../../app/assistants/pages/assistant_form.py" />
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <location filename="../../app/assistants/pages/variables_dialog.py" />
-      <location filename="../../app/chats/composer/pages/chat_recording.py" />
-      <location filename="../../app/chats/transcript/pages/again_dialog.py" />
-      <location filename="../../app/chats/transcript/pages/chat_answers.py" />
-      <location filename="../../app/chats/transcript/pages/inline_edit.py" />
-      <location filename="../../app/exchange/pages/export_dialog.py" />
-      <location filename="../../app/exchange/pages/import_dialog.py" />
-      <location filename="../../app/kit/notify.py" />
-      <location filename="../../app/kit/widgets/form.py" />
-      <location filename="../../app/models/discover/pages/token_question.py" />
-      <location filename="../../app/models/library/pages/chooser.py" />
-      <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
-      <location filename="../../app/runtime/pages/install_line.py" />
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <location filename="../../app/window/desktop/pages/desktop.py" />
-      <source>Cancel</source>
-      <translation>Abbrechen</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/client_dialog.py" />
-      <source>Make a key</source>
-      <translation>Schlüssel erzeugen</translation>
-    </message>
-    <message>
-      <location filename="../../app/api/pages/client_dialog.py" />
-      <source>Copy key</source>
-      <translation>Schlüssel kopieren</translation>
+      <source>Done</source>
+      <translation>Fertig</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
@@ -483,18 +451,48 @@
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
-      <source>Done</source>
-      <translation>Fertig</translation>
+      <source>Copied</source>
+      <translation>Kopiert</translation>
     </message>
     <message>
       <location filename="../../app/api/pages/client_dialog.py" />
-      <source>Copied</source>
-      <translation>Kopiert</translation>
+      <source>Make a key</source>
+      <translation>Schlüssel erzeugen</translation>
+    </message>
+    <message>
+      <location filename="../../app/api/pages/client_dialog.py" />
+      <source>Such as: editor</source>
+      <translation>Etwa: Editor</translation>
+    </message>
+    <message>
+      <location filename="../../app/api/pages/client_dialog.py" />
+      <source>Copy key</source>
+      <translation>Schlüssel kopieren</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
       <source>Such as “Proofreader”</source>
       <translation>Etwa „Lektorat“</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_form.py" />
+      <source>Who the assistant is and how it should answer; sent ahead of every chat.</source>
+      <translation>Wer der Assistent ist und wie er antworten soll; steht vor jedem Chat.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_form.py" />
+      <source>The first message of a new chat. Leave it empty for none.</source>
+      <translation>Die erste Nachricht eines neuen Chats. Leer lassen für keine.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_form.py" />
+      <source>Collections that its chats are asked about.</source>
+      <translation>Sammlungen, aus denen seine Chats antworten.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_form.py" />
+      <source>Anything not set here follows the model and the settings.</source>
+      <translation>Was hier nicht gewählt ist, richtet sich nach Modell und Einstellungen.</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
@@ -506,13 +504,13 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>You are… Answer with… Never…</source>
-      <translation>Du bist … Antworte mit … Niemals …</translation>
+      <source>Greeting</source>
+      <translation>Begrüßung</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>Greeting</source>
-      <translation>Begrüßung</translation>
+      <source>You are… Answer with… Never…</source>
+      <translation>Du bist … Antworte mit … Niemals …</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
@@ -522,13 +520,36 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>Who the assistant is and how it should answer; sent ahead of every chat.</source>
-      <translation>Wer der Assistent ist und wie er antworten soll; steht vor jedem Chat.</translation>
+      <location filename="../../app/chats/pages/chat_settings_panel.py" />
+      <source>Set here</source>
+      <translation>Hier gewählt</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>The first message of a new chat. Leave it empty for none.</source>
-      <translation>Die erste Nachricht eines neuen Chats. Leer lassen für keine.</translation>
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <location filename="../../app/chats/transcript/pages/inline_edit.py" />
+      <location filename="../../app/kit/widgets/form.py" />
+      <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
+      <location filename="../../app/servers/pages/server_dialog.py" />
+      <source>Save</source>
+      <translation>Speichern</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_form.py" />
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <location filename="../../app/chats/composer/pages/chat_recording.py" />
+      <location filename="../../app/chats/transcript/pages/chat_answers.py" />
+      <location filename="../../app/chats/transcript/pages/inline_edit.py" />
+      <location filename="../../app/exchange/pages/import_dialog.py" />
+      <location filename="../../app/kit/notify.py" />
+      <location filename="../../app/kit/widgets/form.py" />
+      <location filename="../../app/models/library/pages/chooser.py" />
+      <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
+      <location filename="../../app/runtime/pages/install_line.py" />
+      <location filename="../../app/runtime/pages/switch_controller.py" />
+      <location filename="../../app/window/desktop/pages/desktop.py" />
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
@@ -553,35 +574,14 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>Collections that its chats are asked about.</source>
-      <translation>Sammlungen, aus denen seine Chats antworten.</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_form.py" />
       <location filename="../../app/models/library/pages/details/own_settings.py" />
       <source>Its answers</source>
       <translation>Seine Antworten</translation>
     </message>
     <message>
-      <location filename="../../app/assistants/pages/assistant_form.py" />
-      <source>Anything not set here follows the model and the settings.</source>
-      <translation>Was hier nicht gewählt ist, richtet sich nach Modell und Einstellungen.</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_form.py" />
-      <location filename="../../app/chats/pages/chat_settings_panel.py" />
-      <source>Set here</source>
-      <translation>Hier gewählt</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_form.py" />
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <location filename="../../app/chats/transcript/pages/inline_edit.py" />
-      <location filename="../../app/kit/widgets/form.py" />
-      <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
-      <location filename="../../app/servers/pages/server_dialog.py" />
-      <source>Save</source>
-      <translation>Speichern</translation>
+      <location filename="../../app/assistants/pages/assistant_list.py" />
+      <source>Fill in the assistant</source>
+      <translation>Assistenten ausfüllen</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
@@ -595,8 +595,12 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
-      <source>Fill in the assistant</source>
-      <translation>Assistenten ausfüllen</translation>
+      <location filename="../../app/documents/collections/pages/collection_list.py" />
+      <location filename="../../app/documents/collections/pages/collection_page.py" />
+      <location filename="../../app/exchange/pages/exporter.py" />
+      <location filename="../../app/window/desktop/pages/found.py" />
+      <source>Chat</source>
+      <translation>Chat</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
@@ -611,22 +615,13 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
-      <source>Add</source>
-      <translation>Hinzufügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_list.py" />
-      <location filename="../../app/documents/collections/pages/collection_list.py" />
-      <location filename="../../app/documents/collections/pages/collection_page.py" />
-      <location filename="../../app/exchange/pages/exporter.py" />
-      <location filename="../../app/window/desktop/pages/found.py" />
-      <source>Chat</source>
-      <translation>Chat</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_list.py" />
       <source>Suggestions</source>
       <translation>Vorschläge</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_list.py" />
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
@@ -642,6 +637,12 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_list.py" />
+      <location filename="../../app/assistants/pages/prompt_list.py" />
+      <source>“{0}” was removed.</source>
+      <translation>„{0}“ wurde entfernt.</translation>
+    </message>
+    <message>
+      <location filename="../../app/assistants/pages/assistant_list.py" />
       <source>No assistants yet</source>
       <translation>Noch keine Assistenten</translation>
     </message>
@@ -649,12 +650,6 @@
       <location filename="../../app/assistants/pages/assistant_list.py" />
       <source>With {0}</source>
       <translation>Mit {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/assistant_list.py" />
-      <location filename="../../app/assistants/pages/prompt_list.py" />
-      <source>“{0}” was removed.</source>
-      <translation>„{0}“ wurde entfernt.</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistant_picker.py" />
@@ -736,11 +731,6 @@
       <location filename="../../app/assistants/pages/preset_keeper.py" />
       <source>Save as a preset</source>
       <translation>Als Vorlage speichern</translation>
-    </message>
-    <message>
-      <location filename="../../app/assistants/pages/preset_keeper.py" />
-      <source>Name of the preset</source>
-      <translation>Name der Vorlage</translation>
     </message>
     <message>
       <location filename="../../app/assistants/pages/preset_keeper.py" />
@@ -1081,11 +1071,6 @@
     </message>
     <message>
       <location filename="../../app/chats/composer/pages/chat_files.py" />
-      <source>All files (*)</source>
-      <translation>Alle Dateien (*)</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/composer/pages/chat_files.py" />
       <source>Text and code</source>
       <translation>Text und Code</translation>
     </message>
@@ -1098,6 +1083,11 @@
       <location filename="../../app/chats/composer/pages/chat_files.py" />
       <source>Sounds</source>
       <translation>Töne</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/composer/pages/chat_files.py" />
+      <source>All files (*)</source>
+      <translation>Alle Dateien (*)</translation>
     </message>
     <message>
       <location filename="../../app/chats/composer/pages/chat_mtp.py" />
@@ -2224,6 +2214,11 @@
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/chat_actions.py" />
+      <source>Keep</source>
+      <translation>Behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/sidebar/pages/chat_actions.py" />
       <source>“{0}” was deleted.</source>
       <translation>„{0}“ wurde gelöscht.</translation>
     </message>
@@ -2251,11 +2246,6 @@
       <location filename="../../app/chats/sidebar/pages/chat_actions.py" />
       <source>Delete {0} chats for good?</source>
       <translation>{0} Chats endgültig löschen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_actions.py" />
-      <source>Keep</source>
-      <translation>Behalten</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/chat_actions.py" />
@@ -2501,14 +2491,22 @@
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
+      <location filename="../../app/chats/transcript/pages/message_footer.py" />
+      <source>Answer again in another way</source>
+      <translation>Anders antworten lassen</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <source>The current answer stays as another branch.</source>
       <translation>Die jetzige Antwort bleibt als anderer Zweig.</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <location filename="../../app/chats/transcript/pages/message_footer.py" />
-      <source>Answer again in another way</source>
-      <translation>Anders antworten lassen</translation>
+      <location filename="../../app/chats/transcript/pages/message_menu.py" />
+      <location filename="../../app/window/pages/actions.py" />
+      <source>Answer again</source>
+      <translation>Neu antworten</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
@@ -2522,16 +2520,14 @@
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
-      <source>New</source>
-      <translation>Neu</translation>
+      <location filename="../../app/chats/transcript/pages/answer_facts_card.py" />
+      <source>Seed</source>
+      <translation>Seed</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
-      <location filename="../../app/chats/transcript/pages/message_footer.py" />
-      <location filename="../../app/chats/transcript/pages/message_menu.py" />
-      <location filename="../../app/window/pages/actions.py" />
-      <source>Answer again</source>
-      <translation>Neu antworten</translation>
+      <source>New</source>
+      <translation>Neu</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
@@ -2543,12 +2539,6 @@
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <source>Longest answer, in tokens</source>
       <translation>Längste Antwort, in Token</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/transcript/pages/again_dialog.py" />
-      <location filename="../../app/chats/transcript/pages/answer_facts_card.py" />
-      <source>Seed</source>
-      <translation>Seed</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
@@ -2763,6 +2753,11 @@
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
+      <source>Reproduce anyway</source>
+      <translation>Trotzdem reproduzieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/transcript/pages/chat_answers.py" />
       <source>Reproduced: the same answer, word for word.</source>
       <translation>Reproduziert: dieselbe Antwort, Wort für Wort.</translation>
     </message>
@@ -2770,11 +2765,6 @@
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
       <source>It is the same for {0} words, then differs.</source>
       <translation>Sie ist {0} Wörter lang gleich und weicht dann ab.</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/transcript/pages/chat_answers.py" />
-      <source>Reproduce anyway</source>
-      <translation>Trotzdem reproduzieren</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
@@ -3444,11 +3434,6 @@
     </message>
     <message>
       <location filename="../../app/connections/pages/connections_page.py" />
-      <source>Filter by host, purpose or result</source>
-      <translation>Nach Host, Zweck oder Ergebnis filtern</translation>
-    </message>
-    <message>
-      <location filename="../../app/connections/pages/connections_page.py" />
       <location filename="../../app/models/downloads/pages/downloads_page.py" />
       <location filename="../../app/models/pages/models_page.py" />
       <source>Discover models</source>
@@ -3489,6 +3474,11 @@
       <location filename="../../app/connections/pages/connections_page.py" />
       <source>Connections, the newest first</source>
       <translation>Verbindungen, die neuesten zuerst</translation>
+    </message>
+    <message>
+      <location filename="../../app/connections/pages/connections_page.py" />
+      <source>Filter by host, purpose or result</source>
+      <translation>Nach Host, Zweck oder Ergebnis filtern</translation>
     </message>
     <message>
       <location filename="../../app/connections/pages/connections_page.py" />
@@ -4289,6 +4279,11 @@
     </message>
     <message>
       <location filename="../../app/exchange/pages/export_dialog.py" />
+      <source>Choose where…</source>
+      <translation>Ort wählen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/exchange/pages/export_dialog.py" />
       <source>Format</source>
       <translation>Format</translation>
     </message>
@@ -4304,8 +4299,8 @@
     </message>
     <message>
       <location filename="../../app/exchange/pages/export_dialog.py" />
-      <source>Choose where…</source>
-      <translation>Ort wählen …</translation>
+      <source>All chats in one file</source>
+      <translation>Alle Chats in einer Datei</translation>
     </message>
     <message>
       <location filename="../../app/exchange/pages/export_dialog.py" />
@@ -4326,11 +4321,6 @@
       <location filename="../../app/exchange/pages/export_dialog.py" />
       <source>Everything; Hearth can import it again without loss.</source>
       <translation>Alles; Hearth kann es ohne Verlust wieder importieren.</translation>
-    </message>
-    <message>
-      <location filename="../../app/exchange/pages/export_dialog.py" />
-      <source>All chats in one file</source>
-      <translation>Alle Chats in einer Datei</translation>
     </message>
     <message>
       <location filename="../../app/exchange/pages/export_dialog.py" />
@@ -4672,11 +4662,6 @@
     </message>
     <message>
       <location filename="../../app/help/pages/licence_list.py" />
-      <source>Search by name or licence</source>
-      <translation>Nach Name oder Lizenz suchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/help/pages/licence_list.py" />
       <source>No part matches. Try another word.</source>
       <translation>Kein Bestandteil passt. Versuche ein anderes Wort.</translation>
     </message>
@@ -4689,6 +4674,11 @@
       <location filename="../../app/help/pages/licence_list.py" />
       <source>Text of the licence</source>
       <translation>Text der Lizenz</translation>
+    </message>
+    <message>
+      <location filename="../../app/help/pages/licence_list.py" />
+      <source>Search by name or licence</source>
+      <translation>Nach Name oder Lizenz suchen</translation>
     </message>
     <message>
       <location filename="../../app/help/pages/licence_list.py" />
@@ -5043,6 +5033,11 @@
     </message>
     <message>
       <location filename="../../app/models/discover/pages/results.py" />
+      <source>Try fewer or other words, or look without the filters.</source>
+      <translation>Versuche weniger oder andere Wörter, oder suche ohne Filter.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/discover/pages/results.py" />
       <location filename="../../app/models/discover/pages/words.py" />
       <source>no licence given</source>
       <translation>keine Lizenz angegeben</translation>
@@ -5086,19 +5081,9 @@
       <translation>Kein Modell passt.</translation>
     </message>
     <message>
-      <location filename="../../app/models/discover/pages/results.py" />
-      <source>Try fewer or other words, or look without the filters.</source>
-      <translation>Versuche weniger oder andere Wörter, oder suche ohne Filter.</translation>
-    </message>
-    <message>
       <location filename="../../app/models/discover/pages/search_bar.py" />
       <source>Search for models on the Hub</source>
       <translation>Im Hub nach Modellen suchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/discover/pages/search_bar.py" />
-      <source>Search huggingface.co, such as “gemma” or “coder”</source>
-      <translation>huggingface.co durchsuchen, etwa „gemma“ oder „coder“</translation>
     </message>
     <message>
       <location filename="../../app/models/discover/pages/search_bar.py" />
@@ -5134,6 +5119,11 @@
     </message>
     <message>
       <location filename="../../app/models/discover/pages/search_bar.py" />
+      <source>Search huggingface.co, such as “gemma” or “coder”</source>
+      <translation>huggingface.co durchsuchen, etwa „gemma“ oder „coder“</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/discover/pages/search_bar.py" />
       <source>Most downloaded</source>
       <translation>Meiste Downloads</translation>
     </message>
@@ -5155,6 +5145,16 @@
     </message>
     <message>
       <location filename="../../app/models/discover/pages/token_question.py" />
+      <source>Where do I get one?</source>
+      <translation>Wo bekomme ich eines?</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/discover/pages/token_question.py" />
+      <source>It shows the Hub that you have accepted a model’s terms. One that may only read is enough. It goes to the Hub and to nobody else.</source>
+      <translation>Es zeigt dem Hub, dass du die Bedingungen eines Modells angenommen hast. Eines, das nur lesen darf, genügt. Es geht an den Hub und an niemanden sonst.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/discover/pages/token_question.py" />
       <source>Access token for huggingface.co</source>
       <translation>Zugangstoken für huggingface.co</translation>
     </message>
@@ -5165,13 +5165,8 @@
     </message>
     <message>
       <location filename="../../app/models/discover/pages/token_question.py" />
-      <source>Where do I get one?</source>
-      <translation>Wo bekomme ich eines?</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/discover/pages/token_question.py" />
-      <source>Test and save</source>
-      <translation>Prüfen und speichern</translation>
+      <source>It is stored in the system’s keyring, never in a file.</source>
+      <translation>Es wird im Schlüsselbund des Systems gespeichert, nie in einer Datei.</translation>
     </message>
     <message>
       <location filename="../../app/models/discover/pages/token_question.py" />
@@ -5180,13 +5175,8 @@
     </message>
     <message>
       <location filename="../../app/models/discover/pages/token_question.py" />
-      <source>It is stored in the system’s keyring, never in a file.</source>
-      <translation>Es wird im Schlüsselbund des Systems gespeichert, nie in einer Datei.</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/discover/pages/token_question.py" />
-      <source>It shows the Hub that you have accepted a model’s terms. One that may only read is enough. It goes to the Hub and to nobody else.</source>
-      <translation>Es zeigt dem Hub, dass du die Bedingungen eines Modells angenommen hast. Eines, das nur lesen darf, genügt. Es geht an den Hub und an niemanden sonst.</translation>
+      <source>Test and save</source>
+      <translation>Prüfen und speichern</translation>
     </message>
     <message>
       <location filename="../../app/models/discover/pages/token_question.py" />
@@ -5454,16 +5444,6 @@
     </message>
     <message>
       <location filename="../../app/models/downloads/pages/downloads_page.py" />
-      <source>Chat with {0}</source>
-      <translation>Mit {0} chatten</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/downloads/pages/downloads_page.py" />
-      <source>Try again: {0}</source>
-      <translation>Noch einmal versuchen: {0}</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/downloads/pages/downloads_page.py" />
       <source>Earlier: {0}</source>
       <translation>Früher: {0}</translation>
     </message>
@@ -5488,6 +5468,16 @@
       <translation>Die {0}, die schon da sind, werden gelöscht; Anhalten würde sie behalten.</translation>
     </message>
     <message>
+      <location filename="../../app/models/downloads/pages/downloads_page.py" />
+      <source>Chat with {0}</source>
+      <translation>Mit {0} chatten</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/downloads/pages/downloads_page.py" />
+      <source>Try again: {0}</source>
+      <translation>Noch einmal versuchen: {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/models/library/pages/chooser.py" />
       <location filename="../../app/models/library/pages/model_picker.py" />
       <source>Use for new chats too</source>
@@ -5502,11 +5492,6 @@
       <location filename="../../app/models/library/pages/chooser.py" />
       <source>Add a model file</source>
       <translation>Modelldatei hinzufügen</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/library/pages/chooser.py" />
-      <source>Models (*.gguf)</source>
-      <translation>Modelle (*.gguf)</translation>
     </message>
     <message>
       <location filename="../../app/models/library/pages/chooser.py" />
@@ -5537,6 +5522,11 @@
       <location filename="../../app/models/library/pages/chooser.py" />
       <source>{0} answers in this chat and in new ones.</source>
       <translation>{0} antwortet in diesem Chat und in neuen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/pages/chooser.py" />
+      <source>Models (*.gguf)</source>
+      <translation>Modelle (*.gguf)</translation>
     </message>
     <message>
       <location filename="../../app/models/library/pages/chooser.py" />
@@ -5914,6 +5904,11 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
+      <source>Clear the filter</source>
+      <translation>Filter aufheben</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/pages/here/list_page.py" />
       <source>One model takes {1} on disk; {2} are free.</source>
       <translation>Ein Modell belegt {1}; {2} sind frei.</translation>
     </message>
@@ -5929,18 +5924,13 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
-      <source>Clear the filter</source>
-      <translation>Filter aufheben</translation>
+      <source>Drop to add the model file.</source>
+      <translation>Loslassen fügt die Modelldatei hinzu.</translation>
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
       <source>Filter the models</source>
       <translation>Modelle filtern</translation>
-    </message>
-    <message>
-      <location filename="../../app/models/library/pages/here/list_page.py" />
-      <source>Filter by name or source</source>
-      <translation>Nach Name oder Herkunft filtern</translation>
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
@@ -5964,8 +5954,8 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
-      <source>Drop to add the model file.</source>
-      <translation>Loslassen fügt die Modelldatei hinzu.</translation>
+      <source>Filter by name or source</source>
+      <translation>Nach Name oder Herkunft filtern</translation>
     </message>
     <message>
       <location filename="../../app/models/library/pages/here/list_page.py" />
@@ -6693,6 +6683,11 @@
     </message>
     <message>
       <location filename="../../app/runtime/pages/switch_controller.py" />
+      <source>The download has started.</source>
+      <translation>Der Download hat begonnen.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/switch_controller.py" />
       <source>Download</source>
       <translation>Herunterladen</translation>
     </message>
@@ -6705,11 +6700,6 @@
       <location filename="../../app/runtime/pages/switch_controller.py" />
       <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
       <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>The download has started.</source>
-      <translation>Der Download hat begonnen.</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/vllm_card.py" />
@@ -6993,11 +6983,6 @@
     </message>
     <message>
       <location filename="../../app/servers/pages/servers_page.py" />
-      <source>And {0} more, in the model menu above a chat.</source>
-      <translation>Und {0} weitere, im Modellmenü über dem Chat.</translation>
-    </message>
-    <message>
-      <location filename="../../app/servers/pages/servers_page.py" />
       <source>A vLLM of your team, an Ollama in the next room, a gateway of your company: add its address, and its models appear in the model menu. Chats with them show that text leaves this computer.</source>
       <translation>Ein vLLM deines Teams, ein Ollama im Nebenzimmer, ein Gateway deiner Firma: Füge die Adresse hinzu, und die Modelle erscheinen im Modellmenü. Chats mit ihnen zeigen, dass Text diesen Computer verlässt.</translation>
     </message>
@@ -7005,6 +6990,11 @@
       <location filename="../../app/servers/pages/servers_page.py" />
       <source>Let another computer answer</source>
       <translation>Lass einen anderen Computer antworten</translation>
+    </message>
+    <message>
+      <location filename="../../app/servers/pages/servers_page.py" />
+      <source>And {0} more, in the model menu above a chat.</source>
+      <translation>Und {0} weitere, im Modellmenü über dem Chat.</translation>
     </message>
     <message>
       <location filename="../../app/servers/pages/servers_page.py" />
@@ -7094,13 +7084,13 @@
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/desktop.py" />
-      <source>Nothing is downloaded before you choose it there.</source>
-      <translation>Heruntergeladen wird erst, was du dort auswählst.</translation>
+      <source>Look at it</source>
+      <translation>Ansehen</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/desktop.py" />
-      <source>Look at it</source>
-      <translation>Ansehen</translation>
+      <source>Nothing is downloaded before you choose it there.</source>
+      <translation>Heruntergeladen wird erst, was du dort auswählst.</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/desktop.py" />
@@ -7432,13 +7422,13 @@
     </message>
     <message>
       <location filename="../../app/window/pages/shortcuts_dialog.py" />
-      <source>Search by command or key</source>
-      <translation>Nach Befehl oder Taste suchen</translation>
+      <source>Reset all</source>
+      <translation>Alle zurücksetzen</translation>
     </message>
     <message>
       <location filename="../../app/window/pages/shortcuts_dialog.py" />
-      <source>Reset all</source>
-      <translation>Alle zurücksetzen</translation>
+      <source>Search by command or key</source>
+      <translation>Nach Befehl oder Taste suchen</translation>
     </message>
     <message>
       <location filename="../../app/window/pages/sidebar.py" />

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Generic, TypeVar
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
@@ -15,6 +17,8 @@ W = TypeVar("W", bound=QWidget)
 
 class KeyedColumn(Generic[T, W]):
     """A column of rows, one for each item: a row that stays keeps its focus and its state.
+
+    Tab follows the order of the rows.
 
     Attributes:
         layout: The column, to be added to another layout.
@@ -48,6 +52,7 @@ class KeyedColumn(Generic[T, W]):
         """Show items in their order."""
         before, self.rows = self.rows, {}
         shown, self._items = self._items, {self._key(it): it for it in items}
+        above = _stop_before([*before.values()])
         for key, item in self._items.items():
             if key in before and (self._update is not None or shown[key] == item):
                 self.rows[key] = before.pop(key)
@@ -59,6 +64,32 @@ class KeyedColumn(Generic[T, W]):
             self.layout.removeWidget(gone)
             gone.hide()
             gone.deleteLater()
+        moved = False
         for place, row in enumerate(self.rows.values()):
             if self.layout.indexOf(row) != place:
                 self.layout.insertWidget(place, row)
+                moved = True
+        if moved:
+            stops = [stop for row in self.rows.values() for stop in _stops(row)]
+            for one, following in pairwise([above, *stops] if above is not None else stops):
+                QWidget.setTabOrder(one, following)
+
+
+def _stops(row: QWidget) -> list[QWidget]:
+    """Return the widgets of a row that Tab reaches."""
+    return [it for it in (row, *row.findChildren(QWidget)) if _is_stop(it)]
+
+
+def _stop_before(rows: list[QWidget]) -> QWidget | None:
+    """Return the widget from which Tab leads into the first of these rows; None if none does."""
+    first = next((stop for row in rows for stop in _stops(row)), None)
+    stop = first.previousInFocusChain() if first is not None else None
+    while stop is not None and stop is not first:
+        if _is_stop(stop) and not any(row is stop or row.isAncestorOf(stop) for row in rows):
+            return stop
+        stop = stop.previousInFocusChain()
+    return None
+
+
+def _is_stop(widget: QWidget) -> bool:
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
-from app.kit.widgets.card import drop_hint
+from app.kit.widgets.action import Action
+from app.kit.widgets.card import ItemCard, drop_hint
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -214,13 +215,10 @@ class ListPage(PartPage):
             self._said_instead.addWidget(said)
 
     def _nothing(self, words: str) -> QWidget:
-        card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
         text = self.tr("No model matches “{0}”.").format(words.strip())
-        card.box.addWidget(Label(text, "muted", wrap=True), 1)
-        clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
-        clear.clicked.connect(self._filter.clear)
-        card.box.addWidget(clear)
-        return card
+        clear = self.tr("Clear the filter")
+        button = Action("clearFilter", "close", clear, self._filter.clear).button()
+        return ItemCard("nothingFound", (Label(text, "muted", wrap=True), 1), button)
 
     def _said(self, overview: Overview) -> list[str]:
         drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
