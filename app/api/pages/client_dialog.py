@@ -71,6 +71,8 @@ class ClientDialog(FormDialog):
 
     def show_key(self, key: str) -> None:
         """Show the new key; it is stored nowhere."""
+        if not self.is_open:
+            return
         for part in (self._name, self._model, self._limit):
             part.setEnabled(False)
         self._key.setText(key)
