@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField, SpinBox
 from app.kit.widgets.form import FormDialog, field
 from app.kit.widgets.layouts import column
@@ -35,7 +35,7 @@ class ClientDialog(FormDialog):
         super().__init__(
             "clientDialog",
             self.tr("Add a program"),
-            Action("makeClient", "key", self.tr("Make a key"), self._ask),
+            UserAction("makeClient", "key", self.tr("Make a key"), self._ask),
             "closeClient",
             problem="clientSaid",
             width=480,
@@ -55,9 +55,9 @@ class ClientDialog(FormDialog):
         self._key = LineField("clientKey", self.tr("Key"))
         self._key.setReadOnly(True)
         self._key.hide()
-        self._copy = Action("copyClientKey", "copy", self.tr("Copy key"), self._copy_key).button(
-            "primary"
-        )
+        self._copy = UserAction(
+            "copyClientKey", "copy", self.tr("Copy key"), self._copy_key
+        ).button("primary")
         self._copy.hide()
         self.add_buttons(self._copy)
         form = column(

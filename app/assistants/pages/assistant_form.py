@@ -9,7 +9,7 @@ from app.assistants.pages.sampling_form import SamplingForm
 from app.assistants.values.assistants import LONGEST_NAME, Assistant, Preset
 from app.documents.collections.pages.collection_choice import CollectionChoice
 from app.documents.collections.values import DocumentCollection
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField, TextField
 from app.kit.widgets.form import FormCard, field
 from app.models.library.pages.model_box import ModelBox
@@ -43,8 +43,8 @@ class AssistantForm(FormCard):
     ) -> None:
         super().__init__(
             "assistantForm",
-            Action("saveAssistant", "check", self.tr("Save"), lambda: save(self._edited())),
-            Action("leaveAssistant", "close", self.tr("Cancel"), leave),
+            UserAction("saveAssistant", "check", self.tr("Save"), lambda: save(self._edited())),
+            UserAction("leaveAssistant", "close", self.tr("Cancel"), leave),
         )
         self._assistant = assistant
         self._settings = settings

@@ -19,7 +19,7 @@ from app.kit.look.format import shortened
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
@@ -132,7 +132,7 @@ class AssistantList(PartPage):
         for draft in suggested:
             words, add = self.tr("Add"), partial(self._copy_draft, draft)
             spoken = f"{words}: {shown_name(draft)}"
-            button = Action("addAssistant", "plus", words, add).button(spoken=spoken)
+            button = UserAction("addAssistant", "plus", words, add).button(spoken=spoken)
             self._content.addWidget(AssistantCard(draft, "", button))
 
     def _suggested(self) -> list[Assistant]:
@@ -149,7 +149,7 @@ class AssistantList(PartPage):
 
     def _buttons(self, assistant: Assistant) -> tuple[QWidget, ...]:
         words, name = self.tr("Chat"), shown_name(assistant)
-        chat = Action("chatAssistant", "chat", words, partial(self._chat, assistant.id))
+        chat = UserAction("chatAssistant", "chat", words, partial(self._chat, assistant.id))
         entries = (
             ("edit", "pencil", self.tr("Edit {0}"), self._edit),
             ("copy", "copy", self.tr("Duplicate {0}"), self._duplicate),
@@ -158,7 +158,7 @@ class AssistantList(PartPage):
         return (
             chat.button(spoken=f"{words}: {name}"),
             *(
-                Action(
+                UserAction(
                     f"{verb}Assistant", icon, text.format(name), partial(do, assistant)
                 ).icon_button(18)
                 for verb, icon, text, do in entries

@@ -10,7 +10,7 @@ from app.assistants.pages.assistant_list import AssistantList
 from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.kit.widgets.segments import Segments
@@ -54,7 +54,7 @@ class AssistantsPage(QWidget):
             ),
         )
         self._segments.chosen.connect(self._turn)
-        self._add = Action("newAssistant", "plus", "", self._make).button()
+        self._add = UserAction("newAssistant", "plus", "", self._make).button()
         self._head().lay_over(self._stack, self)
         self._turn("assistants")
 
@@ -84,8 +84,8 @@ class AssistantsPage(QWidget):
     def _head(self) -> HeadAbove:
         take_in, export = self.prompts.pick_import, self.prompts.pick_export
         words = self.tr("Import…"), self.tr("Export…")
-        self._take_in = Action("importPrompts", "folder", words[0], take_in).button("quiet")
-        self._export = Action("exportPrompts", "export", words[1], export).button("quiet")
+        self._take_in = UserAction("importPrompts", "folder", words[0], take_in).button("quiet")
+        self._export = UserAction("exportPrompts", "export", words[1], export).button("quiet")
         head = PageHead(
             self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
         )

@@ -14,7 +14,7 @@ from app.assistants.values.prompts import FILLED_IN, SavedPrompt, asked_for, mat
 from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.fields import LineField, TextField
@@ -47,8 +47,8 @@ class PromptForm(FormCard):
     ) -> None:
         super().__init__(
             "promptForm",
-            Action("savePrompt", "check", self.tr("Save"), lambda: save(self._edited())),
-            Action("leavePrompt", "close", self.tr("Cancel"), leave),
+            UserAction("savePrompt", "check", self.tr("Save"), lambda: save(self._edited())),
+            UserAction("leavePrompt", "close", self.tr("Cancel"), leave),
         )
         self._prompt = prompt
         self.name = LineField(
@@ -151,8 +151,10 @@ class PromptList(PartPage):
         name, text = prompt.name, shortened(prompt.text, _SHOWN)
         change, remove = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
         buttons = row(
-            Action("editPrompt", "pencil", change, partial(self._edit, prompt)).icon_button(18),
-            Action("removePrompt", "trash", remove, partial(self._remove, prompt)).icon_button(18),
+            UserAction("editPrompt", "pencil", change, partial(self._edit, prompt)).icon_button(18),
+            UserAction("removePrompt", "trash", remove, partial(self._remove, prompt)).icon_button(
+                18
+            ),
             spacing=GRID // 2,
         )
         texts = column(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtWidgets import QWidget
 
 from app.kit.look.theme import GRID
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.form import FormDialog, field
 from app.kit.widgets.layouts import column
@@ -30,7 +30,7 @@ class VariablesDialog(FormDialog):
         use: Callable[[Mapping[str, str]], object],
         parent: QWidget,
     ) -> None:
-        save = Action("useVariables", "check", self.tr("Use"), self._finish)
+        save = UserAction("useVariables", "check", self.tr("Use"), self._finish)
         super().__init__("variablesDialog", title, save, "leaveVariables", parent=parent)
         self._use = use
         self._lines = {

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.exchange.values.export import ExportKind, ExportOptions
 from app.kit.look.format import figure
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import ComboBox
 from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
@@ -38,7 +38,7 @@ class ExportDialog(FormDialog):
             words = self.tr("Export “{0}”").format(title)
         else:
             words = self.tr("Export {0} chats").format(figure(count))
-        save = Action("exportGo", "", self.tr("Choose where…"), self._go)
+        save = UserAction("exportGo", "", self.tr("Choose where…"), self._go)
         super().__init__("exportDialog", words, save, "exportCancel", width=440, parent=parent)
         self._choose = choose
         self._kind = ComboBox()

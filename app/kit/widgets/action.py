@@ -12,7 +12,7 @@ from app.kit.widgets.labelled_button import LabelledButton
 
 
 @dataclass(frozen=True)
-class Action:
+class UserAction:
     """A verb of the user's, to be shown as a button or as an entry of a menu.
 
     Attributes:

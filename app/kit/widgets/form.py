@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.kit.look.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.tasks.telling import telling
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
@@ -63,9 +63,9 @@ class _Saving:
         """Enable *Save* if the form can be saved."""
         self.save.setEnabled(not self._waits and bool(self._test()))
 
-    def _make_buttons(self, save: Action, leave: Action) -> None:
+    def _make_buttons(self, save: UserAction, leave: UserAction) -> None:
         self._do = save.do
-        self.save = Action(save.name, save.icon, save.text, self._submit).button("primary")
+        self.save = UserAction(save.name, save.icon, save.text, self._submit).button("primary")
         self.leave = leave.button()
 
     def _submit(self) -> None:
@@ -82,7 +82,7 @@ class FormCard(_Saving, Panel):
         leave: The button to cancel.
     """
 
-    def __init__(self, name: str, save: Action, leave: Action) -> None:
+    def __init__(self, name: str, save: UserAction, leave: UserAction) -> None:
         super().__init__("card", name, margins=(3, 2.5, 3, 2.5), spacing=2)
         self._make_buttons(save, leave)
 
@@ -115,7 +115,7 @@ class FormDialog(_Saving, Dialog):
         self,
         name: str,
         title: str,
-        save: Action,
+        save: UserAction,
         leave: str,
         *,
         problem: str = "problem",
@@ -130,7 +130,7 @@ class FormDialog(_Saving, Dialog):
         self.problem = Label("", name=problem, wrap=True, selectable=True, parent=self)
         self.problem.hide()
         drawing = "close" if save.icon else ""
-        self._make_buttons(save, Action(leave, drawing, self.tr("Cancel"), self.reject))
+        self._make_buttons(save, UserAction(leave, drawing, self.tr("Cancel"), self.reject))
         self.save.setDefault(True)
         self.add_buttons(self.leave, self.save, aside=aside)
 
@@ -210,7 +210,7 @@ def ask_name(
         do(line.line, dialog.finish, dialog.refusal(crashed))
 
     line = LineField("otherName", translate("form", "Name"), text, longest=longest)
-    save = Action("saveRename", "check", translate("form", "Save"), give)
+    save = UserAction("saveRename", "check", translate("form", "Save"), give)
     dialog = FormDialog(name, title, save, "leaveRename", problem="renameProblem", parent=window)
     line.textEdited.connect(dialog.problem.hide)
     dialog.lay_out(line, dialog.problem, first=line)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.look.theme import BAR, COLUMN, GRID
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 
@@ -26,7 +26,7 @@ class PageHead(FlowRow):
         self, title: str, back_name: str, back: Callable[[], object], *acts: QWidget
     ) -> None:
         super().__init__()
-        self.add(Action(back_name, "back", self.tr("Back to the chat"), back).icon_button())
+        self.add(UserAction(back_name, "back", self.tr("Back to the chat"), back).icon_button())
         name = Label(title, "title")
         name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.add(name)

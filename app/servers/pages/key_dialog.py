@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
@@ -51,7 +51,7 @@ def ask_for_key(
             then()
 
     title = _tr("servers", "Key for {0}").format(server)
-    action = Action("saveKey", "", _tr("servers", "Save and try again"), save)
+    action = UserAction("saveKey", "", _tr("servers", "Save and try again"), save)
     dialog = FormDialog(
         "keyDialog", title, action, "cancelKey", problem="keyProblem", width=440, parent=window
     )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.base.home import from_home
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.form import FormDialog, field
 from app.kit.widgets.label import Label
@@ -34,7 +34,7 @@ class FileField(QWidget):
         self._title = title
         self._line = LineField(name, title, str(path or ""), hint=hint, clears=True)
         words = self.tr("Choose a file for “{0}”").format(title)
-        choose = Action(f"{name}Pick", "folder", words, self._pick)
+        choose = UserAction(f"{name}Pick", "folder", words, self._pick)
         self.setLayout(row((self._line, 1), choose.icon_button()))
         self.setFocusProxy(self._line)
 
@@ -76,11 +76,11 @@ class ServerDialog(FormDialog):
         from app.servers.values import ServerProfile
 
         new = profile is None
-        attempt = Action("testServer", "", self.tr("Test"), self._start_test).button()
+        attempt = UserAction("testServer", "", self.tr("Test"), self._start_test).button()
         super().__init__(
             "serverDialog",
             self.tr("Add a server") if new else self.tr("Edit a server"),
-            Action("saveServer", "", self.tr("Save"), self._keep),
+            UserAction("saveServer", "", self.tr("Save"), self._keep),
             "cancelServer",
             problem="serverResult",
             width=520,

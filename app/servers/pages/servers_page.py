@@ -13,7 +13,7 @@ from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, empty_card
 from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -71,11 +71,13 @@ class ServerRow(ItemCard):
         )
         words = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
         self._test = test
-        self._again = Action(f"testServer{number}", "again", self.tr("Test"), self._start).button()
+        self._again = UserAction(
+            f"testServer{number}", "again", self.tr("Test"), self._start
+        ).button()
         buttons = (
             self._again,
-            Action(f"changeServer{number}", "pencil", words[0], change).icon_button(),
-            Action(f"removeServer{number}", "trash", words[1], remove).icon_button(),
+            UserAction(f"changeServer{number}", "pencil", words[0], change).icon_button(),
+            UserAction(f"removeServer{number}", "trash", words[1], remove).icon_button(),
         )
         address = ElidedLabel(profile.address, "small", f"serverAddress{number}")
         texts = column(Label(name, "title", wrap=True), address, spacing=2)
@@ -114,7 +116,7 @@ class ServerRow(ItemCard):
         name = entry.name_at_server
         end: QWidget = Label(self.tr("In use"), "chosen")
         if not chosen:
-            choose = Action(f"use-{entry.id}", "chat", self.tr("Use"), partial(use, entry.id))
+            choose = UserAction(f"use-{entry.id}", "chat", self.tr("Use"), partial(use, entry.id))
             end = choose.button("quiet", spoken=self.tr("Use {0}").format(name))
         return row(Picture("box", "muted", 16), (ElidedLabel(name), 1), end)
 
@@ -141,13 +143,13 @@ class ServersPage(ColumnPage):
         self._navigation = navigation
         self._chooser = chooser
         words = self.tr("Add a server…")
-        add = Action("addServer", "plus", words, self.add).button()
+        add = UserAction("addServer", "plus", words, self.add).button()
         words = self.tr(
             "A vLLM of your team, an Ollama in the next room, a gateway of your "
             "company: add its address, and its models appear in the model menu. "
             "Chats with them show that text leaves this computer."
         )
-        first = Action("addFirstServer", "plus", add.text(), self.add).button("primary")
+        first = UserAction("addFirstServer", "plus", add.text(), self.add).button("primary")
         title = self.tr("Let another computer answer")
         self._none = empty_card("noServers", "server", title, words, at_start(first))
         self._rows = KeyedColumn(lambda it: it.profile.id, self._row, spacing=2 * GRID)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.kit.look.theme import GRID
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import DoubleSpinBox, LineField, SpinBox
 from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
@@ -36,7 +36,7 @@ class AgainDialog(FormDialog):
         choose: Callable[[Mapping[str, object]], object],
         parent: QWidget,
     ) -> None:
-        save = Action("againGo", "", self.tr("Answer again"), self._go)
+        save = UserAction("againGo", "", self.tr("Answer again"), self._go)
         title = self.tr("Answer again in another way")
         super().__init__("againDialog", title, save, "againCancel", parent=parent)
         self._choose = choose

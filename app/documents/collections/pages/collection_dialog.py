@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app.documents.collections.pages.picking import dropped, path_line, pick_files, pick_folder
 from app.documents.collections.values import LONGEST_NAME
 from app.kit.look.theme import GRID
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.form import FormDialog, field
@@ -41,7 +41,9 @@ class CollectionDialog(FormDialog):
         super().__init__(
             "collectionDialog",
             self.tr("New collection"),
-            Action("makeCollection", "check", self.tr("Make the collection"), lambda: make(self)),
+            UserAction(
+                "makeCollection", "check", self.tr("Make the collection"), lambda: make(self)
+            ),
             "leaveCollection",
             problem="collectionProblem",
             width=520,
@@ -65,8 +67,8 @@ class CollectionDialog(FormDialog):
             Label(self.tr("Files and folders"), "strong"),
             column(self._list.layout, self._more, spacing=GRID // 2),
             FlowRow(
-                Action("newAddFolder", "folder", self.tr("Add a folder…"), folder).button(),
-                Action("newAddFiles", "file", self.tr("Add files…"), files).button(),
+                UserAction("newAddFolder", "folder", self.tr("Add a folder…"), folder).button(),
+                UserAction("newAddFiles", "file", self.tr("Add files…"), files).button(),
             ),
             Label(words, "small", name="collectionPromise", wrap=True),
         )
@@ -102,7 +104,7 @@ class CollectionDialog(FormDialog):
     def _line(self, shown: tuple[int, Path]) -> QWidget:
         number, path = shown
         words = self.tr("Leave {0} out").format(path.name)
-        leave_out = Action(f"leaveOut{number}", "close", words, partial(self._leave_out, path))
+        leave_out = UserAction(f"leaveOut{number}", "close", words, partial(self._leave_out, path))
         icon = "file" if path.is_file() else "folder"
         return path_line(f"newPath{number}", icon, path, leave_out)
 

@@ -13,7 +13,7 @@ from app.documents.collections.pages.words import is_at_work, share, standing
 from app.documents.collections.values import CollectionState, EmbedderStatus, IndexProgress
 from app.kit.look.format import size
 from app.kit.look.language import translated
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, drop_hint, empty_card
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -49,12 +49,12 @@ class CollectionCard(ItemCard):
         self._name = ElidedLabel("", "strong", "collectionName")
         self._line = LiveLine(self.tr("State"), "muted", "collectionStanding")
         self._bar = ProgressBar("collectionBar")
-        turn = Action(f"pause-{collection}", "pause", "", lambda: actions.turn(self._state))
+        turn = UserAction(f"pause-{collection}", "pause", "", lambda: actions.turn(self._state))
         chat = partial(actions.chat, collection)
         self._halt = turn.icon_button(18)
-        self._chat = Action(f"chatAbout-{collection}", "chat", self.tr("Chat"), chat).button()
+        self._chat = UserAction(f"chatAbout-{collection}", "chat", self.tr("Chat"), chat).button()
         opened = partial(opens, collection)
-        self._open = Action(f"open-{collection}", "forward", "", opened).icon_button()
+        self._open = UserAction(f"open-{collection}", "forward", "", opened).icon_button()
         texts = column(self._name, self._line, self._bar, spacing=5)
         picture = Picture("documents", "accent_text", 24)
         fill(self.box, picture, (texts, 1), self._halt, self._chat, self._open)
@@ -102,7 +102,7 @@ class SearchCard(ItemCard):
             elif self._offer is not None:
                 get(self._offer)
 
-        self._get = Action("getEmbedder", "download", "", press).button()
+        self._get = UserAction("getEmbedder", "download", "", press).button()
         self._buttons = FlowRow(self._get)
         self._buttons.setContentsMargins(0, 4, 0, 0)
         texts = column(self._title, self._words, self._note, self._buttons, spacing=4)

@@ -28,7 +28,7 @@ from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, drop_hint
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -96,7 +96,7 @@ class CollectionPage(PartPage):
         self._files: Sequence[IndexedFile] = ()
         self._typed = timer(self, _TYPING_MS, self._search)
         self._files_soon = timer(self, _FILES_MS, self._read_files)
-        way = Action("allCollections", "back", self.tr("All collections"), back).button("link")
+        way = UserAction("allCollections", "back", self.tr("All collections"), back).button("link")
         words = self.tr("Drop to add them to this collection.")
         self.drop_hint = drop_hint("collectionDropHint", "documents", words)
         self._words = _SearchField(
@@ -171,7 +171,7 @@ class CollectionPage(PartPage):
         actions, chat = self._actions, self.tr("Chat")
         self._name = ElidedLabel("", "title", "openCollection")
         more = self.tr("More for this collection")
-        self._more = Action("moreOfCollection", "more", more, self._open_menu).icon_button()
+        self._more = UserAction("moreOfCollection", "more", more, self._open_menu).icon_button()
         self._line = LiveLine(self.tr("State"), "muted", "openStanding")
         self._bar = ProgressBar("openBar", self.tr("Reading the files"))
         self._facts = Label("", "small", name="collectionFacts", wrap=True, selectable=True)
@@ -179,7 +179,7 @@ class CollectionPage(PartPage):
         folder, files = self.tr("Add a folder…"), self.tr("Add files…")
         self._add_folder = self._button("addFolder", "folder", folder, actions.pick_folder)
         add_files = self._button("addFiles", "file", files, actions.pick_files)
-        self._halt = Action("haltReading", "pause", self.tr("Pause"), self._turn).button()
+        self._halt = UserAction("haltReading", "pause", self.tr("Pause"), self._turn).button()
         buttons = FlowRow(self._chat, self._add_folder, add_files, self._halt)
         buttons.setContentsMargins(0, GRID // 2, 0, 0)
         return Panel(
@@ -191,7 +191,7 @@ class CollectionPage(PartPage):
         self, name: str, icon: str, text: str, do: Callable[[str], object], look: str = ""
     ) -> LabelledButton:
         """Return a button that does something with the shown collection."""
-        return Action(name, icon, text, lambda: do(self.collection)).button(look)
+        return UserAction(name, icon, text, lambda: do(self.collection)).button(look)
 
     def _make_files(self) -> QVBoxLayout:
         self._segments = Segments(
@@ -212,7 +212,7 @@ class CollectionPage(PartPage):
         self._table.picked.connect(self._show_details)
         self._path = ElidedLabel("", "small", "filePath")
         self._why = Label("", name="fileWhy", wrap=True, selectable=True)
-        reveal = Action("revealFile", "folder", self.tr("Show in its folder"), self._reveal)
+        reveal = UserAction("revealFile", "folder", self.tr("Show in its folder"), self._reveal)
         self._details = Panel(
             "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
         )
@@ -231,7 +231,7 @@ class CollectionPage(PartPage):
         def take_out() -> None:
             self._actions.take_out(self.collection, path)
 
-        remove = Action(f"takeOut{number}", "close", words, take_out)
+        remove = UserAction(f"takeOut{number}", "close", words, take_out)
         return path_line(f"source{number}", "folder", path, remove)
 
     def _passage(self, shown: tuple[int, FoundPassage]) -> ItemCard:
@@ -239,7 +239,7 @@ class CollectionPage(PartPage):
         where = passage_place(found.file, found.place)
         text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
         words = self.tr("Show the place: {0}").format(where)
-        show = Action(f"openPassage{number}", "forward", words, opens).icon_button(16)
+        show = UserAction(f"openPassage{number}", "forward", words, opens).icon_button(16)
         return ItemCard(
             f"passage{number}", row((ElidedLabel(where, "strong", "passagePlace"), 1), show),
             Label(text, "muted", name="passageText", wrap=True), spoken=f"{where}: {text}",
@@ -339,7 +339,7 @@ class CollectionPage(PartPage):
         menu = QMenu(self._more)
         menu.setObjectName("collectionMenu")
         menu.aboutToHide.connect(menu.deleteLater)
-        Action("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)
-        Action("collection-again", "", self.tr("Look for changes now"), again).add_to(menu)
-        Action("collection-remove", "", self.tr("Remove…"), remove).add_to(menu)
+        UserAction("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)
+        UserAction("collection-again", "", self.tr("Look for changes now"), again).add_to(menu)
+        UserAction("collection-remove", "", self.tr("Remove…"), remove).add_to(menu)
         menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))

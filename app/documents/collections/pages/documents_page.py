@@ -17,7 +17,7 @@ from app.documents.collections.pages.collection_page import CollectionPage
 from app.documents.collections.pages.picking import dropped, pick_files, pick_folder
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.models.downloads.pages.download_words import queued_words
 
@@ -50,8 +50,10 @@ class DocumentsPage(QWidget):
         folder = partial(pick_folder, self, self.make)
         files = partial(pick_files, self, self.make)
         first = (
-            Action("addFirstFolder", "folder", self.tr("Add a folder…"), folder).button("primary"),
-            Action("addFirstFiles", "file", self.tr("Add files…"), files).button(),
+            UserAction("addFirstFolder", "folder", self.tr("Add a folder…"), folder).button(
+                "primary"
+            ),
+            UserAction("addFirstFiles", "file", self.tr("Add files…"), files).button(),
         )
         self._list = CollectionList(self._actions, self.open, first, self._search)
         self._one = CollectionPage(
@@ -60,7 +62,7 @@ class DocumentsPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._one)
-        new = Action("newCollection", "plus", self.tr("New collection…"), self.make).button()
+        new = UserAction("newCollection", "plus", self.tr("New collection…"), self.make).button()
         head = PageHead(self.tr("Documents"), "documentsBack", navigation.go_to_chat, new)
         HeadAbove(head).lay_over(self._stack, self)
         self._collections.changed.connect(self._show)

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QMimeData
 from PySide6.QtWidgets import QWidget
 
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.layouts import boxed, row
 from app.kit.widgets.picking import FILES, FOLDER, pick
@@ -34,7 +34,7 @@ def dropped(data: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
-def path_line(name: str, icon: str, path: Path, remove: Action) -> QWidget:
+def path_line(name: str, icon: str, path: Path, remove: UserAction) -> QWidget:
     """Return the line of a path in a list.
 
     Args:

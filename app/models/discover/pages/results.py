@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
@@ -115,7 +115,7 @@ class Results(QWidget):
         return Panel(
             "card", "nothingFound", Label(self.tr("No model matches."), "strong"),
             Label(advice, "muted", wrap=True),
-            Action("withoutFilters", "search", words, widen).button(), margins=(2.5, 2, 2.5, 2),
+            UserAction("withoutFilters", "search", words, widen).button(), margins=(2.5, 2, 2.5, 2),
         )  # fmt: skip
 
     def _show(self, *widgets: QWidget) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.base.secret import KeptToken
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
@@ -45,11 +45,11 @@ class TokenDialog(FormDialog):
         super().__init__(
             "tokenDialog",
             self.tr("Access token for huggingface.co"),
-            Action("saveToken", "", self.tr("Test and save"), start),
+            UserAction("saveToken", "", self.tr("Test and save"), start),
             "cancelToken",
             problem="tokenResult",
             width=520,
-            aside=Action("whereToken", "browse", help_text, where).button("link"),
+            aside=UserAction("whereToken", "browse", help_text, where).button("link"),
             parent=parent,
         )
         words = self.tr(

@@ -14,7 +14,7 @@ from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, Notice
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -121,10 +121,10 @@ class DownloadRow(Panel):
         label, name = download.wanted.label, download.id
         self._act = act
         use, again = partial(act, download.id, "use"), partial(act, download.id, "resume")
-        self._use = Action(f"use-{name}", "chat", self.tr("Chat with it"), use).button(
+        self._use = UserAction(f"use-{name}", "chat", self.tr("Chat with it"), use).button(
             spoken=self.tr("Chat with {0}").format(label)
         )
-        self._again = Action(f"again-{name}", "again", self.tr("Try again"), again).button(
+        self._again = UserAction(f"again-{name}", "again", self.tr("Try again"), again).button(
             spoken=self.tr("Try again: {0}").format(label)
         )
         self._turn = self._icon("turn", "pause", "")
@@ -196,7 +196,7 @@ class DownloadRow(Panel):
 
     def _icon(self, action: str, icon: str, text: str) -> IconButton:
         do = partial(self._do, action)
-        return Action(f"{action}-{self._download.id}", icon, text, do).icon_button()
+        return UserAction(f"{action}-{self._download.id}", icon, text, do).icon_button()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -244,7 +244,7 @@ class DownloadsPage(PartPage):
             attrgetter("id"), lambda it: DownloadRow(it, self._act), self._show_in_row
         )
         go_online = self.go_online.emit
-        online = Action("downloadsGoOnline", "online", self.tr("Go online"), go_online).button()
+        online = UserAction("downloadsGoOnline", "online", self.tr("Go online"), go_online).button()
         text = self.tr("Hearth is offline, so nothing is downloaded. What was downloaded is kept.")
         self._offline = Notice("downloadsOffline", "offline", text, online)
         text = self.tr(
@@ -337,7 +337,7 @@ class DownloadsPage(PartPage):
         said = self.tr("Models that you download under Discover appear here.")
         title, words = Label(self.tr("No downloads."), "strong"), Label(said, "muted", wrap=True)
         discover = self.discover.emit
-        find = Action("discoverModels", "search", self.tr("Discover models"), discover).button()
+        find = UserAction("discoverModels", "search", self.tr("Discover models"), discover).button()
         texts = column(title, words, spacing=2)
         card = ItemCard("noDownloads", (texts, 1), find, margins=(2.5, 2, 2, 2))
         card.hide()

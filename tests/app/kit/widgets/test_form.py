@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.base.errors import AppError
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
 from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
@@ -23,7 +23,7 @@ class NameForm(FormDialog):
     def __init__(self, ui: Ui) -> None:
         self.saved: list[str] = []
         self.crashes: list[Exception] = []
-        save = Action("save", "check", "Save", lambda: self.saved.append(self.name.text()))
+        save = UserAction("save", "check", "Save", lambda: self.saved.append(self.name.text()))
         super().__init__("nameForm", "A name", save, "leave", parent=ui.window)
         self.name = LineField("name", "Name")
         self.lay_out(self.name, self.problem, first=self.name)
@@ -80,7 +80,7 @@ def test_enter_on_cancel_leaves(ui: Ui) -> None:
 
 def test_an_action_is_called_without_what_a_click_says(qtbot: QtBot) -> None:
     given: list[tuple[object, ...]] = []
-    action = Action("act", "check", "Act", lambda *args: given.append(args))
+    action = UserAction("act", "check", "Act", lambda *args: given.append(args))
     for button in (action.button(), action.icon_button()):
         qtbot.addWidget(button)
         assert (button.objectName(), button.accessibleName()) == ("act", "Act")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
-from app.kit.widgets.action import Action
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, drop_hint
 from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
@@ -217,7 +217,7 @@ class ListPage(PartPage):
     def _nothing(self, words: str) -> QWidget:
         text = self.tr("No model matches “{0}”.").format(words.strip())
         clear = self.tr("Clear the filter")
-        button = Action("clearFilter", "close", clear, self._filter.clear).button()
+        button = UserAction("clearFilter", "close", clear, self._filter.clear).button()
         return ItemCard("nothingFound", (Label(text, "muted", wrap=True), 1), button)
 
     def _said(self, overview: Overview) -> list[str]:
