@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from app.assistants.pages.assistant_list import AssistantList
 from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.kit.widgets.segments import Segments
 
@@ -21,9 +21,8 @@ class AssistantsPage(QWidget):
         assistants: AssistantList,
         prompts: PromptList,
         navigation: Navigation,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._navigation = navigation
         self.setObjectName("assistantsPage")
         self.assistants = assistants
@@ -40,8 +39,7 @@ class AssistantsPage(QWidget):
             ),
         )
         self._segments.chosen.connect(self._turn)
-        self._add = LabelledButton("plus", "", "newAssistant")
-        self._add.clicked.connect(self._make)
+        self._add = UserAction("newAssistant", "plus", "", self._make).button()
         self._head().lay_over(self._stack, self)
         self._turn("assistants")
 
@@ -64,10 +62,11 @@ class AssistantsPage(QWidget):
             self.assistants.make()
 
     def _head(self) -> HeadAbove:
-        self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
-        self._take_in.clicked.connect(self.prompts.pick_import)
-        self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
-        self._export.clicked.connect(self.prompts.pick_export)
-        head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
-        head.back.connect(self._navigation.go_to_chat)
+        take_in, export = self.prompts.pick_import, self.prompts.pick_export
+        words = self.tr("Import…"), self.tr("Export…")
+        self._take_in = UserAction("importPrompts", "folder", words[0], take_in).button("quiet")
+        self._export = UserAction("exportPrompts", "export", words[1], export).button("quiet")
+        head = PageHead(
+            self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
+        )
         return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QListWidget,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.assistants.values.prompts import SavedPrompt
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 
@@ -123,10 +124,7 @@ class PromptUse(QObject):
         self._left: str | None = None
         self._selected = ""
         self._popup: PromptPopup | None = None
-        self._place = QTimer(self)
-        self._place.setSingleShot(True)
-        self._place.setInterval(0)
-        self._place.timeout.connect(self._put_in_place)
+        self._place = timer(self, 0, self._put_in_place)
         edit.installEventFilter(self)
         edit.textChanged.connect(self._look)
         edit.cursorPositionChanged.connect(self._look)
@@ -234,11 +232,10 @@ class PromptUse(QObject):
         from app.assistants.pages.variables_dialog import VariablesDialog
         from app.assistants.values.prompts import filled
 
-        dialog = VariablesDialog(prompt.name, names, parent=self._edit.window())
-        dialog.filled.connect(
-            lambda values: self._insert(filled(prompt.text, {**known, **values}), *place)
-        )
-        dialog.open()
+        def use(values: Mapping[str, str]) -> None:
+            self._insert(filled(prompt.text, {**known, **values}), *place)
+
+        VariablesDialog(prompt.name, names, use, self._edit.window()).open()
 
     def _insert(self, text: str, start: int, end: int) -> None:
         cursor = self._edit.textCursor()

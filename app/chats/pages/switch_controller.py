@@ -162,37 +162,33 @@ class EngineSwitchController(QObject):
             self._ask_to_fetch(other)
 
     def _ask_for_vllm(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("vLLM is not installed yet"),
             self.tr(
                 "Before anything is downloaded, the page “Engines” shows what it needs "
                 "and how large it is."
             ),
-        ]
-        answers = [("cancel", self.tr("Cancel")), ("seeEngines", self.tr("See what it needs"))]
-
-        def answered(name: str) -> None:
-            if name == "seeEngines":
-                self.mend("install", "", lambda: None)
-
-        self._notifier.ask(lines, answers, answered)
+            ("seeEngines", self.tr("See what it needs")),
+            ("cancel", self.tr("Cancel")),
+            lambda: self.mend("install", "", lambda: None),
+        )
 
     def _ask_to_fetch(self, other: Counterpart) -> None:
         name = engine_called(other.engine)
         amount = size(other.bytes) if other.bytes else self.tr("its files")
-        lines = [
+
+        def fetch() -> None:
+            self._presenters.engines.fetch(other, self._notifier.error)
+            self._notifier.say(self.tr("The download has started."))
+
+        self._notifier.confirm(
             self.tr("Download {0} for {1}?").format(other.name, name),
             self.tr(
                 "The two engines use different files. {0} will be downloaded from {1}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
             ).format(amount, other.repo),
-        ]
-        answers = [("cancel", self.tr("Cancel")), ("fetch", self.tr("Download"))]
-
-        def answered(answer: str) -> None:
-            if answer == "fetch":
-                self._presenters.engines.fetch(other, self._notifier.error)
-                self._notifier.say(self.tr("The download has started."))
-
-        self._notifier.ask(lines, answers, answered)
+            ("fetch", self.tr("Download")),
+            ("cancel", self.tr("Cancel")),
+            fetch,
+        )

@@ -16,7 +16,6 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QLineEdit,
     QTableView,
     QWidget,
 )
@@ -28,6 +27,7 @@ from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
@@ -64,11 +64,12 @@ class ConnectionsPage(ColumnPage):
         column.addWidget(self._head())
         self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
         column.addWidget(self._summary)
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterConnections")
-        self._filter.setAccessibleName(self.tr("Filter the connections"))
-        self._filter.setPlaceholderText(self.tr("Filter by host, purpose or result"))
-        self._filter.setClearButtonEnabled(True)
+        self._filter = LineField(
+            "filterConnections",
+            self.tr("Filter the connections"),
+            hint=self.tr("Filter by host, purpose or result"),
+            clears=True,
+        )
         self._filter.textChanged.connect(self._show)
         column.addWidget(self._filter)
         self._nothing = Label("", "muted", name="noConnections", wrap=True)
@@ -140,31 +141,26 @@ class ConnectionsPage(ColumnPage):
         self._copy.clicked.connect(self._copy_text)
         self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
         self._clear.clicked.connect(self._ask_to_clear)
-        head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Connections"),
+            "connectionsBack",
+            self._navigation.go_to_chat,
+            self._copy,
+            self._clear,
+        )
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._rows.shown))
         self._notifier.say_copied()
 
     def _ask_to_clear(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Clear the list of connections?"),
             self.tr("You will no longer see what Hearth has connected to."),
-        ]
-        answers = [
-            ("keepConnections", self.tr("Keep it")),
             ("confirmClear", self.tr("Clear the list")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self._forget() if answer == "confirmClear" else None,
+            ("keepConnections", self.tr("Keep it")),
+            lambda: self._service.clear(lambda: self._looked([]), self._failed),
         )
-
-    def _forget(self) -> None:
-        self._service.clear(lambda: self._looked([]), self._failed)
 
     def _make_table(self) -> QTableView:
         table = QTableView()

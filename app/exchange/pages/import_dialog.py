@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import Signal
@@ -27,6 +26,7 @@ from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.dialog import EnterDialog
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.picking import FILES, FOLDER, pick
 
 Step = Literal["choose", "reading", "preview", "done"]
 
@@ -186,18 +186,13 @@ class ImportDialog(EnterDialog):
         return button
 
     def _choose_files(self) -> None:
-        self._choose(QFileDialog.FileMode.ExistingFiles, self.tr("Chats to import"))
+        self._choose(FILES, self.tr("Chats to import"))
 
     def _choose_folder(self) -> None:
-        self._choose(QFileDialog.FileMode.Directory, self.tr("Folder with chats to import"))
+        self._choose(FOLDER, self.tr("Folder with chats to import"))
 
     def _choose(self, mode: QFileDialog.FileMode, title: str) -> None:
-        dialog = QFileDialog(self, title, str(Path.home()))
-        dialog.setObjectName("importChoose")
-        dialog.setFileMode(mode)
-        dialog.filesSelected.connect(lambda paths: self.chosen.emit([Path(it) for it in paths]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        pick(self, "importChoose", title, mode, self.chosen.emit)
 
     def _main(self) -> None:
         if self._step == "preview":

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.help.pages.guide_list import GuideList
 from app.help.pages.guide_page import GuidePage
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.timer import timer
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.settings.values.fields import Settings
@@ -63,10 +65,7 @@ class HelpPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._page)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_TYPING_MS)
-        self._pause.timeout.connect(self._search)
+        self._pause = timer(self, _TYPING_MS, self._search)
         self._head().lay_over(self._stack, self)
         settings.changed.connect(self._apply)
         self._search()
@@ -86,13 +85,13 @@ class HelpPage(QWidget):
     def _head(self) -> HeadAbove:
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
         shortcuts.clicked.connect(self._navigation.show_shortcuts)
-        head = PageHead(self.tr("Help"), "helpBack", shortcuts)
-        head.back.connect(self._navigation.go_to_chat)
-        self._words = QLineEdit()
-        self._words.setObjectName("searchGuides")
-        self._words.setAccessibleName(self.tr("Search the guides"))
-        self._words.setPlaceholderText(self.tr("Search the guides"))
-        self._words.setClearButtonEnabled(True)
+        head = PageHead(self.tr("Help"), "helpBack", self._navigation.go_to_chat, shortcuts)
+        self._words = LineField(
+            "searchGuides",
+            self.tr("Search the guides"),
+            hint=self.tr("Search the guides"),
+            clears=True,
+        )
         self._words.textChanged.connect(lambda _: self._pause.start())
         self._words.returnPressed.connect(self._open_first)
         return HeadAbove(head, self._words)

@@ -127,8 +127,7 @@ class ModelsPage(QWidget):
     def _head(self) -> HeadAbove:
         add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self._chooser.add)
-        head = PageHead(self.tr("Models"), "backToChat", add)
-        head.back.connect(self._navigation.go_to_chat)
+        head = PageHead(self.tr("Models"), "backToChat", self._navigation.go_to_chat, add)
         parts = QWidget()
         across = QHBoxLayout(parts)
         across.setContentsMargins(0, 0, 0, 0)

@@ -122,7 +122,7 @@ class PriceCard(QWidget):
 
     def _buttons(self) -> FlowRow:
         self._install = LabelledButton(
-            "download", self.tr("Install"), "installVllm", look="primary", tone="on_accent"
+            "download", self.tr("Install"), "installVllm", look="primary"
         )
         self._install.clicked.connect(self.agreed)
         again = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QDialog,
-    QLineEdit,
     QListWidget,
     QScrollArea,
     QVBoxLayout,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
-from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -121,11 +120,9 @@ class SettingsDialog(QDialog):
         self._menu.setObjectName("sectionsMenu")
         self._menu.setAccessibleName(self.tr("Sections"))
         self._menu.addItems(titles)
-        self._search = QLineEdit()
-        self._search.setObjectName("searchSettings")
-        self._search.setAccessibleName(self.tr("Search settings"))
-        self._search.setPlaceholderText(self.tr("Search"))
-        self._search.setClearButtonEnabled(True)
+        self._search = LineField(
+            "searchSettings", self.tr("Search settings"), hint=self.tr("Search"), clears=True
+        )
         self._search.textChanged.connect(self._filter)
 
     def _make_form(self) -> None:

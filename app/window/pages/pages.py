@@ -151,8 +151,8 @@ def _assistants(tools: PageTools) -> QWidget:
         presenters.models.list,
         presenters.collections.all,
         notifier,
+        chat_with,
     )
-    assistants.chat.connect(chat_with)
     return AssistantsPage(assistants, PromptList(presenters.prompts, notifier), navigation)
 
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 
 from app.chats.files.pages.thumbnails import Thumbnails
+from app.kit.widgets.picking import FILES, pick
 
 if TYPE_CHECKING:
     from app.chats.composer.pages.composer import Composer
@@ -49,7 +50,7 @@ class ChatFiles(QObject):
         self._composer = composer
         self._chat = chat
         self._shown: tuple[Attachment, ...] = ()
-        self._folder = str(Path.home())
+        self._folder = Path.home()
         self.thumbnails = Thumbnails(files, self)
         strip = composer.attached
         strip.opened.connect(self.file_opened)
@@ -87,15 +88,15 @@ class ChatFiles(QObject):
 
     def choose(self) -> None:
         """Let the user choose files."""
-        from PySide6.QtWidgets import QFileDialog
-
-        dialog = QFileDialog(self._composer, self.tr("Attach files"), self._folder)
-        dialog.setObjectName("attachDialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters([self.tr("All files (*)"), *self._filters()])
-        dialog.filesSelected.connect(lambda paths: self._chosen([Path(it) for it in paths]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        pick(
+            self._composer,
+            "attachDialog",
+            self.tr("Attach files"),
+            FILES,
+            self._chosen,
+            filters=[self.tr("All files (*)"), *self._filters()],
+            start=self._folder,
+        )
 
     def take(self) -> tuple[Attachment, ...]:
         """Take the files for a message that is being sent; see `DraftFiles.take`."""
@@ -122,7 +123,7 @@ class ChatFiles(QObject):
         ]
 
     def _chosen(self, paths: Sequence[Path]) -> None:
-        self._folder = str(paths[0].parent)
+        self._folder = paths[0].parent
         self.add(paths)
         self._composer.focus()
 

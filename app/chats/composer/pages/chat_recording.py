@@ -63,19 +63,16 @@ class ChatRecording(QObject):
             self._composer.show_microphone(hears)
 
     def _ask(self) -> None:
-        lines = (
+        self._notifier.confirm(
             self.tr("Switch the microphone on?"),
             self.tr(
                 "Hearth records until you stop it, 10 minutes at most. The sound is attached to"
                 " your message, and stays where this chat is kept."
             ),
+            ("record", self.tr("Record")),
+            ("recordNot", self.tr("Cancel")),
+            self._recording.begin,
         )
-        answers = (("recordNot", self.tr("Cancel")), ("record", self.tr("Record")))
-        self._notifier.ask(lines, answers, self._answered)
-
-    def _answered(self, answer: str) -> None:
-        if answer == "record":
-            self._recording.begin()
 
     def _show_time(self, seconds: float | None) -> None:
         if self._line is None and seconds is not None:

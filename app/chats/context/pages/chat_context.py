@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.answers.values.answers import AnswerOptions
@@ -15,6 +15,7 @@ from app.chats.context.pages.warning import ContextWarning
 from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
@@ -74,15 +75,9 @@ class ChatContext(QObject):
         composer.above.addWidget(self.warning)
         self.hindrance: HindranceLine | None = None
         composer.may_send = self.may_send
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self.look)
+        self._pause = timer(self, _PAUSE_MS, self.look)
         self._looking = False
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(_PAUSE_MS)
-        self._typing.timeout.connect(self._count_draft)
+        self._typing = timer(self, _PAUSE_MS, self._count_draft)
         self._connect(generation)
 
     @property

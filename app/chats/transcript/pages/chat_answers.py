@@ -287,9 +287,8 @@ class ChatAnswers(QObject):
         def other() -> None:
             from app.chats.transcript.pages.again_dialog import AgainDialog
 
-            dialog = AgainDialog(entries, current, self._settings, self._window)
-            dialog.chosen.connect(lambda changes: self._again(message, changes))
-            dialog.open()
+            again = partial(self._again, message)
+            AgainDialog(entries, current, self._settings, again, self._window).open()
 
         def model() -> None:
             from app.models.library.pages.model_picker import pick_model
@@ -378,18 +377,20 @@ class ChatAnswers(QObject):
         self._reproducing.plan(message, self._planned, self._notifier.error)
 
     def _planned(self, plan: Plan) -> None:
-        def answered(name: str) -> None:
-            if name == "reproduce":
-                self.asking.emit()
-                self._reproducing.begin(plan, self._compared, self._refuse)
+        def begin() -> None:
+            self.asking.emit()
+            self._reproducing.begin(plan, self._compared, self._refuse)
 
         if plan.doubt is None:
-            answered("reproduce")
+            begin()
             return
-        self._notifier.ask(
-            (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
-            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce anyway"))),
-            answered,
+        self._notifier.confirm(
+            translated(plan.doubt.what),
+            translated(plan.doubt.why),
+            ("reproduce", self.tr("Reproduce anyway")),
+            ("cancel", self.tr("Cancel")),
+            begin,
+            more=translated(plan.doubt.do),
         )
 
     def _compared(self, original: StoredMessage, found: Comparison) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QTimer, SignalInstance
+from PySide6.QtCore import QEvent, QObject, SignalInstance
+
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.welcome.pages.welcome import Welcome
@@ -35,10 +37,7 @@ class FirstLook(QObject):
         self._system = system
         self._suggestions = suggestions
         self._checked = self._recommended = False
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(_CALM_MS)
-        self._calm.timeout.connect(self._look)
+        self._calm = timer(self, _CALM_MS, self._look)
         welcome.installEventFilter(self)
         for changed in changes:
             changed.connect(self._calm.start)

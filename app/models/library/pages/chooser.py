@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.kit.look.format import size
 from app.kit.notify import Notifier
+from app.kit.widgets.picking import FILE, pick
 from app.kit.widgets.toast import Toast
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.models import Models, RemovedModel
@@ -173,16 +174,8 @@ class ModelChooser(QObject):
 
     def add(self) -> None:
         """Let the user pick a file to add."""
-        from PySide6.QtWidgets import QFileDialog
-
-        dialog = QFileDialog(
-            self._window, self.tr("Add a model file"), str(Path.home()), self.tr("Models (*.gguf)")
-        )
-        dialog.setObjectName("pickModel")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.take([Path(path)]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, kinds = self.tr("Add a model file"), (self.tr("Models (*.gguf)"),)
+        pick(self._window, "pickModel", title, FILE, self.take, filters=kinds)
 
     def take(self, paths: Sequence[Path]) -> None:
         """Add files in the way the user has chosen; ask if no way was chosen yet."""

@@ -17,7 +17,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QStyle,
@@ -31,6 +30,7 @@ from app.kit.look.direction import isolated
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID, SMALL, theme_of
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.window.desktop.pages.palette_items import Item, best
 
@@ -67,10 +67,11 @@ class Palette(QDialog):
         self._more = more
         self._chosen: Item | None = None
         self._window = parent
-        self._field = QLineEdit()
-        self._field.setObjectName("paletteField")
-        self._field.setAccessibleName(self.tr("Command, chat, model or setting"))
-        self._field.setPlaceholderText(self.tr("Command, chat, model or setting"))
+        self._field = LineField(
+            "paletteField",
+            self.tr("Command, chat, model or setting"),
+            hint=self.tr("Command, chat, model or setting"),
+        )
         self._field.installEventFilter(self)
         self._field.textChanged.connect(self._show)
         self._list = QListWidget()

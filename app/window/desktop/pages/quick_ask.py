@@ -270,10 +270,8 @@ class Exchange(QWidget):
             self._view.end()
         if answer.failure is not None:
             failure = answer.failure
-            self._state.setProperty("look", "problem")
-            self._state.style().unpolish(self._state)
-            self._state.style().polish(self._state)
-            self._state.setText(f"{translated(failure.what)} {translated(failure.do)}")
+            words = f"{translated(failure.what)} {translated(failure.do)}"
+            self._state.show_text(words, "problem")
         elif answer.repeats:
             self._state.setText(self.tr("This answer repeated itself and was ended."))
         elif answer.state == "stopped":

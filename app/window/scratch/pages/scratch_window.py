@@ -153,16 +153,13 @@ class ScratchWindow(QMainWindow):
         self.close()
 
     def _ask(self) -> None:
-        lines = [
+        self.notifier.confirm(
             self.tr("Close the scratch chat?"),
             self.tr("Its messages are not saved anywhere: closing deletes them."),
-        ]
-        answers = [
             ("dropScratch", self.tr("Close and delete")),
             ("keepScratch", self.tr("Keep open")),
-        ]
-        self.notifier.ask(
-            lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
+            self.close_now,
+            careful=True,
         )
 
     def _banner(self, button: ModelButton) -> QWidget:
