@@ -99,6 +99,33 @@ class Notifier(QObject):
         dialog.answered.connect(answered)
         dialog.open()
 
+    def confirm(
+        self,
+        head: str,
+        text: str,
+        yes: tuple[str, str],
+        no: tuple[str, str],
+        do: Callable[[], object],
+        *,
+        more: str = "",
+        careful: bool = False,
+    ) -> None:
+        """Ask the user before doing something.
+
+        Args:
+            head: The question.
+            text: What will happen.
+            yes: The object name and the text of the button that agrees.
+            no: The same of the button that does not.
+            do: Called if the user agrees.
+            more: A second sentence, in a line of its own.
+            careful: Whether the main button is the one that does not agree, as for a loss that
+                cannot be undone.
+        """
+        answers = (yes, no) if careful else (no, yes)
+        lines = (head, text, more) if more else (head, text)
+        self.ask(lines, answers, lambda answer: do() if answer == yes[0] else None)
+
     def reveal(self, path: Path) -> None:
         """Show the folder of a file in the system's file manager."""
         self.open_folder(path.parent)

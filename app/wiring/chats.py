@@ -36,7 +36,8 @@ from app.chats.history.store.chats import ChatStore
 from app.chats.history.store.drafts import DraftStore
 from app.chats.history.store.folders import FolderStore
 from app.chats.history.store.waiting import WaitingStore
-from app.chats.presenters.answering import Answering
+from app.chats.presenters.chat_presenters import ChatPresenters
+from app.chats.presenters.open_chat import OpenChat
 from app.chats.presenters.scratch import Scratch
 from app.documents.reading.page_drawing import PageDrawer
 from app.documents.reading.reader import DocumentReader
@@ -52,27 +53,29 @@ if TYPE_CHECKING:
     from app.assistants.store.assistants import AssistantStore
     from app.base.db import Database
     from app.base.snapshots import Snapshots
+    from app.chats.search.presenters import ChatSearch
     from app.documents.collections.services.knowledge import Knowledge
     from app.kit.tasks.tasks import Tasks
     from app.models.discover.services.projectors import Projectors
     from app.models.library.services.library import Library
     from app.runtime.services.runtime import Runtime
     from app.settings.presenters import SettingsService
-    from app.window.presenters.window import WindowPresenters
 
 
 def in_background(
     store: ChatStore,
     runtime: Runtime,
     snapshots: Snapshots,
-    presenters: WindowPresenters,
+    chats: Chats,
+    generation: Generation,
+    search: ChatSearch,
+    settings: SettingsService,
     tasks: Tasks,
 ) -> tuple[Titles, DailySnapshots]:
     """Start the background work of an open window; the owner keeps the objects alive."""
-    chats, generation, search = presenters.chats, presenters.generation, presenters.search
-    titles = Titles(store, runtime, generation, presenters.settings, tasks)
+    titles = Titles(store, runtime, generation, settings, tasks)
     titles.titled.connect(chats.changed)
-    daily = DailySnapshots(snapshots, presenters.settings, tasks, lambda: see_today(store))
+    daily = DailySnapshots(snapshots, settings, tasks, lambda: see_today(store))
     for failed in (daily.failed, chats.drafts.failed):
         failed.connect(chats.failed)
     for signal in (chats.changed, generation.asked, generation.ended, generation.saved):
@@ -81,21 +84,28 @@ def in_background(
     return titles, daily
 
 
-def answering(
+def chat_presenters(
     database: Database,
-    library: Library,
+    chats: Chats,
+    chat_settings: ChatSettings,
     generation: Generation,
+    context: ContextUses,
+    library: Library,
     grounding: Grounding,
     documents: Documents,
     tasks: Tasks,
-) -> Answering:
-    """Create the presenters around answers for a database's chats.
+) -> ChatPresenters:
+    """Create the presenters of a chat page for a database's chats.
 
     Args:
         generation: Writes the answers of these chats.
     """
     citing = Citing(grounding, documents.state_of)
-    return Answering(
+    return ChatPresenters(
+        chats,
+        OpenChat(chats, chat_settings),
+        generation,
+        context,
         Branches(BranchStore(database), generation, tasks),
         WaitingMessages(WaitingStore(database), generation, tasks),
         Reproducing(ChatStore(database), library, generation, tasks),
@@ -149,20 +159,10 @@ def scratch(
     compacting = Compacting(SummaryStore(database))
     answers = Answers(chats, preparing, runtime, compacting, grounding)
     generation = Generation(chats, answers, settings, tasks)
-    return Scratch(
-        chats=Chats(
-            chats, ChatLists(database), FolderStore(database), drafts, lambda _: None, tasks
-        ),
-        generation=generation,
-        answering=answering(
-            database,
-            library,
-            generation,
-            grounding,
-            Documents(DocumentReader(), FileCopies(None), knowledge.paths_of),
-            tasks,
-        ),
-        chat_settings=ChatSettings(
+    presenters = chat_presenters(
+        database,
+        Chats(chats, ChatLists(database), FolderStore(database), drafts, lambda _: None, tasks),
+        ChatSettings(
             own,
             assistants,
             library,
@@ -171,7 +171,11 @@ def scratch(
             local_fallback=local_fallback,
             begins_here=True,
         ),
-        context=context(database, preparing, grounding, runtime, settings, tasks),
-        forget=database.close,
-        tasks=tasks,
+        generation,
+        context(database, preparing, grounding, runtime, settings, tasks),
+        library,
+        grounding,
+        Documents(DocumentReader(), FileCopies(None), knowledge.paths_of),
+        tasks,
     )
+    return Scratch(presenters, database.close, tasks)

@@ -20,22 +20,21 @@ from app.models.discover.presenters.suggestions import Suggestions
 from app.models.downloads.presenters import DownloadList
 from app.models.downloads.services.metered import is_metered
 from app.models.library.presenters.models import Models
+from app.models.presenters import ModelsPresenters, SystemService
 from app.runtime.presenters.idle import IdleStop
 from app.runtime.presenters.loaded import LoadedModels
-from app.runtime.presenters.system import SystemService
 from app.window.presenters.global_shortcut.service import GlobalShortcut
 from app.window.presenters.notifications import Notifications
 from app.window.presenters.session_bus import SessionBus
 from app.window.presenters.system_motion import SystemMotion
 from app.wiring.app import App
-from app.wiring.chats import answering, context, in_background, scratch
+from app.wiring.chats import chat_presenters, context, in_background, scratch
 from app.wiring.opening import FirstPresenters, first_presenters
 
 if TYPE_CHECKING:
     from app.activity.presenters import Activity
     from app.api.presenters import ApiServer
-    from app.chats.context.presenters import ContextUses
-    from app.chats.presenters.answering import Answering
+    from app.chats.presenters.chat_presenters import ChatPresenters
     from app.chats.presenters.scratch import Scratch
     from app.connections.presenters import Connections
     from app.documents.viewer.presenters import Viewing
@@ -45,11 +44,7 @@ if TYPE_CHECKING:
     from app.help.services.guides import Guides
     from app.help.services.licences import Licences
     from app.models.discover.presenters.discover import Discover
-    from app.models.discover.presenters.hub_token import HubToken
-    from app.models.library.presenters.metadata import ModelMetadata
-    from app.models.library.presenters.model_page import ModelPage
     from app.models.library.presenters.overview import ModelOverview
-    from app.models.library.presenters.same_answer import SameAnswer
     from app.runtime.presenters.engine_list import EngineList
     from app.servers.presenters import ServerList
 
@@ -71,11 +66,10 @@ class WindowApp:
         tasks.closing.connect(app.gate.hang_up)
         settings.changed.connect(lambda now: app.gate.leave_outside() if now.offline else None)
         IdleStop(app.runtime, lambda: settings.current.vllm_idle, tasks, parent=tasks)
-        self._background = in_background(app.chats, app.runtime, app.snapshots, self, tasks)
-
-    @property
-    def is_offline(self) -> bool:
-        return self.stays_offline or self.settings.current.offline
+        self._background = in_background(
+            app.chats, app.runtime, app.snapshots, self.chats, self.generation, self.search,
+            settings, tasks,
+        )  # fmt: skip
 
     def open_scratch(self) -> Scratch:
         app = self._app
@@ -134,23 +128,15 @@ class WindowApp:
         return Generation(self._app.chats, self._app.answers, self.settings, self.tasks)
 
     @cached_property
-    def answering(self) -> Answering:
-        app = self._app
-        return answering(
-            app.database,
-            app.library,
-            self.generation,
-            app.grounding,
-            app.documents,
-            self.tasks,
+    def chat_page(self) -> ChatPresenters:
+        app, tasks = self._app, self.tasks
+        uses = context(
+            app.database, app.preparing, app.grounding, app.runtime, self.settings, tasks
         )
-
-    @cached_property
-    def context(self) -> ContextUses:
-        app = self._app
-        return context(
-            app.database, app.preparing, app.grounding, app.runtime, self.settings, self.tasks
-        )
+        return chat_presenters(
+            app.database, self.chats, self.chat_settings, self.generation, uses, app.library,
+            app.grounding, app.documents, tasks,
+        )  # fmt: skip
 
     @cached_property
     def models(self) -> Models:
@@ -227,29 +213,32 @@ class WindowApp:
         return ModelOverview(app.library, app.manager, app.folder.root, self.tasks)
 
     @cached_property
-    def model_page(self) -> ModelPage:
-        from app.models.library.presenters.model_page import ModelPage
-
-        app = self._app
-        return ModelPage(app.library, app.manager, app.runtime, self.settings, app.look, self.tasks)
-
-    @cached_property
-    def metadata(self) -> ModelMetadata:
+    def models_page(self) -> ModelsPresenters:
+        from app.models.discover.presenters.hub_token import HubToken
         from app.models.library.presenters.metadata import ModelMetadata
+        from app.models.library.presenters.model_page import ModelPage
+        from app.models.library.presenters.same_answer import SameAnswer
 
-        return ModelMetadata(self._app.metadata, self.tasks)
+        app, settings, tasks = self._app, self.settings, self.tasks
+        return ModelsPresenters(
+            self.models,
+            self.overview,
+            ModelPage(app.library, app.manager, app.runtime.judge, settings, app.look, tasks),
+            ModelMetadata(app.metadata, tasks),
+            SameAnswer(app.bench, app.library, settings, tasks),
+            self.discover,
+            self.suggestions,
+            HubToken(app.tokens, tasks),
+            self.downloads,
+            settings,
+            self.system,
+        )
 
     @cached_property
     def connections(self) -> Connections:
         from app.connections.presenters import Connections
 
         return Connections(self._app.ledger, self.tasks)
-
-    @cached_property
-    def same_answer(self) -> SameAnswer:
-        from app.models.library.presenters.same_answer import SameAnswer
-
-        return SameAnswer(self._app.bench, self._app.library, self.settings, self.tasks)
 
     @cached_property
     def discover(self) -> Discover:
@@ -261,12 +250,6 @@ class WindowApp:
             app.hub, app.downloads, app.fitting, app.tokens, self.settings, app.look, endpoint,
             app.folder.headers, app.projectors, self.tasks,
         )  # fmt: skip
-
-    @cached_property
-    def hub_token(self) -> HubToken:
-        from app.models.discover.presenters.hub_token import HubToken
-
-        return HubToken(self._app.tokens, self.tasks)
 
     @cached_property
     def engines(self) -> EngineList:

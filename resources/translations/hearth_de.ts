@@ -449,6 +449,7 @@
       <location filename="../../app/assistants/pages/prompt_list.py" />
       <location filename="../../app/assistants/pages/variables_dialog.py" />
       <location filename="../../app/chats/composer/pages/chat_recording.py" />
+      <location filename="../../app/chats/pages/switch_controller.py" />
       <location filename="../../app/chats/transcript/pages/again_dialog.py" />
       <location filename="../../app/chats/transcript/pages/chat_answers.py" />
       <location filename="../../app/chats/transcript/pages/inline_edit.py" />
@@ -460,7 +461,6 @@
       <location filename="../../app/models/library/pages/chooser.py" />
       <location filename="../../app/models/library/pages/details/metadata_dialog.py" />
       <location filename="../../app/runtime/pages/install_line.py" />
-      <location filename="../../app/runtime/pages/switch_controller.py" />
       <location filename="../../app/servers/pages/key_dialog.py" />
       <location filename="../../app/servers/pages/server_dialog.py" />
       <location filename="../../app/window/desktop/pages/desktop.py" />
@@ -685,7 +685,7 @@
     </message>
     <message>
       <location filename="../../app/assistants/pages/assistants_page.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Export…</source>
       <translation>Exportieren …</translation>
     </message>
@@ -2092,24 +2092,66 @@
       <translation>Seitenleiste zeigen</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Hearth is offline: no connection leaves this computer. Press to go online.</source>
       <translation>Hearth ist offline: Keine Verbindung verlässt diesen Computer. Klicken, um online zu gehen.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Hearth connects only when you search for models, download something, or write to a server that you added. Press to stay offline.</source>
       <translation>Hearth verbindet sich nur, wenn du Modelle suchst, etwas herunterlädst oder einem Server schreibst, den du hinzugefügt hast. Klicken, um offline zu bleiben.</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Offline</source>
       <translation>Offline</translation>
     </message>
     <message>
-      <location filename="../../app/chats/pages/offline_switch.py" />
+      <location filename="../../app/chats/pages/header.py" />
       <source>Online</source>
       <translation>Online</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>vLLM is not installed yet</source>
+      <translation>vLLM ist noch nicht installiert</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Before anything is downloaded, the page “Engines” shows what it needs and how large it is.</source>
+      <translation>Bevor etwas heruntergeladen wird, zeigt die Seite „Engines“, was nötig ist und wie groß es ist.</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>its files</source>
+      <translation>seine Dateien</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <location filename="../../app/chats/transcript/pages/fixes.py" />
+      <location filename="../../app/runtime/pages/vllm_card.py" />
+      <source>See what it needs</source>
+      <translation>Ansehen, was nötig ist</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Download</source>
+      <translation>Herunterladen</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>Download {0} for {1}?</source>
+      <translation>{0} für {1} herunterladen?</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
+      <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/pages/switch_controller.py" />
+      <source>The download has started.</source>
+      <translation>Der Download hat begonnen.</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
@@ -2123,34 +2165,34 @@
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/sidebar/pages/row_list.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Pin</source>
       <translation>Anheften</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Unpin</source>
       <translation>Lösen</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
       <location filename="../../app/window/pages/actions.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Archive</source>
       <translation>Archiv</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Unarchive</source>
       <translation>Aus dem Archiv holen</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Restore</source>
       <translation>Wiederherstellen</translation>
     </message>
@@ -2162,8 +2204,8 @@
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/bulk_bar.py" />
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
       <location filename="../../app/chats/transcript/pages/message_menu.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
       <source>Delete</source>
       <translation>Löschen</translation>
     </message>
@@ -2353,49 +2395,6 @@
       <translation>Letzte 7 Tage</translation>
     </message>
     <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <location filename="../../app/models/library/pages/details/details_page.py" />
-      <source>Rename</source>
-      <translation>Umbenennen</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Export its chats…</source>
-      <translation>Seine Chats exportieren …</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Remove the folder, keep its chats</source>
-      <translation>Ordner entfernen, Chats behalten</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Delete for good…</source>
-      <translation>Endgültig löschen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Move to</source>
-      <translation>Verschieben nach</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>Duplicate</source>
-      <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <location filename="../../app/chats/sidebar/pages/place_bar.py" />
-      <location filename="../../app/window/pages/actions.py" />
-      <source>New folder</source>
-      <translation>Neuer Ordner</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/sidebar/pages/chat_order.py" />
-      <source>No folder</source>
-      <translation>Kein Ordner</translation>
-    </message>
-    <message>
       <location filename="../../app/chats/sidebar/pages/download_badge.py" />
       <location filename="../../app/chats/welcome/pages/download_strip.py" />
       <location filename="../../app/models/pages/models_page.py" />
@@ -2433,6 +2432,13 @@
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
       <source>Back to the chats</source>
       <translation>Zurück zu den Chats</translation>
+    </message>
+    <message>
+      <location filename="../../app/chats/sidebar/pages/place_bar.py" />
+      <location filename="../../app/window/pages/actions.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>New folder</source>
+      <translation>Neuer Ordner</translation>
     </message>
     <message>
       <location filename="../../app/chats/sidebar/pages/place_bar.py" />
@@ -2575,7 +2581,7 @@
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/answer_facts_card.py" />
-      <location filename="../../app/window/desktop/pages/exchange.py" />
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>Answer</source>
       <translation>Antwort</translation>
     </message>
@@ -2718,7 +2724,7 @@
     <message>
       <location filename="../../app/chats/transcript/pages/answer_voice.py" />
       <location filename="../../app/chats/transcript/pages/message_view.py" />
-      <location filename="../../app/window/desktop/pages/exchange.py" />
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>This answer repeated itself and was ended.</source>
       <translation>Diese Antwort wiederholte sich und wurde beendet.</translation>
     </message>
@@ -2816,13 +2822,6 @@
       <location filename="../../app/chats/transcript/pages/fixes.py" />
       <source>Free Hearth’s memory, then try again</source>
       <translation>Hearths Speicher freigeben, dann erneut versuchen</translation>
-    </message>
-    <message>
-      <location filename="../../app/chats/transcript/pages/fixes.py" />
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <location filename="../../app/runtime/pages/vllm_card.py" />
-      <source>See what it needs</source>
-      <translation>Ansehen, was nötig ist</translation>
     </message>
     <message>
       <location filename="../../app/chats/transcript/pages/fixes.py" />
@@ -4472,14 +4471,14 @@
       <translation>Importierte Chats: {0}</translation>
     </message>
     <message>
+      <location filename="../../app/exchange/pages/import_dialog.py" />
+      <source>Further files: {0}</source>
+      <translation>Weitere Dateien: {0}</translation>
+    </message>
+    <message>
       <location filename="../../app/exchange/pages/importer.py" />
       <source>The imported chats are in the trash.</source>
       <translation>Die importierten Chats sind im Papierkorb.</translation>
-    </message>
-    <message>
-      <location filename="../../app/exchange/pages/report_list.py" />
-      <source>Further files: {0}</source>
-      <translation>Weitere Dateien: {0}</translation>
     </message>
     <message>
       <location filename="../../app/exchange/pages/report_words.py" />
@@ -5562,6 +5561,12 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/details/details_page.py" />
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Rename</source>
+      <translation>Umbenennen</translation>
+    </message>
+    <message>
+      <location filename="../../app/models/library/pages/details/details_page.py" />
       <source>New name</source>
       <translation>Neuer Name</translation>
     </message>
@@ -5848,7 +5853,7 @@
     </message>
     <message>
       <location filename="../../app/models/library/pages/details/model_facts_card.py" />
-      <location filename="../../app/window/desktop/pages/key_button.py" />
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
       <location filename="../../app/settings/values/fields.py" />
       <source>None</source>
       <translation>Keine</translation>
@@ -6418,16 +6423,16 @@
     </message>
     <message>
       <location filename="../../app/runtime/pages/advice_card.py" />
-      <source>{0} suits this computer</source>
-      <translation>{0} passt zu diesem Computer</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/comparison.py" />
       <source>The engines compared</source>
       <translation>Die Engines im Vergleich</translation>
     </message>
     <message>
-      <location filename="../../app/runtime/pages/comparison.py" />
+      <location filename="../../app/runtime/pages/advice_card.py" />
+      <source>{0} suits this computer</source>
+      <translation>{0} passt zu diesem Computer</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/advice_card.py" />
       <source>{0} (measured here)</source>
       <translation>{0} (hier gemessen)</translation>
     </message>
@@ -6463,21 +6468,6 @@
       <location filename="../../app/runtime/pages/engines_page.py" />
       <source>Version {0} stays installed, so that you can switch back. Nothing is downloaded; vLLM is stopped if it is running.</source>
       <translation>Version {0} bleibt installiert, damit du zurückwechseln kannst. Nichts wird heruntergeladen; vLLM wird beendet, falls es läuft.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>Problem</source>
-      <translation>Problem</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>OK</source>
-      <translation>OK</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/findings.py" />
-      <source>Note</source>
-      <translation>Hinweis</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/install_line.py" />
@@ -6602,6 +6592,11 @@
     </message>
     <message>
       <location filename="../../app/runtime/pages/price_card.py" />
+      <source>Problem</source>
+      <translation>Problem</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
       <source>There is no build of vLLM for this computer.</source>
       <translation>Für diesen Computer gibt es kein vLLM.</translation>
     </message>
@@ -6614,6 +6609,16 @@
       <location filename="../../app/runtime/pages/price_card.py" />
       <source>Only the folder {0}.</source>
       <translation>Nur der Ordner {0}.</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
+      <source>OK</source>
+      <translation>OK</translation>
+    </message>
+    <message>
+      <location filename="../../app/runtime/pages/price_card.py" />
+      <source>Note</source>
+      <translation>Hinweis</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/price_card.py" />
@@ -6676,41 +6681,6 @@
       <location filename="../../app/servers/pages/servers_page.py" />
       <source>Add a server…</source>
       <translation>Server hinzufügen …</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>vLLM is not installed yet</source>
-      <translation>vLLM ist noch nicht installiert</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Before anything is downloaded, the page “Engines” shows what it needs and how large it is.</source>
-      <translation>Bevor etwas heruntergeladen wird, zeigt die Seite „Engines“, was nötig ist und wie groß es ist.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>its files</source>
-      <translation>seine Dateien</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Download</source>
-      <translation>Herunterladen</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>Download {0} for {1}?</source>
-      <translation>{0} für {1} herunterladen?</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>The two engines use different files. {0} will be downloaded from {1}. This chat stays as it is; you can switch its model when they have arrived.</source>
-      <translation>Die beiden Engines verwenden verschiedene Dateien. {0} werden von {1} heruntergeladen. Dieser Chat bleibt, wie er ist; sein Modell kannst du wechseln, sobald sie da sind.</translation>
-    </message>
-    <message>
-      <location filename="../../app/runtime/pages/switch_controller.py" />
-      <source>The download has started.</source>
-      <translation>Der Download hat begonnen.</translation>
     </message>
     <message>
       <location filename="../../app/runtime/pages/vllm_card.py" />
@@ -7109,35 +7079,9 @@
       <translation>{0} auf dem Hub ansehen?</translation>
     </message>
     <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <location filename="../../app/window/desktop/pages/quick_ask.py" />
-      <source>One moment…</source>
-      <translation>Einen Moment …</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <source>Question</source>
-      <translation>Frage</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/exchange.py" />
-      <source>Stopped.</source>
-      <translation>Gestoppt.</translation>
-    </message>
-    <message>
       <location filename="../../app/window/desktop/pages/found.py" />
       <source>Setting</source>
       <translation>Einstellung</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/key_button.py" />
-      <source>Press the keys…</source>
-      <translation>Tasten drücken …</translation>
-    </message>
-    <message>
-      <location filename="../../app/window/desktop/pages/key_button.py" />
-      <source>Press the keys; Esc cancels, Backspace removes them.</source>
-      <translation>Tasten drücken; Esc bricht ab, Rücktaste entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/keys.py" />
@@ -7182,6 +7126,16 @@
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>One moment…</source>
+      <translation>Einen Moment …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>Question</source>
+      <translation>Frage</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
       <source>Enter asks, Esc closes</source>
       <translation>Enter fragt, Esc schließt</translation>
     </message>
@@ -7197,9 +7151,24 @@
       <translation>Frage an {0}</translation>
     </message>
     <message>
+      <location filename="../../app/window/desktop/pages/quick_ask.py" />
+      <source>Stopped.</source>
+      <translation>Gestoppt.</translation>
+    </message>
+    <message>
       <location filename="../../app/window/desktop/pages/shortcut_row.py" />
       <source>Default keys of “{0}”</source>
       <translation>Standardtasten von „{0}“</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
+      <source>Press the keys…</source>
+      <translation>Tasten drücken …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/desktop/pages/shortcut_row.py" />
+      <source>Press the keys; Esc cancels, Backspace removes them.</source>
+      <translation>Tasten drücken; Esc bricht ab, Rücktaste entfernt sie.</translation>
     </message>
     <message>
       <location filename="../../app/window/desktop/pages/tray.py" />
@@ -7390,6 +7359,36 @@
       <location filename="../../app/window/pages/actions.py" />
       <source>Close the window</source>
       <translation>Fenster schließen</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Export its chats…</source>
+      <translation>Seine Chats exportieren …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Remove the folder, keep its chats</source>
+      <translation>Ordner entfernen, Chats behalten</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Delete for good…</source>
+      <translation>Endgültig löschen …</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Move to</source>
+      <translation>Verschieben nach</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
+      <location filename="../../app/window/pages/chat_order.py" />
+      <source>No folder</source>
+      <translation>Kein Ordner</translation>
     </message>
     <message>
       <location filename="../../app/window/pages/download_notices.py" />

@@ -41,7 +41,7 @@ def look():
     elif shown and shown[0].is_built:
         (main_window,) = shown
         said.extend("toast " + texts(toast) for toast in main_window.findChildren(Toast))
-        said.append("offline" if main_window.presenters.is_offline else "on line")
+        said.append("offline" if main_window.online.is_offline else "on line")
         main_window.close()
     else:
         QTimer.singleShot(50, look)

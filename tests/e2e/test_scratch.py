@@ -38,7 +38,7 @@ def begin():
     if KIND == "scratch":
         main.scratch.open()
         page = main.scratch.shown.page
-        generation = main.scratch.shown.scratch.generation
+        generation = main.scratch.shown.scratch.presenters.generation
 
     def ended(answer):
         say(answer.state + " " + answer.text.replace(chr(10), " "))

@@ -25,7 +25,6 @@ from app.kit.tasks.tasks import Tasks
 from app.kit.widgets.icon_button import IconButton
 from app.settings.pages.appearance import Appearance
 from app.window.pages.main_window import MainWindow
-from app.window.presenters.window import WindowPresenters
 from app.wiring import devices
 from app.wiring.app import App, open_app
 from app.wiring.window import WindowApp
@@ -67,7 +66,7 @@ class Ui:
     qtbot: QtBot
     window: MainWindow
     app: App
-    presenters: WindowPresenters
+    presenters: WindowApp
     engine: ScriptedEngine
     tasks: Tasks
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from app.models.pages.models_page import ModelsPage
 from app.runtime.pages.engines_page import EnginesPage
 from app.window.pages.main_window import MainWindow
-from app.window.presenters.window import WindowPresenters
+from app.wiring.window import WindowApp
 
 
-def built_window(services: WindowPresenters, report: Callable[[BaseException], str]) -> MainWindow:
+def built_window(services: WindowApp, report: Callable[[BaseException], str]) -> MainWindow:
     """A window with all its parts; not shown yet."""
     window = MainWindow(services.chats, services.settings.current)
     for _ in window.build(services, report):

@@ -114,9 +114,9 @@ class ActivityPage(ColumnPage):
         self._as_table = LabelledButton("log", self.tr("As a table"), "activityAsTable")
         self._as_table.setCheckable(True)
         self._as_table.toggled.connect(self._turn)
-        head = PageHead(self.tr("Activity"), "activityBack", self._as_table)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Activity"), "activityBack", self._navigation.go_to_chat, self._as_table
+        )
 
     def _turn(self, table: bool) -> None:
         self._plots.setVisible(not table)

@@ -87,31 +87,24 @@ class ApiController(QObject):
             self._set("server_expose", reach)
             return
         self.show()  # nothing changes until the user confirms
-        lines = [self.tr("Let other computers use your models?")]
         if reach == "network":
-            lines.append(
-                self.tr(
-                    "Every computer that reaches this one can try. Whoever has the token or a "
-                    "program’s key can use your models. Connections are encrypted with the "
-                    "certificate named in the settings."
-                )
+            words = self.tr(
+                "Every computer that reaches this one can try. Whoever has the token or a "
+                "program’s key can use your models. Connections are encrypted with the "
+                "certificate named in the settings."
             )
         else:
-            lines.append(
-                self.tr(
-                    "Every computer that reaches this one can try. Whoever has the token or a "
-                    "program’s key can use your models. Without encryption, others on the network "
-                    "can read questions, answers and the token."
-                )
+            words = self.tr(
+                "Every computer that reaches this one can try. Whoever has the token or a "
+                "program’s key can use your models. Without encryption, others on the network "
+                "can read questions, answers and the token."
             )
-        answers = [
-            ("keepClosed", self.tr("Keep it to this computer")),
+        self._notifier.confirm(
+            self.tr("Let other computers use your models?"),
+            words,
             ("confirmReach", self.tr("Let them in")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: self._set("server_expose", reach) if it == "confirmReach" else None,
+            ("keepClosed", self.tr("Keep it to this computer")),
+            lambda: self._set("server_expose", reach),
         )
 
     def _ask_to_renew(self) -> None:
@@ -119,48 +112,28 @@ class ApiController(QObject):
             QGuiApplication.clipboard().setText(token)
             self._notifier.say(self.tr("The new token was copied."))
 
-        lines = [
+        self._notifier.confirm(
             self.tr("Make a new token?"),
             self.tr("Programs with the present one are refused until you give them the new one."),
-        ]
-        answers = [("keepToken", self.tr("Keep it")), ("confirmRenew", self.tr("Make it"))]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: (
-                self._server.renew_token(renewed, self._notifier.error)
-                if it == "confirmRenew"
-                else None
-            ),
+            ("confirmRenew", self.tr("Make it")),
+            ("keepToken", self.tr("Keep it")),
+            lambda: self._server.renew_token(renewed, self._notifier.error),
         )
 
     def _add(self) -> None:
         from app.api.pages.client_dialog import ClientDialog
 
-        dialog = ClientDialog(self._models.list(), self._card.window())
-        failed = self._notifier.telling(dialog.show_problem)
-        dialog.add.connect(
-            lambda name, models, limit: self._server.add(
-                name, models, limit, dialog.show_key, failed
-            )
-        )
-        dialog.open()
+        def add(dialog: ClientDialog, name: str, models: tuple[str, ...], limit: int) -> None:
+            failed = dialog.refusal(self._notifier.error)
+            self._server.add(name, models, limit, dialog.show_key, failed)
+
+        ClientDialog(self._models.list(), add, self._card.window()).open()
 
     def _ask_to_remove(self, client: ApiClient) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Remove {0}?").format(shown_name(client.name)),
             self.tr("Its key is refused from now on. What it has used stays in the list."),
-        ]
-        answers = [
-            ("keepClient", self.tr("Keep it")),
             ("confirmRemoveClient", self.tr("Remove")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: (
-                self._server.remove(client, self._notifier.error)
-                if it == "confirmRemoveClient"
-                else None
-            ),
+            ("keepClient", self.tr("Keep it")),
+            lambda: self._server.remove(client, self._notifier.error),
         )

@@ -2,114 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.kit.look.language import in_full
-from app.kit.look.theme import GRID
-from app.kit.widgets.dialog import Dialog
-from app.kit.widgets.fields import SpinBox
-from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.fields import LineField, SpinBox
+from app.kit.widgets.form import FormDialog, field
+from app.kit.widgets.layouts import column
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.values.entry import ModelEntry
-from engines.errors import UserError
 
-_WIDTH = 480
 _MOST = 100_000
 
 
-class ClientDialog(Dialog):
-    """A dialog that makes a key for a program.
+class ClientDialog(FormDialog):
+    """A dialog that makes a key for a program; its owner answers with `show_key`.
 
-    Signals:
-        add(name, model ids, requests a minute): Make a key; the owner answers with `show_key` or
-            `show_problem`.
+    Args:
+        models: The models to choose from.
+        add: Called with the dialog, a name, the ids of models and requests a minute.
+        parent: The window.
     """
 
-    add = Signal(str, tuple, int)
-
-    def __init__(self, models: Sequence[ModelEntry], parent: QWidget | None = None) -> None:
-        super().__init__("clientDialog", width=_WIDTH, parent=parent)
-        self.set_title(self.tr("Add a program"))
-        self._name = QLineEdit()
-        self._name.setObjectName("clientName")
-        self._name.setAccessibleName(self.tr("Name"))
-        self._name.setPlaceholderText(self.tr("Such as: editor"))
-        self._name.textChanged.connect(self._typed)
+    def __init__(
+        self,
+        models: Sequence[ModelEntry],
+        add: Callable[[ClientDialog, str, tuple[str, ...], int], object],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(
+            "clientDialog",
+            self.tr("Add a program"),
+            UserAction("makeClient", "key", self.tr("Make a key"), self._ask),
+            "closeClient",
+            problem="clientSaid",
+            width=480,
+            parent=parent,
+        )
+        self._add = add
+        name, may_use, limit = self.tr("Name"), self.tr("May use"), self.tr("Requests a minute")
+        self._name = LineField("clientName", name, hint=self.tr("Such as: editor"))
         self._model = ModelBox("clientModel", self.tr("All models"))
-        self._model.setAccessibleName(self.tr("May use"))
+        self._model.setAccessibleName(may_use)
         self._model.show_models(models, None)
         self._limit = SpinBox()
         self._limit.setObjectName("clientLimit")
-        self._limit.setAccessibleName(self.tr("Requests a minute"))
+        self._limit.setAccessibleName(limit)
         self._limit.setRange(0, _MOST)
         self._limit.setSpecialValueText(self.tr("No limit"))
-        form = QVBoxLayout()
-        form.setSpacing(GRID // 2)
-        for field in (self._name, self._model, self._limit):
-            form.addWidget(Label(field.accessibleName(), "small"))
-            form.addWidget(field)
-        self.column.addLayout(form)
-        self._said = Label("", name="clientSaid", wrap=True, selectable=True)
-        self._said.hide()
-        self._key = QLineEdit()
-        self._key.setObjectName("clientKey")
-        self._key.setAccessibleName(self.tr("Key"))
+        self._key = LineField("clientKey", self.tr("Key"))
         self._key.setReadOnly(True)
         self._key.hide()
-        self.column.addWidget(self._said)
-        self.column.addWidget(self._key)
-        self.column.addStretch(1)
-        self._close = LabelledButton("close", self.tr("Cancel"), "closeClient")
-        self._close.clicked.connect(self.reject)
-        self._make = LabelledButton(
-            "key", self.tr("Make a key"), "makeClient", look="primary", tone="on_accent"
-        )
-        self._make.clicked.connect(self._ask)
-        self._copy = LabelledButton(
-            "copy", self.tr("Copy key"), "copyClientKey", look="primary", tone="on_accent"
-        )
-        self._copy.clicked.connect(self._copy_key)
+        self._copy = UserAction(
+            "copyClientKey", "copy", self.tr("Copy key"), self._copy_key
+        ).button("primary")
         self._copy.hide()
-        self.add_buttons(self._close, self._make, self._copy)
-        self._typed()
+        self.add_buttons(self._copy)
+        form = column(
+            field(name, self._name, look="small"),
+            field(may_use, self._model, look="small"),
+            field(limit, self._limit, look="small"),
+            spacing=4,
+        )
+        self.lay_out(form, self.problem, self._key, first=self._name)
+        self.save_if(lambda: self._name.words, self._name.textChanged)
 
     def show_key(self, key: str) -> None:
         """Show the new key; it is stored nowhere."""
-        for field in (self._name, self._model, self._limit):
-            field.setEnabled(False)
-        self._say(self.tr("Copy the key into the program now: it is shown this once."), "")
+        if not self.is_open:
+            return
+        for part in (self._name, self._model, self._limit):
+            part.setEnabled(False)
         self._key.setText(key)
         self._key.show()
-        self._make.hide()
+        self.save.hide()
         self._copy.show()
-        self._close.redraw("check", self.tr("Done"))
-        self.fit()
+        self.leave.redraw("check", self.tr("Done"))
+        self.say(self.tr("Copy the key into the program now: it is shown this once."), "")
         self._copy.setFocus()
 
-    def show_problem(self, error: UserError) -> None:
-        self._say(in_full(error), "problem")
-        self._typed()
-        self.fit()
-
-    def _say(self, text: str, look: str) -> None:
-        self._said.setProperty("look", look)
-        self._said.style().unpolish(self._said)
-        self._said.style().polish(self._said)
-        self._said.setText(text)
-        self._said.show()
-
-    def _typed(self) -> None:
-        self._make.setEnabled(bool(self._name.text().strip()))
-
     def _ask(self) -> None:
-        self._make.setEnabled(False)
         model = self._model.chosen_model
-        self.add.emit(self._name.text(), (model,) if model else (), self._limit.value())
+        self._add(self, self._name.text(), (model,) if model else (), self._limit.value())
 
     def _copy_key(self) -> None:
         QGuiApplication.clipboard().setText(self._key.text())

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.assistants.pages.sampling_form import SamplingForm
 from app.assistants.values.assistants import LONGEST_NAME, Assistant, Preset
 from app.documents.collections.pages.collection_choice import CollectionChoice
 from app.documents.collections.values import DocumentCollection
-from app.kit.look.theme import GRID
-from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
-from app.kit.widgets.panel import Panel
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.fields import LineField, TextField
+from app.kit.widgets.form import FormCard, field
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 from app.settings.values.resolved import NO_LAYERS, SettingLayers, Source, resolve
 
 
-class AssistantForm(Panel):
-    """The form of an assistant. Nothing is stored until the receiver of `saved` does so.
+class AssistantForm(FormCard):
+    """The form of an assistant.
 
     Args:
+        assistant: The assistant to edit.
         settings: The app's settings, which apply where the assistant sets nothing.
-
-    Signals:
-        saved(Assistant): The user saved the form; the assistant has its values.
-        left(): The user cancelled.
+        models: The models to choose from.
+        presets: The presets to choose from.
+        collections: The collections to choose from.
+        save: Called with the edited assistant; nothing is stored before.
+        leave: Called if the user cancels.
     """
-
-    saved = Signal(object)
-    left = Signal()
 
     def __init__(
         self,
@@ -43,25 +38,25 @@ class AssistantForm(Panel):
         models: Sequence[ModelEntry],
         presets: Sequence[Preset],
         collections: Sequence[DocumentCollection],
-        parent: QWidget | None = None,
+        save: Callable[[Assistant], object],
+        leave: Callable[[], object],
     ) -> None:
         super().__init__(
-            "card", "assistantForm", margins=(3, 2.5, 3, 2.5), spacing=2, parent=parent
+            "assistantForm",
+            UserAction("saveAssistant", "check", self.tr("Save"), lambda: save(self._edited())),
+            UserAction("leaveAssistant", "close", self.tr("Cancel"), leave),
         )
         self._assistant = assistant
         self._settings = settings
         self._values = dict(assistant.settings)
-        self._name = QLineEdit(assistant.name)
-        self._name.setObjectName("assistantName")
-        self._name.setAccessibleName(self.tr("Name"))
-        self._name.setPlaceholderText(self.tr("Such as “Proofreader”"))
-        self._name.setMaxLength(LONGEST_NAME)
-        self._name.textChanged.connect(self._check)
-        self._prompt = self._text(assistant.system_prompt, "assistantPrompt", 168)
-        self._prompt.setAccessibleName(self.tr("System prompt"))
-        self._prompt.setPlaceholderText(self.tr("You are… Answer with… Never…"))
-        self._greeting = self._text(assistant.greeting, "assistantGreeting", 72)
-        self._greeting.setAccessibleName(self.tr("Greeting"))
+        name, prompt, greeting = self.tr("Name"), self.tr("System prompt"), self.tr("Greeting")
+        hint = self.tr("Such as “Proofreader”")
+        self._name = LineField(
+            "assistantName", name, assistant.name, hint=hint, longest=LONGEST_NAME
+        )
+        hint, text = self.tr("You are… Answer with… Never…"), assistant.system_prompt
+        self._prompt = TextField("assistantPrompt", prompt, text, height=168, hint=hint)
+        self._greeting = TextField("assistantGreeting", greeting, assistant.greeting, height=72)
         self._model = ModelBox("assistantModel", self.tr("Default"))
         self._model.show_models(models, assistant.model)
         self._documents = CollectionChoice("assistantDocuments")
@@ -71,30 +66,19 @@ class AssistantForm(Panel):
         self.sampling.preset.connect(self._use)
         self.sampling.show_presets(presets)
         self._show()
-        self._add(self.tr("Name"), "", self._name)
-        self._add(
-            self.tr("System prompt"),
-            self.tr("Who the assistant is and how it should answer; sent ahead of every chat."),
-            self._prompt,
+        who = self.tr("Who the assistant is and how it should answer; sent ahead of every chat.")
+        first = self.tr("The first message of a new chat. Leave it empty for none.")
+        asked = self.tr("Collections that its chats are asked about.")
+        rest = self.tr("Anything not set here follows the model and the settings.")
+        self.lay_out(
+            field(name, self._name),
+            field(prompt, self._prompt, note=who),
+            field(greeting, self._greeting, note=first),
+            field(self.tr("Model"), self._model),
+            field(self.tr("Documents"), self._documents, note=asked),
+            field(self.tr("Its answers"), self.sampling, note=rest),
         )
-        self._add(
-            self.tr("Greeting"),
-            self.tr("The first message of a new chat. Leave it empty for none."),
-            self._greeting,
-        )
-        self._add(self.tr("Model"), "", self._model)
-        self._add(
-            self.tr("Documents"),
-            self.tr("Collections that its chats are asked about."),
-            self._documents,
-        )
-        self._add(
-            self.tr("Its answers"),
-            self.tr("Anything not set here follows the model and the settings."),
-            self.sampling,
-        )
-        self.box.addLayout(self._buttons())
-        self._check()
+        self.save_if(lambda: self._name.words, self._name.textChanged)
 
     @property
     def settings(self) -> Settings:
@@ -125,48 +109,13 @@ class AssistantForm(Panel):
     def _source(self, source: Source) -> str:
         return self.tr("Set here") if source == "assistant" else self.tr("Default")
 
-    def _check(self) -> None:
-        self._save.setEnabled(bool(self._name.text().strip()))
-
-    def _done(self) -> None:
-        self.saved.emit(
-            replace(
-                self._assistant,
-                name=" ".join(self._name.text().split()),
-                system_prompt=self._prompt.toPlainText().strip(),
-                greeting=self._greeting.toPlainText().strip(),
-                model=self._model.chosen_model,
-                settings=self._values,
-                collections=self._documents.choice,
-            )
+    def _edited(self) -> Assistant:
+        return replace(
+            self._assistant,
+            name=self._name.line,
+            system_prompt=self._prompt.toPlainText().strip(),
+            greeting=self._greeting.toPlainText().strip(),
+            model=self._model.chosen_model,
+            settings=self._values,
+            collections=self._documents.choice,
         )
-
-    def _add(self, title: str, words: str, widget: QWidget) -> None:
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(Label(title, "strong"))
-        if words:
-            column.addWidget(Label(words, "small", wrap=True))
-        column.addWidget(widget)
-        self.box.addLayout(column)
-
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
-        leave = LabelledButton("close", self.tr("Cancel"), "leaveAssistant")
-        leave.clicked.connect(self.left)
-        self._save = LabelledButton(
-            "check", self.tr("Save"), "saveAssistant", look="primary", tone="on_accent"
-        )
-        self._save.clicked.connect(self._done)
-        row.addWidget(leave)
-        row.addWidget(self._save)
-        return row
-
-    def _text(self, text: str, name: str, height: int) -> QPlainTextEdit:
-        edit = QPlainTextEdit(text)
-        edit.setObjectName(name)
-        edit.setTabChangesFocus(True)
-        edit.setFixedHeight(height)
-        return edit

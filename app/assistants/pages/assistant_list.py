@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.assistants.pages.assistant_form import AssistantForm
 from app.assistants.pages.preset_keeper import PresetKeeper
@@ -15,16 +15,17 @@ from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import Assistant
 from app.assistants.values.prompts import asked_for, filled, variables
 from app.documents.collections.values import DocumentCollection
+from app.kit.look.format import shortened
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
-from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
-from app.kit.widgets.panel import Panel
+from app.kit.widgets.layouts import at_top, column, fill, row
 from app.kit.widgets.picture import Picture
-from app.models.library.pages.part_page import PartPage
 from app.models.library.values.entry import ModelEntry
 from app.settings.presenters import SettingsService
 
@@ -32,77 +33,33 @@ _SHOWN = 170
 """In characters of the system prompt; the form shows the rest."""
 
 
-class AssistantCard(Panel):
+class AssistantCard(ItemCard):
     """A card with an assistant or a suggestion.
 
     Args:
+        assistant: The assistant or suggestion.
         model: The name of its model; "" for none.
-
-    Signals:
-        asked(action, id): "chat", "edit", "copy" or "remove"; of a suggestion "add".
+        buttons: What the user can do with it.
     """
 
-    asked = Signal(str, str)
-
-    def __init__(
-        self,
-        assistant: Assistant,
-        *,
-        model: str = "",
-        suggested: bool = False,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(
-            "card", f"assistant-{assistant.id}", across=True, margins=(2, 2, 2, 2), spacing=1.5,
-            parent=parent,
-        )  # fmt: skip
-        self._id = assistant.id
+    def __init__(self, assistant: Assistant, model: str, *buttons: QWidget) -> None:
         name = shown_name(assistant)
-        self.setAccessibleName(name)
-        self.box.addWidget(Picture("assistant", "accent_text", 24), 0, Qt.AlignmentFlag.AlignTop)
-        texts = QVBoxLayout()
-        texts.setSpacing(4)
-        texts.addWidget(Label(name, "strong", name="assistantTitle", wrap=True))
-        words = shortened(assistant.system_prompt) or self.tr("No system prompt.")
-        texts.addWidget(Label(words, "muted", wrap=True))
-        if model:
-            texts.addWidget(Label(self.tr("With {0}").format(model), "small"))
-        self.box.addLayout(texts, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID // 2)
-        if suggested:
-            self._button(buttons, "plus", self.tr("Add"), "add", name)
-        else:
-            self._button(buttons, "chat", self.tr("Chat"), "chat", name)
-            for drawing, text, action in (
-                ("pencil", self.tr("Edit {0}"), "edit"),
-                ("copy", self.tr("Duplicate {0}"), "copy"),
-                ("trash", self.tr("Remove {0}"), "remove"),
-            ):
-                button = IconButton(drawing, text.format(name), f"{action}Assistant", size=18)
-                button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, self._id))
-                buttons.addWidget(button)
-        self.box.addLayout(buttons)
-        self.box.setAlignment(buttons, Qt.AlignmentFlag.AlignTop)
-
-    def _button(self, row: QHBoxLayout, drawing: str, text: str, action: str, name: str) -> None:
-        button = LabelledButton(drawing, text, f"{action}Assistant")
-        button.setAccessibleName(f"{text}: {name}")
-        button.clicked.connect(lambda: self.asked.emit(action, self._id))
-        row.addWidget(button)
+        prompt = assistant.system_prompt
+        plain = filled(prompt, {it: f"[{it}]" for it in variables(prompt)})
+        words = shortened(plain, _SHOWN) or self.tr("No system prompt.")
+        with_model = [Label(self.tr("With {0}").format(model), "small")] if model else []
+        title = Label(name, "strong", name="assistantTitle", wrap=True)
+        texts = column(title, Label(words, "muted", wrap=True), *with_model, spacing=4)
+        super().__init__(
+            f"assistant-{assistant.id}", at_top(Picture("assistant", "accent_text", 24)),
+            (texts, 1), column(row(*buttons, spacing=GRID // 2), 1), spoken=name,
+            margins=(2, 2, 2, 2),
+        )  # fmt: skip
 
 
 def shown_name(assistant: Assistant) -> str:
     """Return the name, with an ellipsis in place of each variable."""
     return filled(assistant.name, dict.fromkeys(variables(assistant.name), "…"))
-
-
-def shortened(text: str) -> str:
-    """Return the beginning of a text on one line, cut between words."""
-    line = " ".join(filled(text, {it: f"[{it}]" for it in variables(text)}).split())
-    if len(line) <= _SHOWN:
-        return line
-    return line[:_SHOWN].rsplit(" ", 1)[0].rstrip(",.;:") + "…"
 
 
 class AssistantList(PartPage):
@@ -111,12 +68,8 @@ class AssistantList(PartPage):
     Args:
         models: Returns the models on this computer.
         collections: Returns the collections of documents.
-
-    Signals:
-        chat(id): The user wants to begin a chat with this assistant.
+        chat: Begins a chat with the assistant with this id.
     """
-
-    chat = Signal(str)
 
     def __init__(
         self,
@@ -125,20 +78,20 @@ class AssistantList(PartPage):
         models: Callable[[], Sequence[ModelEntry]],
         collections: Callable[[], Sequence[DocumentCollection]],
         notifier: Notifier,
-        parent: QWidget | None = None,
+        chat: Callable[[str], object],
     ) -> None:
-        super().__init__("assistantList", parent=parent)
+        super().__init__("assistantList")
         self._service = service
         self._settings = settings
         self._models = models
         self._collections = collections
         self._notifier = notifier
+        self._chat = chat
         self._presets = PresetKeeper(service, notifier, self)
         self._form: AssistantForm | None = None
         self._content = QVBoxLayout()
         self._content.setSpacing(12)
-        self.column.addLayout(self._content)
-        self.column.addStretch(1)
+        fill(self.column, self._content, 1)
         service.changed.connect(self._changed)
         service.failed.connect(notifier.error)
         self._show()
@@ -171,13 +124,16 @@ class AssistantList(PartPage):
             self._content.addWidget(Label(words, "muted", name="noAssistants", wrap=True))
         for assistant in mine:
             model = names.get(assistant.model or "", assistant.model or "")
-            self._add(AssistantCard(assistant, model=model))
+            self._content.addWidget(AssistantCard(assistant, model, *self._buttons(assistant)))
         if suggested:
             heading = Label(self.tr("Suggestions"), "group")
             heading.setContentsMargins(0, GRID, 0, 0)
             self._content.addWidget(heading)
         for draft in suggested:
-            self._add(AssistantCard(draft, suggested=True))
+            words, add = self.tr("Add"), partial(self._copy_draft, draft)
+            spoken = f"{words}: {shown_name(draft)}"
+            button = UserAction("addAssistant", "plus", words, add).button(spoken=spoken)
+            self._content.addWidget(AssistantCard(draft, "", button))
 
     def _suggested(self) -> list[Assistant]:
         """Return the suggestions, translated into the window's language."""
@@ -191,41 +147,39 @@ class AssistantList(PartPage):
             for draft in self._service.suggested()
         ]
 
-    def _add(self, card: AssistantCard) -> None:
-        card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
-        self._content.addWidget(card)
+    def _buttons(self, assistant: Assistant) -> tuple[QWidget, ...]:
+        words, name = self.tr("Chat"), shown_name(assistant)
+        chat = UserAction("chatAssistant", "chat", words, partial(self._chat, assistant.id))
+        entries = (
+            ("edit", "pencil", self.tr("Edit {0}"), self._edit),
+            ("copy", "copy", self.tr("Duplicate {0}"), self._duplicate),
+            ("remove", "trash", self.tr("Remove {0}"), self._remove),
+        )
+        return (
+            chat.button(spoken=f"{words}: {name}"),
+            *(
+                UserAction(
+                    f"{verb}Assistant", icon, text.format(name), partial(do, assistant)
+                ).icon_button(18)
+                for verb, icon, text, do in entries
+            ),
+        )
 
-    def _act(self, action: str, assistant_id: str) -> None:
-        if action == "add":
-            self._copy_draft(assistant_id)
-            return
-        assistant = self._service.get(assistant_id)
-        if assistant is None:
-            return
-        match action:
-            case "chat":
-                self.chat.emit(assistant_id)
-            case "edit":
-                self._edit(assistant)
-            case "copy":
-                self._edit(self._service.copy(assistant))
-            case "remove":
-                removed = self._service.remove(assistant_id)
-                if removed is not None:
-                    text = self.tr("“{0}” was removed.").format(removed.name)
-                    self._notifier.offer_undo(text, lambda: self._service.save(removed))
+    def _duplicate(self, assistant: Assistant) -> None:
+        self._edit(self._service.copy(assistant))
 
-    def _copy_draft(self, draft_id: str) -> None:
-        draft = next((it for it in self._suggested() if it.id == draft_id), None)
-        if draft is None:
-            return
+    def _remove(self, assistant: Assistant) -> None:
+        self._service.remove(assistant.id)
+        text = self.tr("“{0}” was removed.").format(assistant.name)
+        self._notifier.offer_undo(text, partial(self._service.save, assistant))
+
+    def _copy_draft(self, draft: Assistant) -> None:
         names = asked_for(f"{draft.name}\n{draft.system_prompt}")
         if not names:
             self._service.copy(draft)
             return
-        dialog = VariablesDialog(self.tr("Fill in the assistant"), names, parent=self.window())
-        dialog.filled.connect(lambda values: self._service.copy(draft, values))
-        dialog.open()
+        title = self.tr("Fill in the assistant")
+        VariablesDialog(title, names, partial(self._service.copy, draft), self.window()).open()
 
     def _edit(self, assistant: Assistant) -> None:
         empty(self._content)
@@ -235,9 +189,9 @@ class AssistantList(PartPage):
             self._models(),
             self._service.presets(),
             self._collections(),
+            self._save,
+            self.show_list,
         )
-        form.left.connect(self.show_list, Qt.ConnectionType.QueuedConnection)
-        form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)
         form.sampling.keep.connect(lambda: self._presets.keep(form.settings))
         form.sampling.drop.connect(self._presets.drop)
         self._form = form

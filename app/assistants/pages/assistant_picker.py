@@ -49,9 +49,7 @@ class AssistantPicker(QWidget):
         self._words = Label("", name="greetingText", wrap=True)
         self._greeting.box.addWidget(self._words)
         column.addWidget(self._greeting)
-        self._all = LabelledButton(
-            "assistant", "", "allAssistants", look="link", tone="accent_text"
-        )
+        self._all = LabelledButton("assistant", "", "allAssistants", look="link")
         self._all.clicked.connect(self.show_all)
         column.addWidget(self._all, 0, Qt.AlignmentFlag.AlignHCenter)
         self.show_assistants((), None)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.assistants.pages.assistant_list import AssistantList
 from app.assistants.pages.prompt_list import PromptList
 from app.kit.navigation import Navigation
-from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.kit.widgets.segments import Segments
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
 
 
 class AssistantsPage(QWidget):
@@ -24,24 +18,15 @@ class AssistantsPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
-        notifier: Notifier,
+        assistants: AssistantList,
+        prompts: PromptList,
         navigation: Navigation,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._navigation = navigation
-        self._chat_settings = presenters.chat_settings
         self.setObjectName("assistantsPage")
-        self.assistants = AssistantList(
-            presenters.assistants,
-            presenters.settings,
-            presenters.models.list,
-            presenters.collections.all,
-            notifier,
-        )
-        self.assistants.chat.connect(self._begin_with)
-        self.prompts = PromptList(presenters.prompts, notifier)
+        self.assistants = assistants
+        self.prompts = prompts
         self._stack = QStackedWidget()
         self._stack.addWidget(self.assistants)
         self._stack.addWidget(self.prompts)
@@ -54,8 +39,7 @@ class AssistantsPage(QWidget):
             ),
         )
         self._segments.chosen.connect(self._turn)
-        self._add = LabelledButton("plus", "", "newAssistant")
-        self._add.clicked.connect(self._make)
+        self._add = UserAction("newAssistant", "plus", "", self._make).button()
         self._head().lay_over(self._stack, self)
         self._turn("assistants")
 
@@ -71,11 +55,6 @@ class AssistantsPage(QWidget):
         for button in (self._take_in, self._export):
             button.setVisible(prompts)
 
-    def _begin_with(self, assistant_id: str) -> None:
-        """Begin a new chat with this assistant."""
-        self._navigation.open_chat(None)
-        self._chat_settings.set_assistant(None, assistant_id)
-
     def _make(self) -> None:
         if self._segments.choice == "prompts":
             self.prompts.make()
@@ -83,10 +62,11 @@ class AssistantsPage(QWidget):
             self.assistants.make()
 
     def _head(self) -> HeadAbove:
-        self._take_in = LabelledButton("folder", self.tr("Import…"), "importPrompts", look="quiet")
-        self._take_in.clicked.connect(self.prompts.pick_import)
-        self._export = LabelledButton("export", self.tr("Export…"), "exportPrompts", look="quiet")
-        self._export.clicked.connect(self.prompts.pick_export)
-        head = PageHead(self.tr("Assistants"), "assistantsBack", self._add)
-        head.back.connect(self._navigation.go_to_chat)
+        take_in, export = self.prompts.pick_import, self.prompts.pick_export
+        words = self.tr("Import…"), self.tr("Export…")
+        self._take_in = UserAction("importPrompts", "folder", words[0], take_in).button("quiet")
+        self._export = UserAction("exportPrompts", "export", words[1], export).button("quiet")
+        head = PageHead(
+            self.tr("Assistants"), "assistantsBack", self._navigation.go_to_chat, self._add
+        )
         return HeadAbove(head, FlowRow(self._segments, self._take_in, self._export))

@@ -39,9 +39,7 @@ class HeldSetting(QWidget):
         title = Label(translated(field.title), "strong")
         title.setToolTip(translated(field.description))
         self._source = Label("", "small", name=f"source-{name}")
-        self._reset = LabelledButton(
-            "again", self.tr("Reset"), f"take-back-{name}", look="link", tone="accent_text"
-        )
+        self._reset = LabelledButton("again", self.tr("Reset"), f"take-back-{name}", look="link")
         self._reset.setAccessibleName(self.tr("Reset {0}").format(translated(field.title)))
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
         said = QHBoxLayout()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import LONGEST_NAME
 from app.kit.notify import Notifier
+from app.kit.widgets.form import ask_name
 from app.settings.values.fields import Settings
 
 
@@ -22,15 +25,19 @@ class PresetKeeper(QObject):
 
     def keep(self, settings: Settings) -> None:
         """Ask for a name, and save the sampling of these settings as a preset."""
-        from PySide6.QtWidgets import QInputDialog
 
-        dialog = QInputDialog(self._window.window())
-        dialog.setObjectName("presetName")
-        dialog.setWindowTitle(self.tr("Save as a preset"))
-        dialog.setLabelText(self.tr("Name of the preset"))
-        dialog.textValueSelected.connect(lambda name: self._keep(name, settings))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        def keep(name: str, done: Callable[[], None], _: object) -> None:
+            self._service.keep_preset(name, settings)
+            done()
+
+        ask_name(
+            self._window.window(),
+            "presetName",
+            self.tr("Save as a preset"),
+            keep,
+            self._notifier.error,
+            longest=LONGEST_NAME,
+        )
 
     def drop(self, preset_id: str) -> None:
         """Delete a preset, and offer to undo that."""
@@ -38,8 +45,3 @@ class PresetKeeper(QObject):
         if removed is not None:
             text = self.tr("The preset “{0}” was deleted.").format(removed.name)
             self._notifier.offer_undo(text, lambda: self._service.save_preset(removed))
-
-    def _keep(self, name: str, settings: Settings) -> None:
-        name = " ".join(name.split())[:LONGEST_NAME]
-        if name:
-            self._service.keep_preset(name, settings)

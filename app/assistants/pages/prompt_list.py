@@ -4,166 +4,107 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
-
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
 
 from app.assistants.presenters.prompts import Prompts
 from app.assistants.values.assistants import LONGEST_NAME
 from app.assistants.values.prompts import FILLED_IN, SavedPrompt, asked_for, matching
+from app.kit.look.format import shortened
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.widgets.emptying import empty
-from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard
+from app.kit.widgets.column_page import PartPage
+from app.kit.widgets.fields import LineField, TextField
+from app.kit.widgets.form import FormCard, field
+from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
-from app.kit.widgets.panel import Panel
-from app.models.library.pages.part_page import PartPage
-
-
-class PromptForm(Panel):
-    """The form of a prompt.
-
-    Signals:
-        saved(SavedPrompt): The user saved the form; the prompt has its values.
-        left(): The user cancelled.
-    """
-
-    saved = Signal(object)
-    left = Signal()
-
-    def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
-        super().__init__("card", "promptForm", margins=(3, 2.5, 3, 2.5), spacing=2, parent=parent)
-        self._prompt = prompt
-        self._name = QLineEdit(prompt.name)
-        self._name.setObjectName("promptName")
-        self._name.setAccessibleName(self.tr("Name"))
-        self._name.setPlaceholderText(self.tr("Such as “Reply to a letter”"))
-        self._name.setMaxLength(LONGEST_NAME)
-        self._text = QPlainTextEdit(prompt.text)
-        self._text.setObjectName("promptText")
-        self._text.setAccessibleName(self.tr("Text"))
-        self._text.setTabChangesFocus(True)
-        self._text.setFixedHeight(200)
-        self._text.setPlaceholderText(
-            self.tr("Reply to this letter in a {{tone}} tone:\n\n{{clipboard}}")
-        )
-        self._found = Label("", "small", name="foundVariables", wrap=True)
-        self._name.textChanged.connect(self._check)
-        self._text.textChanged.connect(self._check)
-        self._add(self.tr("Name"), self.tr("Type / and this name to use it"), self._name)
-        own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
-        words = self.tr(
-            "Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself."
-        )
-        self._add(self.tr("Text"), words.replace("{0}", own), self._text)
-        self.box.addWidget(self._found)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        row.addStretch(1)
-        leave = LabelledButton("close", self.tr("Cancel"), "leavePrompt")
-        leave.clicked.connect(self.left)
-        self._save = LabelledButton(
-            "check", self.tr("Save"), "savePrompt", look="primary", tone="on_accent"
-        )
-        self._save.clicked.connect(self._done)
-        row.addWidget(leave)
-        row.addWidget(self._save)
-        self.box.addLayout(row)
-        self._check()
-
-    def focus(self) -> None:
-        self._name.setFocus()
-
-    def _add(self, title: str, words: str, widget: QWidget) -> None:
-        column = QVBoxLayout()
-        column.setSpacing(4)
-        column.addWidget(Label(title, "strong"))
-        column.addWidget(Label(words, "small", wrap=True))
-        column.addWidget(widget)
-        self.box.addLayout(column)
-
-    def _check(self) -> None:
-        text = self._text.toPlainText()
-        self._save.setEnabled(bool(self._name.text().strip() and text.strip()))
-        names = asked_for(text)
-        asks = self.tr("You will be asked for: {0}").format(", ".join(names))
-        self._found.setText(asks if names else "")
-        self._found.setVisible(bool(names))
-
-    def _done(self) -> None:
-        name = " ".join(self._name.text().split()).lstrip("/")
-        self.saved.emit(replace(self._prompt, name=name, text=self._text.toPlainText()))
-
+from app.kit.widgets.layouts import boxed, column, fill, row
+from app.kit.widgets.picking import FILE, pick, pick_target
 
 _SHOWN = 140
-
-
-class PromptCard(Panel):
-    """A card with a prompt.
-
-    Signals:
-        asked(action, id): "edit" or "remove".
-    """
-
-    asked = Signal(str, str)
-
-    def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
-        super().__init__(
-            "card", f"prompt-{prompt.id}", across=True, margins=(2, 1.5, 1.5, 1.5), parent=parent
-        )
-        self.setAccessibleName(prompt.name)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(Label(f"/{prompt.name}", "strong", wrap=True))
-        line = " ".join(prompt.text.split())
-        words = line if len(line) <= _SHOWN else f"{line[:_SHOWN].rsplit(' ', 1)[0]}…"
-        texts.addWidget(Label(words, "muted", wrap=True))
-        self.box.addLayout(texts, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(GRID // 2)
-        for drawing, text, action in (
-            ("pencil", self.tr("Edit {0}"), "edit"),
-            ("trash", self.tr("Remove {0}"), "remove"),
-        ):
-            button = IconButton(drawing, text.format(prompt.name), f"{action}Prompt", size=18)
-            button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, prompt.id))
-            buttons.addWidget(button)
-        self.box.addLayout(buttons)
-        self.box.setAlignment(buttons, Qt.AlignmentFlag.AlignTop)
-
-
+"""In characters of a prompt; the form shows the rest."""
 _MOST = 200
 """The largest number of prompts shown at once; a search finds the others."""
 
 
-class PromptList(PartPage):
-    """The list of prompts. Actions go to the presenter, and the list shows their results."""
+class PromptForm(FormCard):
+    """The form of a prompt.
 
-    def __init__(self, service: Prompts, notifier: Notifier, parent: QWidget | None = None) -> None:
-        super().__init__("promptList", parent=parent)
+    Args:
+        prompt: The prompt to edit.
+        save: Called with the edited prompt.
+        leave: Called if the user cancels.
+    """
+
+    def __init__(
+        self,
+        prompt: SavedPrompt,
+        save: Callable[[SavedPrompt], object],
+        leave: Callable[[], object],
+    ) -> None:
+        super().__init__(
+            "promptForm",
+            UserAction("savePrompt", "check", self.tr("Save"), lambda: save(self._edited())),
+            UserAction("leavePrompt", "close", self.tr("Cancel"), leave),
+        )
+        self._prompt = prompt
+        self.name = LineField(
+            "promptName", self.tr("Name"), prompt.name,
+            hint=self.tr("Such as “Reply to a letter”"), longest=LONGEST_NAME,
+        )  # fmt: skip
+        hint = self.tr("Reply to this letter in a {{tone}} tone:\n\n{{clipboard}}")
+        self._text = TextField("promptText", self.tr("Text"), prompt.text, height=200, hint=hint)
+        self._found = Label("", "small", name="foundVariables", wrap=True)
+        self._text.textChanged.connect(self._show_variables)
+        own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
+        words = self.tr(
+            "Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself."
+        ).replace("{0}", own)
+        self.lay_out(
+            field(self.tr("Name"), self.name, note=self.tr("Type / and this name to use it")),
+            field(self.tr("Text"), self._text, note=words),
+            self._found,
+        )
+        self.save_if(
+            lambda: self.name.words and self._text.toPlainText().strip(),
+            self.name.textChanged,
+            self._text.textChanged,
+        )
+        self._show_variables()
+
+    def _edited(self) -> SavedPrompt:
+        name = self.name.line.lstrip("/")
+        return replace(self._prompt, name=name, text=self._text.toPlainText())
+
+    def _show_variables(self) -> None:
+        names = asked_for(self._text.toPlainText())
+        asks = self.tr("You will be asked for: {0}").format(", ".join(names))
+        self._found.show_text(asks if names else "")
+
+
+class PromptList(PartPage):
+    """The list of prompts, or the form in its place."""
+
+    def __init__(self, service: Prompts, notifier: Notifier) -> None:
+        super().__init__("promptList")
         self._service = service
         self._notifier = notifier
-        self._words = QLineEdit()
-        self._words.setObjectName("searchPrompts")
-        self._words.setAccessibleName(self.tr("Search the prompts"))
-        self._words.setPlaceholderText(self.tr("Search"))
-        self._words.setClearButtonEnabled(True)
+        self._form: PromptForm | None = None
+        self._words = LineField(
+            "searchPrompts", self.tr("Search the prompts"), hint=self.tr("Search"), clears=True
+        )
         self._words.textChanged.connect(self._show)
-        self.column.addWidget(self._words)
-        self._content = QVBoxLayout()
-        self._content.setSpacing(12)
-        self.column.addLayout(self._content)
-        self.column.addStretch(1)
-        service.changed.connect(self._show)
+        self._title = Label(self.tr("No prompts yet"), "title")
+        self._note = Label("", "muted", name="noPrompts", wrap=True)
+        self._cards = KeyedColumn(attrgetter("id"), self._card, spacing=12)
+        self._more = Label("", "muted")
+        found = column(self._title, self._note, self._cards.layout, self._more, spacing=12)
+        self._content = boxed(column(self._words, found, spacing=2 * GRID))
+        fill(self.column, self._content, 1)
+        service.changed.connect(self._close_form)
         service.failed.connect(notifier.error)
         self._show()
 
@@ -173,69 +114,71 @@ class PromptList(PartPage):
 
     def pick_import(self) -> None:
         """Let the user choose a file, and import its prompts."""
-        self._pick(QFileDialog.AcceptMode.AcceptOpen, self._take_in)
+
+        def read(paths: list[Path]) -> None:
+            self._service.take_in(paths[0], self._imported, self._notifier.error)
+
+        title, kinds = self.tr("Import prompts"), (self.tr("Prompts (*.json)"),)
+        pick(self.window(), "pickPrompts", title, FILE, read, filters=kinds)
 
     def pick_export(self) -> None:
         """Let the user name a file, and export all prompts to it."""
-        self._pick(QFileDialog.AcceptMode.AcceptSave, self._write)
 
-    def _pick(self, mode: QFileDialog.AcceptMode, act: Callable[[Path], None]) -> None:
-        saves = mode is QFileDialog.AcceptMode.AcceptSave
-        title = self.tr("Export the prompts") if saves else self.tr("Import prompts")
-        dialog = QFileDialog(
-            self.window(), title, str(Path.home() / "prompts.json"), self.tr("Prompts (*.json)")
-        )
-        dialog.setObjectName("pickPrompts")
-        dialog.setAcceptMode(mode)
-        dialog.setDefaultSuffix("json")
-        if not saves:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: act(Path(path)))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        def write(path: Path) -> None:
+            self._service.export(path, self._exported, self._notifier.error)
+
+        title, kinds = self.tr("Export the prompts"), (self.tr("Prompts (*.json)"),)
+        pick_target(self.window(), "pickPrompts", title, "prompts.json", write, filters=kinds)
 
     def _show(self) -> None:
-        empty(self._content)
         prompts = self._service.all()
         found = matching(prompts, self._words.text())
         self._words.setVisible(bool(prompts))
-        if not prompts:
-            self._content.addWidget(Label(self.tr("No prompts yet"), "title"))
+        self._title.setVisible(not prompts)
+        if prompts:
+            words = self.tr("No prompt is called “{0}”.").format(self._words.words)
+        else:
             words = self.tr(
                 "A prompt is a text that you write once and use again. Type / in a "
                 "message to find it; what is in {{double braces}} is filled in for each use."
             )
-            self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
-        elif not found:
-            words = self.tr("No prompt is called “{0}”.").format(self._words.text().strip())
-            self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
-        for prompt in found[:_MOST]:
-            card = PromptCard(prompt)
-            card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
-            self._content.addWidget(card)
-        if len(found) > _MOST:
-            words = self.tr("{0} more; search for their names.").format(len(found) - _MOST)
-            self._content.addWidget(Label(words, "muted"))
+        self._note.show_text("" if found else words)
+        self._cards.show(found[:_MOST])
+        more = self.tr("{0} more; search for their names.").format(len(found) - _MOST)
+        self._more.show_text(more if len(found) > _MOST else "")
 
-    def _act(self, action: str, prompt_id: str) -> None:
-        prompt = self._service.get(prompt_id)
-        if prompt is None:
-            return
-        if action == "edit":
-            self._edit(prompt)
-            return
-        self._service.remove(prompt_id)
-        text = self.tr("“{0}” was removed.").format(prompt.name)
-        self._notifier.offer_undo(text, lambda: self._service.save(prompt))
+    def _card(self, prompt: SavedPrompt) -> ItemCard:
+        name, text = prompt.name, shortened(prompt.text, _SHOWN)
+        change, remove = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
+        buttons = row(
+            UserAction("editPrompt", "pencil", change, partial(self._edit, prompt)).icon_button(18),
+            UserAction("removePrompt", "trash", remove, partial(self._remove, prompt)).icon_button(
+                18
+            ),
+            spacing=GRID // 2,
+        )
+        texts = column(
+            Label(f"/{name}", "strong", wrap=True), Label(text, "muted", wrap=True), spacing=2
+        )
+        return ItemCard(
+            f"prompt-{prompt.id}", (texts, 1), column(buttons, 1), spoken=name,
+            margins=(2, 1.5, 1.5, 1.5), spacing=1,
+        )  # fmt: skip
 
     def _edit(self, prompt: SavedPrompt) -> None:
-        empty(self._content)
-        self._words.hide()
-        form = PromptForm(prompt)
-        form.left.connect(self._show, Qt.ConnectionType.QueuedConnection)
-        form.saved.connect(self._save, Qt.ConnectionType.QueuedConnection)
-        self._content.addWidget(form)
-        form.focus()
+        self._close_form()
+        self._form = PromptForm(prompt, self._save, self._close_form)
+        self._content.hide()
+        self.column.insertWidget(0, self._form)
+        self._form.name.setFocus()
+
+    def _close_form(self) -> None:
+        if self._form is not None:
+            self._form.hide()
+            self._form.deleteLater()
+            self._form = None
+        self._content.show()
+        self._show()
 
     def _save(self, prompt: SavedPrompt) -> None:
         if prompt.id:
@@ -243,11 +186,10 @@ class PromptList(PartPage):
         else:
             self._service.make(prompt.name, prompt.text)
 
-    def _take_in(self, path: Path) -> None:
-        self._service.take_in(path, self._imported, self._notifier.error)
-
-    def _write(self, path: Path) -> None:
-        self._service.export(path, self._exported, self._notifier.error)
+    def _remove(self, prompt: SavedPrompt) -> None:
+        self._service.remove(prompt.id)
+        text = self.tr("“{0}” was removed.").format(prompt.name)
+        self._notifier.offer_undo(text, partial(self._service.save, prompt))
 
     def _exported(self, path: Path) -> None:
         self._notifier.say(self.tr("The prompts were saved to {0}.").format(path.name))

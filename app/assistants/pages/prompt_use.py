@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QDate, QEvent, QLocale, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QMenu, QTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from app.assistants.values.prompts import SavedPrompt
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 
 if TYPE_CHECKING:
     from app.assistants.presenters.prompts import Prompts
     from app.assistants.values.prompts import SavedPrompt
-    from app.chats.composer.pages.message_edit import MessageEdit
 
 
 _MOST_ROWS = 8
@@ -108,7 +115,7 @@ class PromptUse(QObject):
         messages: The widget in which the user can select text for {{selection}}.
     """
 
-    def __init__(self, prompts: Prompts, edit: MessageEdit, messages: QWidget) -> None:
+    def __init__(self, prompts: Prompts, edit: QPlainTextEdit, messages: QWidget) -> None:
         super().__init__(edit)
         self._prompts = prompts
         self._edit = edit
@@ -117,10 +124,7 @@ class PromptUse(QObject):
         self._left: str | None = None
         self._selected = ""
         self._popup: PromptPopup | None = None
-        self._place = QTimer(self)
-        self._place.setSingleShot(True)
-        self._place.setInterval(0)
-        self._place.timeout.connect(self._put_in_place)
+        self._place = timer(self, 0, self._put_in_place)
         edit.installEventFilter(self)
         edit.textChanged.connect(self._look)
         edit.cursorPositionChanged.connect(self._look)
@@ -228,11 +232,10 @@ class PromptUse(QObject):
         from app.assistants.pages.variables_dialog import VariablesDialog
         from app.assistants.values.prompts import filled
 
-        dialog = VariablesDialog(prompt.name, names, parent=self._edit.window())
-        dialog.filled.connect(
-            lambda values: self._insert(filled(prompt.text, {**known, **values}), *place)
-        )
-        dialog.open()
+        def use(values: Mapping[str, str]) -> None:
+            self._insert(filled(prompt.text, {**known, **values}), *place)
+
+        VariablesDialog(prompt.name, names, use, self._edit.window()).open()
 
     def _insert(self, text: str, start: int, end: int) -> None:
         cursor = self._edit.textCursor()

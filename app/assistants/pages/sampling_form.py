@@ -70,7 +70,7 @@ class SamplingForm(QWidget):
         column.addLayout(row)
         self._box = QWidget()
         self._box.setObjectName("samplingValues")
-        self._more = LabelledButton("sliders", "", "moreSampling", look="link", tone="accent_text")
+        self._more = LabelledButton("sliders", "", "moreSampling", look="link")
         self._more.clicked.connect(lambda: self._unfold(self._box.isHidden()))
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
         self._rows: dict[str, HeldSetting] = {}

@@ -2,69 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.kit.widgets.dialog import Dialog
-from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.look.theme import GRID
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.fields import LineField
+from app.kit.widgets.form import FormDialog, field
+from app.kit.widgets.layouts import column
 
 
-class VariablesDialog(Dialog):
+class VariablesDialog(FormDialog):
     """A dialog that asks for the values of variables.
 
-    Signals:
-        filled(values): The user filled in all variables; the values are by name.
+    Args:
+        title: The title.
+        names: The names of the variables.
+        use: Called with all values, by name.
+        parent: The window.
     """
 
-    filled = Signal(object)
+    def __init__(
+        self,
+        title: str,
+        names: Sequence[str],
+        use: Callable[[Mapping[str, str]], object],
+        parent: QWidget,
+    ) -> None:
+        save = UserAction("useVariables", "check", self.tr("Use"), self._finish)
+        super().__init__("variablesDialog", title, save, "leaveVariables", parent=parent)
+        self._use = use
+        self._lines = {
+            name: LineField(f"variable{number}", name) for number, name in enumerate(names, start=1)
+        }
+        lines = list(self._lines.values())
+        for line in lines:
+            line.returnPressed.connect(self._go_on)
+        fields = [field(name[:1].upper() + name[1:], it) for name, it in self._lines.items()]
+        self.lay_out(column(*fields, spacing=2 * GRID), first=lines[0])
+        self.save_if(lambda: all(it.words for it in lines), *(it.textChanged for it in lines))
 
-    def __init__(self, title: str, names: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__("variablesDialog", width=420, parent=parent)
-        self.set_title(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        column = self.column
-        self._lines: dict[str, QLineEdit] = {}
-        for number, name in enumerate(names):
-            line = QLineEdit()
-            line.setObjectName(f"variable{number + 1}")
-            line.setAccessibleName(name)
-            line.textChanged.connect(self._check)
-            line.returnPressed.connect(self._on)
-            self._lines[name] = line
-            field = QVBoxLayout()
-            field.setSpacing(4)
-            field.addWidget(Label(name[:1].upper() + name[1:], "strong"))
-            field.addWidget(line)
-            column.addLayout(field)
-        column.addStretch(1)
-        leave = LabelledButton("close", self.tr("Cancel"), "leaveVariables")
-        leave.setAutoDefault(False)
-        leave.clicked.connect(self.reject)
-        self._use = LabelledButton(
-            "check", self.tr("Use"), "useVariables", look="primary", tone="on_accent"
-        )
-        self._use.setAutoDefault(False)
-        self._use.clicked.connect(self._done)
-        self.add_buttons(leave, self._use)
-        self._check()
-        next(iter(self._lines.values())).setFocus()
+    def _go_on(self) -> None:
+        """On Enter, move to the next empty field; if there is none, Enter finishes."""
+        empty = next((it for it in self._lines.values() if not it.words), None)
+        if empty is not None:
+            empty.setFocus()
 
-    def _on(self) -> None:
-        """On Enter, move to the next empty field, or finish if there is none."""
-        empty = (line for line in self._lines.values() if not line.text().strip())
-        line = next(empty, None)
-        if line is None:
-            self._done()
-        else:
-            line.setFocus()
-
-    def _done(self) -> None:
-        values = {name: line.text().strip() for name, line in self._lines.items()}
+    def _finish(self) -> None:
+        values = {name: it.words for name, it in self._lines.items()}
         self.accept()
-        self.filled.emit(values)
-
-    def _check(self) -> None:
-        self._use.setEnabled(all(line.text().strip() for line in self._lines.values()))
+        self._use(values)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 
 from app.assistants.pages.assistant_picker import AssistantPicker
 from app.assistants.pages.preset_keeper import PresetKeeper
-from app.assistants.values.assistants import Preset
 from app.chats.pages.chat_page import ChatPage
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
@@ -17,8 +16,11 @@ from app.models.library.pages.chooser import ModelChooser
 from engines.errors import UserError
 
 if TYPE_CHECKING:
+    from app.assistants.presenters.assistants import Assistants
     from app.chats.pages.chat_settings_panel import ChatSettingsPanel
-    from app.window.presenters.window import WindowPresenters
+    from app.chats.presenters.open_chat import OpenChat
+    from app.documents.collections.presenters import Collections
+    from app.settings.presenters import SettingsService
 
 
 class AssistantsController(QObject):
@@ -27,29 +29,32 @@ class AssistantsController(QObject):
     def __init__(
         self,
         page: ChatPage,
+        chat: OpenChat,
         chooser: ModelChooser,
-        presenters: WindowPresenters,
+        assistants: Assistants,
+        collections: Collections,
+        settings: SettingsService,
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
         super().__init__(page)
         self._page = page
         self._chooser = chooser
-        self._presenters = presenters
-        self._chat = presenters.chat_settings
+        self._chat = chat
+        self._assistants = assistants
+        self._collections = collections
+        self._settings = settings
         self._notifier = notifier
         self._navigation = navigation
         self.picker = AssistantPicker()
-        self._presets = PresetKeeper(presenters.assistants, notifier, page)
+        self._presets = PresetKeeper(assistants, notifier, page)
         self._shown_model = ""
         page.welcome.put_first(self.picker)
-        page.shown.connect(self.show)
-        self._chat.changed.connect(self.show)
-        self._chat.failed.connect(notifier.error)
-        presenters.assistants.changed.connect(self.show)
-        presenters.settings.changed.connect(self.show)
-        presenters.collections.changed.connect(self.show)
-        self.picker.chosen.connect(lambda chosen: self._chat.set_assistant(None, chosen))
+        for signal in (chat.opened, chat.stored, chat.changed):
+            signal.connect(self.show)
+        for presenter in (assistants, collections, settings):
+            presenter.changed.connect(self.show)
+        self.picker.chosen.connect(chat.set_assistant)
         self.picker.show_all.connect(lambda: navigation.go_to("assistants", "assistants"))
 
     @cached_property
@@ -57,16 +62,16 @@ class AssistantsController(QObject):
         """The panel with the chat's settings, created on first use."""
         from app.chats.pages.chat_settings_panel import ChatSettingsPanel
 
-        page, chat, panel = self._page, self._chat, ChatSettingsPanel()
+        chat, panel = self._chat, ChatSettingsPanel()
         panel.hide()
         panel.close_me.connect(self.toggle_panel)
         panel.changed.connect(self._set)
-        panel.model.connect(lambda model: chat.set_model(page.chat_id, model))
-        panel.assistant.connect(lambda chosen: chat.set_assistant(page.chat_id, chosen))
-        panel.collections.connect(lambda chosen: chat.set_collections(page.chat_id, chosen))
+        panel.model.connect(chat.set_model)
+        panel.assistant.connect(chat.set_assistant)
+        panel.collections.connect(chat.set_collections)
         panel.sampling.changed.connect(self._set)
-        panel.sampling.preset.connect(self._use)
-        panel.sampling.keep.connect(lambda: self._presets.keep(chat.resolve(page.chat_id).settings))
+        panel.sampling.preset.connect(chat.set_preset)
+        panel.sampling.keep.connect(lambda: self._presets.keep(chat.settings))
         panel.sampling.drop.connect(self._presets.drop)
         return panel
 
@@ -77,31 +82,27 @@ class AssistantsController(QObject):
 
     def show(self) -> None:
         """Show the settings of the open chat."""
-        chat_id = self._page.chat_id
-        assistants = self._presenters.assistants
-        if chat_id is None:
-            self.picker.show_assistants(assistants.all(), self._chat.assistant(None))
+        chat, assistants = self._chat, self._assistants
+        if chat.id is None:
+            self.picker.show_assistants(assistants.all(), chat.assistant)
         if "panel" in vars(self) and not self.panel.isHidden():
             self.panel.show_chat(
-                self._chat.resolve(chat_id),
-                self._chat.own(chat_id),
+                chat.resolved,
+                chat.own,
                 assistants.all(),
                 self._chooser.entries(),
                 assistants.presets(),
-                self._presenters.collections.all(),
-                self._chat.collections(chat_id),
+                self._collections.all(),
+                chat.collections,
             )
-        model = self._chat.model(chat_id)
+        model = chat.model
         if model != self._shown_model:
             self._shown_model = model
             self._chooser.tell()
-            self._page.apply(self._presenters.settings.current)
+            self._page.apply(self._settings.current)
 
     def _set(self, name: str, value: object) -> None:
         try:
-            self._chat.set(self._page.chat_id, name, value)
+            self._chat.set(name, value)
         except UserError as error:
             self._notifier.error(error)
-
-    def _use(self, preset: Preset) -> None:
-        self._chat.set_preset(self._page.chat_id, preset)

@@ -64,7 +64,7 @@ class ChatSettingsPanel(QWidget):
         self._documents.chosen.connect(self.collections)
         self._documents_source = Label("", "small", name="source-collections")
         self._leave_documents = LabelledButton(
-            "again", self.tr("Reset"), "take-back-collections", look="link", tone="accent_text"
+            "again", self.tr("Reset"), "take-back-collections", look="link"
         )
         self._leave_documents.setAccessibleName(self.tr("Reset {0}").format(self.tr("Documents")))
         self._leave_documents.clicked.connect(lambda: self.collections.emit(None))

@@ -37,9 +37,7 @@ class GuideBanner(QWidget):
         self._text = text = Label("", wrap=True, name="guideBannerText")
         self.show_documents(False)
         text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        button = LabelledButton(
-            "box", self.tr("Get a real model"), "getModel", look="link", tone="accent_text"
-        )
+        button = LabelledButton("box", self.tr("Get a real model"), "getModel", look="link")
         button.clicked.connect(self.get_model)
         self._picture = Picture("flame", "accent_text")
         self._box = panel.box

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from app.chats.pages.offline_switch import OfflineSwitch
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.labelled_button import LabelledButton
 from app.models.library.pages.model_button import ModelButton
 
 if TYPE_CHECKING:
@@ -105,3 +105,31 @@ class Header(QWidget):
             self._badge.set_short(width < scaled(_NARROW))
         if self._exposed is not None:
             self._exposed.set_short(short=width < scaled(_NARROW))
+
+
+class OfflineSwitch(LabelledButton):
+    """The offline switch, checked while Hearth is offline; its text says the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("online", "", "offlineSwitch", look="quiet", parent=parent)
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setIconSize(QSize(16, 16))
+        self.show_state(offline=False)
+
+    def show_state(self, *, offline: bool) -> None:
+        """Show whether Hearth is offline."""
+        self.setChecked(offline)
+        if offline:
+            self.redraw("offline", self.tr("Offline"))
+            tip = self.tr(
+                "Hearth is offline: no connection leaves this computer. Press to go online."
+            )
+        else:
+            self.redraw("online", self.tr("Online"))
+            tip = self.tr(
+                "Hearth connects only when you search for models, download something, or "
+                "write to a server that you added. Press to stay offline."
+            )
+        self.setToolTip(tip)
+        self.setAccessibleDescription(tip)

@@ -21,7 +21,7 @@ def page_actions(page: ChatPage) -> dict[str, Callable[[], object]]:
         "answer_facts": lambda: page.answers.do("facts"),
         "branch_before": lambda: page.answers.step(-1),
         "branch_after": lambda: page.answers.step(1),
-        "show_branches": lambda: page.answers.show_tree(page.chat_id),
+        "show_branches": page.answers.show_tree,
         "scroll_up": lambda: _scroll_page(page, -1),
         "scroll_down": lambda: _scroll_page(page, 1),
         "go_to_end": page.transcript.jump_to_newest,

@@ -11,12 +11,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chats.answers.presenters.generation import Generation
-from app.chats.context.presenters import ContextUses
-from app.chats.history.presenters.chat_settings import ChatSettings
-from app.chats.history.presenters.chats import Chats
-from app.chats.history.values.conversation import StoredMessage
-from app.chats.presenters.answering import Answering
+from app.chats.presenters.chat_presenters import ChatPresenters
 from app.kit.tasks.tasks import STORE, Tasks
 
 
@@ -26,6 +21,10 @@ class Scratch(QObject):
     Args:
         forget: Releases its memory, once nothing works on it any more.
 
+    Attributes:
+        presenters: The presenters of its page.
+        has_messages: Whether a question was asked.
+
     Signals:
         failed(error): A bug in Hearth while the chat was being removed.
     """
@@ -34,50 +33,40 @@ class Scratch(QObject):
 
     def __init__(
         self,
-        chats: Chats,
-        generation: Generation,
-        answering: Answering,
-        chat_settings: ChatSettings,
-        context: ContextUses,
+        presenters: ChatPresenters,
         forget: Callable[[], None],
         tasks: Tasks,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.chats = chats
-        self.generation = generation
-        self.answering = answering
-        self.chat_settings = chat_settings
-        self.context = context
+        self.presenters = presenters
         self.tasks = tasks
+        self.has_messages = False
         self._forget = forget
-        self._chat_id: str | None = None
-        for part in (chats, generation, chat_settings, context):
+        generation = presenters.generation
+        for part in (presenters.chats, generation, presenters.open_chat, presenters.context):
             part.setParent(self)
         generation.asked.connect(self._asked)
-
-    @property
-    def has_messages(self) -> bool:
-        return self._chat_id is not None
 
     def close(self) -> None:
         """Stop the answers and remove everything. Nothing can be asked afterwards."""
         # The listeners go away with the window.
-        self.generation.blockSignals(True)
-        self.generation.stop_all()
-        self.context.close()
-        self.chats.drafts.forget()
-        self.answering.files.forget()
-        self.answering.recording.drop()
+        presenters = self.presenters
+        presenters.generation.blockSignals(True)
+        presenters.generation.stop_all()
+        presenters.context.close()
+        presenters.chats.drafts.forget()
+        presenters.files.forget()
+        presenters.recording.drop()
         # The queue works in order: a question handed in earlier already has its answer when this
         # runs.
         self.tasks.run(lambda: None, lambda _: self._end(), self.failed.emit, on=STORE)
 
-    def _asked(self, question: StoredMessage) -> None:
-        self._chat_id = question.chat_id
+    def _asked(self) -> None:
+        self.has_messages = True
 
     def _end(self) -> None:
-        self.generation.stop_all(self._clear)
+        self.presenters.generation.stop_all(self._clear)
 
     def _clear(self) -> None:
         self.tasks.run(self._forget, lambda _: self.deleteLater(), self.failed.emit, on=STORE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.chats.search.services import catch_up, steps
 from app.chats.search.store.search import Search
@@ -10,6 +10,7 @@ from app.chats.search.store.search_index import SearchIndex
 from app.chats.search.values.hits import Hit
 from app.kit.tasks.latest import Latest
 from app.kit.tasks.tasks import Task, Tasks
+from app.kit.timer import timer
 
 SEARCH = "search"
 INDEX = "search index"
@@ -41,10 +42,7 @@ class ChatSearch(QObject):
         self._tasks = tasks
         self._latest = Latest(tasks, SEARCH)
         self._reading: Task | None = None
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._read)
+        self._pause = timer(self, _PAUSE_MS, self._read)
         self._closed = False
         tasks.closing.connect(self._close)
 

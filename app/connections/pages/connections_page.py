@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QLineEdit,
     QTableView,
     QWidget,
 )
 
-from app.connections.pages.connection_rows import ConnectionRows
-from app.connections.pages.words import as_text, summary
+from app.connections.pages.words import as_text, cells, heads, summary
 from app.connections.presenters import Connections
 from app.kit.look.language import in_full
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
 from app.kit.widgets.column_page import ColumnPage
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import PageHead
@@ -34,6 +40,9 @@ _LEAST = 240
 _LOOK_MS = 2000
 _WIDTHS = (176, 200, 176, 80, 96, 152)
 _HOST = 1
+_Index = QModelIndex | QPersistentModelIndex
+_NUMBERS = (3, 4)
+_NOWHERE = QModelIndex()
 
 
 class ConnectionsPage(ColumnPage):
@@ -55,11 +64,12 @@ class ConnectionsPage(ColumnPage):
         column.addWidget(self._head())
         self._summary = Label(self.tr("Reading the list…"), name="connectionsSummary", wrap=True)
         column.addWidget(self._summary)
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterConnections")
-        self._filter.setAccessibleName(self.tr("Filter the connections"))
-        self._filter.setPlaceholderText(self.tr("Filter by host, purpose or result"))
-        self._filter.setClearButtonEnabled(True)
+        self._filter = LineField(
+            "filterConnections",
+            self.tr("Filter the connections"),
+            hint=self.tr("Filter by host, purpose or result"),
+            clears=True,
+        )
         self._filter.textChanged.connect(self._show)
         column.addWidget(self._filter)
         self._nothing = Label("", "muted", name="noConnections", wrap=True)
@@ -131,31 +141,26 @@ class ConnectionsPage(ColumnPage):
         self._copy.clicked.connect(self._copy_text)
         self._clear = LabelledButton("trash", self.tr("Clear"), "clearConnections")
         self._clear.clicked.connect(self._ask_to_clear)
-        head = PageHead(self.tr("Connections"), "connectionsBack", self._copy, self._clear)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Connections"),
+            "connectionsBack",
+            self._navigation.go_to_chat,
+            self._copy,
+            self._clear,
+        )
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(as_text(self._rows.shown))
         self._notifier.say_copied()
 
     def _ask_to_clear(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Clear the list of connections?"),
             self.tr("You will no longer see what Hearth has connected to."),
-        ]
-        answers = [
-            ("keepConnections", self.tr("Keep it")),
             ("confirmClear", self.tr("Clear the list")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self._forget() if answer == "confirmClear" else None,
+            ("keepConnections", self.tr("Keep it")),
+            lambda: self._service.clear(lambda: self._looked([]), self._failed),
         )
-
-    def _forget(self) -> None:
-        self._service.clear(lambda: self._looked([]), self._failed)
 
     def _make_table(self) -> QTableView:
         table = QTableView()
@@ -179,3 +184,53 @@ class ConnectionsPage(ColumnPage):
         head.setHighlightSections(False)
         head.setSectionResizeMode(_HOST, QHeaderView.ResizeMode.Stretch)
         return table
+
+
+class ConnectionRows(QAbstractTableModel):
+    """The connections as rows of a table; a row's texts are created only when it is shown."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: Sequence[LoggedConnection] = ()
+        self._heads = heads()
+
+    @property
+    def shown(self) -> Sequence[LoggedConnection]:
+        return self._rows
+
+    def show_rows(self, rows: Sequence[LoggedConnection]) -> None:
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._heads)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return cells(self._rows[index.row()])[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(index.column())
+        return None
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        if orientation is Qt.Orientation.Vertical:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._heads[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return None
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column in _NUMBERS else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter

@@ -2,61 +2,67 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 
-from app.base.errors import Offline
 from app.kit.notify import Notifier
-from app.settings.values.fields import Settings
+from app.settings.presenters import SettingsService
 from engines.errors import UserError
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
 
 
 class GoingOnline(QObject):
     """The switch between offline and online.
 
+    Attributes:
+        stays_offline: Whether this run stays offline, whatever the settings say.
+
     Signals:
         changed(offline): The state has changed, or `tell` was called.
+        went_online(): The user went online.
     """
 
     changed = Signal(bool)
+    went_online = Signal()
 
-    def __init__(self, presenters: WindowPresenters, notifier: Notifier, parent: QObject) -> None:
+    def __init__(
+        self, settings: SettingsService, notifier: Notifier, parent: QObject, *, stays_offline: bool
+    ) -> None:
         super().__init__(parent)
-        self._presenters = presenters
+        self.stays_offline = stays_offline
+        self._settings = settings
         self._notifier = notifier
-        self._was = presenters.is_offline
-        presenters.settings.changed.connect(self._apply)
+        self._was = self.is_offline
+        settings.changed.connect(self._apply)
+
+    @property
+    def is_offline(self) -> bool:
+        return self.stays_offline or self._settings.current.offline
 
     def tell(self) -> None:
         """Emit `changed` with the current state."""
-        self.changed.emit(self._presenters.is_offline)
+        self.changed.emit(self.is_offline)
 
     def toggle(self) -> None:
-        self._set(not self._presenters.is_offline)
+        self._set(not self.is_offline)
 
     def go_online(self) -> None:
         self._set(False)
 
     def _set(self, offline: bool) -> None:
-        if self._presenters.stays_offline:
+        if self.stays_offline:
             self._notifier.say(self.tr("Hearth was started offline and stays offline."))
             self.tell()
             return
         try:
-            self._presenters.settings.set("offline", offline)
+            self._settings.set("offline", offline)
         except UserError as error:
             self._notifier.error(error)
         self.tell()
 
-    def _apply(self, _settings: Settings) -> None:
-        offline = self._presenters.is_offline
+    def _apply(self) -> None:
+        offline = self.is_offline
         if offline == self._was:
             return
         self._was = offline
         self.tell()
         if not offline:
-            self._presenters.downloads.resume_stopped_by(Offline.code)
+            self.went_online.emit()

@@ -2,88 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.exchange.values.export import ExportKind, ExportOptions
 from app.kit.look.format import figure
-from app.kit.widgets.dialog import Dialog
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
+from app.kit.widgets.layouts import boxed, row
 from app.kit.widgets.switch import Switch
 
 
-class ExportDialog(Dialog):
+class ExportDialog(FormDialog):
     """The dialog for an export.
 
-    Signals:
-        chosen(options, one_file): The user chose the options; the place is asked next.
+    Args:
+        title: The chat's title, if there is only one chat.
+        count: The number of chats.
+        choose: Called with the options and whether all chats go into one file; asks for the place.
+        parent: The window.
     """
 
-    chosen = Signal(object, bool)
-
-    def __init__(self, title: str, count: int, parent: QWidget | None = None) -> None:
-        """Create the dialog.
-
-        Args:
-            title: The chat's title, if there is only one chat.
-            count: The number of chats.
-        """
-        super().__init__("exportDialog", width=440, parent=parent)
+    def __init__(
+        self,
+        title: str,
+        count: int,
+        choose: Callable[[ExportOptions, bool], object],
+        parent: QWidget,
+    ) -> None:
         if count == 1:
-            self.set_title(self.tr("Export “{0}”").format(title))
+            words = self.tr("Export “{0}”").format(title)
         else:
-            self.set_title(self.tr("Export {0} chats").format(figure(count)))
-        column = self.column
+            words = self.tr("Export {0} chats").format(figure(count))
+        save = UserAction("exportGo", "", self.tr("Choose where…"), self._go)
+        super().__init__("exportDialog", words, save, "exportCancel", width=440, parent=parent)
+        self._choose = choose
         self._kind = ComboBox()
         self._kind.setObjectName("exportKind")
         self._kind.setAccessibleName(self.tr("Format"))
         for kind, name in (("md", "Markdown"), ("html", "HTML"), ("pdf", "PDF"), ("json", "JSON")):
             self._kind.addItem(name, kind)
         self._said = Label("", "small", name="exportSaid", wrap=True)
-        column.addWidget(self._kind)
-        column.addWidget(self._said)
-        self._reasoning = self._switch(
-            column, "exportReasoning", self.tr("Include the model’s reasoning")
+        self._reasoning, reasoning = self._switch(
+            "exportReasoning", self.tr("Include the model’s reasoning")
         )
-        self._branches = self._switch(column, "exportBranches", self.tr("Include all branches"))
-        self._one_file: Switch | None = None
-        if count > 1:
-            self._one_file = self._switch(column, "exportOneFile", self.tr("All chats in one file"))
-        column.addStretch(1)
-        self._make_buttons()
+        self._branches, branches = self._switch("exportBranches", self.tr("Include all branches"))
+        self._one_file, one_file = self._switch("exportOneFile", self.tr("All chats in one file"))
+        together = boxed(one_file)
+        parts = self._kind, self._said, reasoning, branches, together
+        self.lay_out(*parts, first=self._kind)
+        together.setVisible(count > 1)
         self._kind.currentIndexChanged.connect(self._show_kind)
         self._show_kind()
 
-    def _switch(self, column: QVBoxLayout, name: str, text: str) -> Switch:
+    def _switch(self, name: str, text: str) -> tuple[Switch, QHBoxLayout]:
         switch = Switch()
         switch.setObjectName(name)
         switch.setAccessibleName(text)
-        row = QHBoxLayout()
-        row.addWidget(Label(text, wrap=True), 1)
-        row.addWidget(switch)
-        column.addLayout(row)
-        return switch
-
-    def _make_buttons(self) -> None:
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setObjectName("exportCancel")
-        cancel.clicked.connect(self.reject)
-        go = QPushButton(self.tr("Choose where…"))
-        go.setObjectName("exportGo")
-        go.setProperty("look", "primary")
-        go.setDefault(True)
-        go.clicked.connect(self._go)
-        for button in (cancel, go):
-            button.setAccessibleName(button.text())
-        self.add_buttons(cancel, go)
+        return switch, row((Label(text, wrap=True), 1), switch)
 
     def _chosen(self) -> ExportKind:
         return cast(ExportKind, self._kind.currentData())
@@ -109,5 +89,4 @@ class ExportDialog(Dialog):
             self._chosen(), self._reasoning.isChecked(), self._branches.isChecked()
         )
         self.accept()
-        one_file = self._one_file is not None and self._one_file.isChecked()
-        self.chosen.emit(options, one_file)
+        self._choose(options, self._one_file.isChecked())

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chats.history.presenters.chats import Chats
 from app.exchange.pages.export_dialog import ExportDialog
 from app.exchange.presenters.exporting import Exporting
 from app.exchange.values.export import ExportOptions, file_name
 from app.kit.notify import Notifier
+from app.kit.widgets.picking import FOLDER, pick, pick_target
 from app.markdown.blocks import Code
 from app.markdown.code_file import file_name_of
 
@@ -35,47 +37,36 @@ class Exporter(QObject):
         if not ids:
             self._notifier.say(self.tr("There is nothing to export."))
             return
-        dialog = ExportDialog(self._title(ids), len(ids), self._window)
-        dialog.chosen.connect(lambda options, one: self._ask_where(ids, options, one))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        choose = partial(self._ask_where, ids)
+        ExportDialog(self._title(ids), len(ids), choose, self._window).open()
 
     def ask_for_code(self, code: Code) -> None:
         """Let the user choose the file for a block of code."""
-        dialog = QFileDialog(self._window, self.tr("Save code"), str(Path.home()))
-        dialog.setObjectName("saveCode")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.selectFile(file_name_of(code))
-        dialog.fileSelected.connect(
-            lambda it: self._exporting.text_to_file(
-                f"{code.text}\n", Path(it), self._exported, self._notifier.error
+
+        def write(path: Path) -> None:
+            self._exporting.text_to_file(
+                f"{code.text}\n", path, self._exported, self._notifier.error
             )
-        )
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+
+        title = self.tr("Save code")
+        pick_target(self._window, "saveCode", title, file_name_of(code), write)
 
     def _ask_where(self, ids: Sequence[str], options: ExportOptions, one_file: bool) -> None:
         exporting, failed = self._exporting, self._notifier.error
-        dialog = QFileDialog(self._window, self.tr("Export"), str(Path.home()))
+        words, kind = self.tr("Export"), options.kind
+
+        def write(path: Path) -> None:
+            exporting.to_file(ids, path, options, self._exported, failed)
+
+        def write_each(paths: list[Path]) -> None:
+            exporting.to_folder(ids, paths[0], options, self._exported, failed)
+
         if len(ids) == 1 or one_file:
-            dialog.setObjectName("exportChat")
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setNameFilter(f"{options.kind.upper()} (*.{options.kind})")
-            dialog.setDefaultSuffix(options.kind)
             title = self._title(ids) if len(ids) == 1 else self.tr("Chats")
-            dialog.selectFile(f"{file_name(title)}.{options.kind}")
-            dialog.fileSelected.connect(
-                lambda it: exporting.to_file(ids, Path(it), options, self._exported, failed)
-            )
+            name, filters = f"{file_name(title)}.{kind}", (f"{kind.upper()} (*.{kind})",)
+            pick_target(self._window, "exportChat", words, name, write, filters=filters)
         else:
-            dialog.setObjectName("exportChats")
-            dialog.setFileMode(QFileDialog.FileMode.Directory)
-            dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-            dialog.fileSelected.connect(
-                lambda it: exporting.to_folder(ids, Path(it), options, self._exported, failed)
-            )
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+            pick(self._window, "exportChats", words, FOLDER, write_each)
 
     def _title(self, ids: Sequence[str]) -> str:
         chat = self._chats.chat(ids[0])

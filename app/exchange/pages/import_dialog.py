@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import Signal
@@ -18,16 +17,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.exchange.pages.report_list import ReportList
-from app.exchange.pages.report_words import told
+from app.exchange.pages.report_words import sentences, told
 from app.exchange.values.recognise import PROGRAMS
 from app.exchange.values.report import FileReport
 from app.kit.look.format import figure
 from app.kit.look.theme import GRID
+from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.dialog import EnterDialog
 from app.kit.widgets.label import Label
+from app.kit.widgets.panel import Panel
+from app.kit.widgets.picking import FILES, FOLDER, pick
 
 Step = Literal["choose", "reading", "preview", "done"]
+
+_MOST_SHOWN = 200
+"""Most files with a card of their own; the copied report has all."""
 
 
 class ImportDialog(EnterDialog):
@@ -182,18 +186,13 @@ class ImportDialog(EnterDialog):
         return button
 
     def _choose_files(self) -> None:
-        self._choose(QFileDialog.FileMode.ExistingFiles, self.tr("Chats to import"))
+        self._choose(FILES, self.tr("Chats to import"))
 
     def _choose_folder(self) -> None:
-        self._choose(QFileDialog.FileMode.Directory, self.tr("Folder with chats to import"))
+        self._choose(FOLDER, self.tr("Folder with chats to import"))
 
     def _choose(self, mode: QFileDialog.FileMode, title: str) -> None:
-        dialog = QFileDialog(self, title, str(Path.home()))
-        dialog.setObjectName("importChoose")
-        dialog.setFileMode(mode)
-        dialog.filesSelected.connect(lambda paths: self.chosen.emit([Path(it) for it in paths]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        pick(self, "importChoose", title, mode, self.chosen.emit)
 
     def _main(self) -> None:
         if self._step == "preview":
@@ -209,3 +208,43 @@ class ImportDialog(EnterDialog):
 
     def _copy_report(self) -> None:
         QGuiApplication.clipboard().setText(told(self._reports, done=self._step == "done"))
+
+
+class ReportList(QWidget):
+    """Cards, one for each file."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("importReport")
+        self._page: ColumnPage | None = None
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+
+    def show_reports(self, reports: Sequence[FileReport], *, done: bool) -> None:
+        """Show reports.
+
+        Args:
+            done: As in `report_words.told`.
+        """
+        if self._page is not None:
+            self._page.hide()
+            self._page.deleteLater()
+        self._page = ColumnPage("importReportPage", spacing=GRID)
+        for across in self._page.findChildren(QHBoxLayout):
+            across.setContentsMargins(0, 0, GRID, 0)
+        for report in reports[:_MOST_SHOWN]:
+            self._page.column.addWidget(_card(report, done=done))
+        if len(reports) > _MOST_SHOWN:
+            more = self.tr("Further files: {0}").format(figure(len(reports) - _MOST_SHOWN))
+            self._page.column.addWidget(Label(more, "small"))
+        self._page.column.addStretch(1)
+        self._box.addWidget(self._page)
+
+
+def _card(report: FileReport, *, done: bool) -> Panel:
+    card = Panel("card", "importFile", margins=(2, 1.5, 2, 1.5), spacing=0.5)
+    card.box.addWidget(Label(report.name, "strong", wrap=True, selectable=True))
+    said = Label("\n".join(sentences(report, done=done)), "", wrap=True, selectable=True)
+    said.setObjectName("importFileSaid")
+    card.box.addWidget(said)
+    return card

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.help.values.guides import FoundSection, Guide
 from app.kit.look.theme import GRID
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
 from app.kit.widgets.row_button import RowButton
-from app.models.library.pages.part_page import PartPage
 from engines.errors import UserError
 
 _MOST = 30

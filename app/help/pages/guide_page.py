@@ -14,11 +14,11 @@ from app.help.values.guides import Guide
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.text.selected_text import scroll_to
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.markdown.blocks import Block
 from app.markdown.parser import Parser
-from app.models.library.pages.part_page import PartPage
 from app.search.words import parse
 
 _LINE = 5 * GRID
@@ -46,9 +46,7 @@ class GuidePage(PartPage):
 
     def __init__(self, text_size: int, parent: QWidget | None = None) -> None:
         super().__init__("guidePage", parent=parent)
-        self._back = LabelledButton(
-            "back", self.tr("All guides"), "allGuides", look="link", tone="accent_text"
-        )
+        self._back = LabelledButton("back", self.tr("All guides"), "allGuides", look="link")
         self._back.clicked.connect(self.back)
         self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
         card = Panel("card", "guideCard", margins=(3, 2.5, 3, 2.5))

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.help.pages.guide_list import GuideList
 from app.help.pages.guide_page import GuidePage
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.timer import timer
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.page_head import HeadAbove, PageHead
 from app.settings.values.fields import Settings
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
+    from app.help.values.guides import FoundSection, Guide, GuideSection
+    from app.markdown.blocks import Block
+    from app.settings.presenters import SettingsService
 
 _TYPING_MS = 120
+
+
+class ReadableGuides(Protocol):
+    """The guides; each method raises GuidesUnreadable if a file is missing or damaged."""
+
+    @property
+    def all(self) -> Sequence[Guide]: ...
+    def guide(self, topic: str) -> Guide: ...
+    def blocks(self, guide: Guide) -> Sequence[Block]: ...
+    def linked(self, address: str) -> GuideSection | None: ...
+    def search(self, words: str) -> Sequence[FoundSection]: ...
 
 
 class HelpPage(QWidget):
@@ -29,7 +45,8 @@ class HelpPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        guides: ReadableGuides,
+        settings: SettingsService,
         notifier: Notifier,
         navigation: Navigation,
         parent: QWidget | None = None,
@@ -37,23 +54,20 @@ class HelpPage(QWidget):
         super().__init__(parent)
         self._navigation = navigation
         self.setObjectName("helpPage")
-        self._guides = presenters.guides
+        self._guides = guides
         self._notifier = notifier
         self._list = GuideList()
         self._list.opened.connect(self._open)
         self._list.left.connect(self._focus_search)
-        self._page = GuidePage(scaled(presenters.settings.current.text_size))
+        self._page = GuidePage(scaled(settings.current.text_size))
         self._page.back.connect(self._show_list)
         self._page.link.connect(self._follow)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list)
         self._stack.addWidget(self._page)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_TYPING_MS)
-        self._pause.timeout.connect(self._search)
+        self._pause = timer(self, _TYPING_MS, self._search)
         self._head().lay_over(self._stack, self)
-        presenters.settings.changed.connect(self._apply)
+        settings.changed.connect(self._apply)
         self._search()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -71,13 +85,13 @@ class HelpPage(QWidget):
     def _head(self) -> HeadAbove:
         shortcuts = LabelledButton("keyboard", self.tr("Shortcuts"), "shortcuts")
         shortcuts.clicked.connect(self._navigation.show_shortcuts)
-        head = PageHead(self.tr("Help"), "helpBack", shortcuts)
-        head.back.connect(self._navigation.go_to_chat)
-        self._words = QLineEdit()
-        self._words.setObjectName("searchGuides")
-        self._words.setAccessibleName(self.tr("Search the guides"))
-        self._words.setPlaceholderText(self.tr("Search the guides"))
-        self._words.setClearButtonEnabled(True)
+        head = PageHead(self.tr("Help"), "helpBack", self._navigation.go_to_chat, shortcuts)
+        self._words = LineField(
+            "searchGuides",
+            self.tr("Search the guides"),
+            hint=self.tr("Search the guides"),
+            clears=True,
+        )
         self._words.textChanged.connect(lambda _: self._pause.start())
         self._words.returnPressed.connect(self._open_first)
         return HeadAbove(head, self._words)

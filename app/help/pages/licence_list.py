@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -19,6 +18,7 @@ from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 
@@ -37,11 +37,12 @@ class LicenceList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._search = QLineEdit()
-        self._search.setObjectName("searchLicences")
-        self._search.setAccessibleName(self.tr("Search the licences"))
-        self._search.setPlaceholderText(self.tr("Search by name or licence"))
-        self._search.setClearButtonEnabled(True)
+        self._search = LineField(
+            "searchLicences",
+            self.tr("Search the licences"),
+            hint=self.tr("Search by name or licence"),
+            clears=True,
+        )
         self._search.textChanged.connect(self._filter)
         self._list = QListWidget()
         self._list.setObjectName("licences")

@@ -79,3 +79,16 @@ def moment(seconds: float) -> str:
 
 def _written(seconds: float, pattern: str) -> str:
     return locale().toString(QDateTime.fromMSecsSinceEpoch(int(seconds * 1000)), pattern)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the beginning of a text on one line, cut between words.
+
+    Args:
+        text: The text.
+        most: The largest number of characters.
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    return line[:most].rsplit(" ", 1)[0].rstrip(",.;:") + "…"

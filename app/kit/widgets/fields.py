@@ -1,4 +1,4 @@
-"""Fields that ignore the mouse wheel unless they have the focus.
+"""Fields: those with values ignore the mouse wheel unless they have the focus.
 
 Qt's fields react to the wheel under the pointer, so scrolling through a page would change values.
 """
@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QSpinBox,
+    QWidget,
+)
 
 from app.kit.look.scale import scaled
 
@@ -59,3 +66,70 @@ class DoubleSpinBox(QDoubleSpinBox):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+
+class LineField(QLineEdit):
+    """A field for a line of text.
+
+    Args:
+        name: The object name.
+        title: The accessible name.
+        text: The text at first.
+        hint: The text that is shown while the field is empty.
+        longest: The largest number of characters; 0 for no limit.
+        secret: Whether the text is hidden, as of a password.
+        clears: Whether the field has a button that empties it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        text: str = "",
+        *,
+        hint: str = "",
+        longest: int = 0,
+        secret: bool = False,
+        clears: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setPlaceholderText(hint)
+        self.setClearButtonEnabled(clears)
+        if longest:
+            self.setMaxLength(longest)
+        if secret:
+            self.setEchoMode(QLineEdit.EchoMode.Password)
+
+    @property
+    def words(self) -> str:
+        """The text without spaces around it."""
+        return self.text().strip()
+
+    @property
+    def line(self) -> str:
+        """The text with single spaces, as a name has them."""
+        return " ".join(self.text().split())
+
+
+class TextField(QPlainTextEdit):
+    """A field for several lines of text, which Tab leaves.
+
+    Args:
+        name: The object name.
+        title: The accessible name.
+        text: The text at first.
+        height: The height in pixels.
+        hint: The text that is shown while the field is empty.
+    """
+
+    def __init__(
+        self, name: str, title: str, text: str = "", *, height: int, hint: str = ""
+    ) -> None:
+        super().__init__(text)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setPlaceholderText(hint)
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(height)

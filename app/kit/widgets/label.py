@@ -26,3 +26,17 @@ class Label(QLabel):
         self.setWordWrap(wrap)
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def show_text(self, text: str, look: str | None = None) -> None:
+        """Show a text, or hide the label if it is empty.
+
+        Args:
+            text: The text.
+            look: Another look for it; None to keep the look.
+        """
+        if look is not None and look != self.property("look"):
+            self.setProperty("look", look)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        self.setText(text)
+        self.setVisible(bool(text))

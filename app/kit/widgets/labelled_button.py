@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.kit.look.icons import icon
 from app.kit.look.theme import Tone, colour_of, theme_of
 
+_TONES: Mapping[str, Tone] = {"primary": "on_accent", "link": "accent_text"}
+"""The tone of the icon in each look in which it is not muted."""
+
 
 class LabelledButton(QPushButton):
-    """A button with an icon before its text; the icon is redrawn when the theme changes."""
+    """A button with an icon before its text; the icon is redrawn when the theme changes.
+
+    Args:
+        drawing: The icon; "" for none.
+        text: The text, which is also the accessible name.
+        object_name: The object name.
+        look: The look in the style sheet.
+        tone: The tone of the icon; None for the tone that suits the look.
+    """
 
     def __init__(
         self,
@@ -19,12 +32,12 @@ class LabelledButton(QPushButton):
         object_name: str,
         *,
         look: str = "",
-        tone: Tone = "muted",
+        tone: Tone | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
         self._drawing = drawing
-        self._tone: Tone = tone
+        self._tone: Tone = tone or _TONES.get(look, "muted")
         self.setObjectName(object_name)
         self.setAccessibleName(text)
         self.setProperty("look", look)
@@ -46,4 +59,5 @@ class LabelledButton(QPushButton):
 
     def _draw(self) -> None:
         tone: Tone = self._tone if self.isEnabled() else "muted"
-        self.setIcon(icon(self._drawing, colour_of(theme_of(self.palette()), tone), 18))
+        if self._drawing:
+            self.setIcon(icon(self._drawing, colour_of(theme_of(self.palette()), tone), 18))

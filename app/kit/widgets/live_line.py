@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.kit.timer import timer
 from app.kit.widgets.elided_label import ElidedLabel
 
 PAUSE_MS = 250
@@ -24,10 +24,7 @@ class LiveLine(ElidedLabel):
         super().__init__("", look, name, parent)
         self._title = title
         self._next: str | None = None
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
-        self._pause.timeout.connect(self._show_next)
+        self._pause = timer(self, PAUSE_MS, self._show_next)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(title)
 

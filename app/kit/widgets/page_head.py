@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 
 
@@ -17,19 +18,15 @@ class PageHead(FlowRow):
     Args:
         title: The title.
         back_name: The object name of the back button.
+        back: Returns to the chat.
         acts: Widgets on the right, or below the title if there is too little room.
-
-    Signals:
-        back(): The user wants to return to the chat.
     """
 
-    back = Signal()
-
-    def __init__(self, title: str, back_name: str, *acts: QWidget) -> None:
+    def __init__(
+        self, title: str, back_name: str, back: Callable[[], object], *acts: QWidget
+    ) -> None:
         super().__init__()
-        back = IconButton("back", self.tr("Back to the chat"), back_name)
-        back.clicked.connect(self.back)
-        self.add(back)
+        self.add(UserAction(back_name, "back", self.tr("Back to the chat"), back).icon_button())
         name = Label(title, "title")
         name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.add(name)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.widgets.layouts import Part, fill
 
 
 class Panel(QFrame):
@@ -14,6 +15,7 @@ class Panel(QFrame):
     Args:
         look: The look in the style sheet.
         name: The object name.
+        parts: The first parts, as for `row`.
         across: Whether the layout is horizontal.
         margins: The left, top, right and bottom margins, in steps of the grid.
         spacing: The gap between the widgets, in steps of the grid.
@@ -23,7 +25,7 @@ class Panel(QFrame):
         self,
         look: str,
         name: str,
-        *,
+        *parts: Part,
         across: bool = False,
         margins: tuple[float, float, float, float] = (2, 1.5, 2, 1.5),
         spacing: float = 1,
@@ -36,3 +38,4 @@ class Panel(QFrame):
         self.box: QBoxLayout = QHBoxLayout(self) if across else QVBoxLayout(self)
         self.box.setContentsMargins(*(round(GRID * margin) for margin in margins))
         self.box.setSpacing(round(GRID * spacing))
+        fill(self.box, *parts)

@@ -74,9 +74,7 @@ class Toast(Panel):
             look = "strong" if len(lines) > 1 and number == 0 else ""
             texts.addWidget(Label(line, look, name=f"toastLine{number + 1}", wrap=True))
         self.box.addLayout(texts, 1)
-        self.action = LabelledButton(
-            drawing, action, "toastAction", look="link", tone="accent_text"
-        )
+        self.action = LabelledButton(drawing, action, "toastAction", look="link")
         self.action.clicked.connect(self._act)
         self.box.addWidget(self.action)
         self.action.setVisible(self.acts)

@@ -16,7 +16,7 @@ from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 
 if TYPE_CHECKING:
-    from app.runtime.presenters.system import SystemCheck
+    from app.models.presenters import SystemCheck
 
 
 class ComputerCard(Panel):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
@@ -18,9 +16,7 @@ from app.models.discover.pages.discover_page import DiscoverPage
 from app.models.downloads.pages.downloads_page import DownloadsPage
 from app.models.library.pages.chooser import ModelChooser
 from app.models.library.pages.here_page import HerePage
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
+from app.models.presenters import ModelsPresenters
 
 
 class ModelsPage(QWidget):
@@ -34,7 +30,7 @@ class ModelsPage(QWidget):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        presenters: ModelsPresenters,
         notifier: Notifier,
         navigation: Navigation,
         chooser: ModelChooser,
@@ -46,8 +42,11 @@ class ModelsPage(QWidget):
         self._presenters = presenters
         self._navigation = navigation
         self._chooser = chooser
+        self._online = online
         self.here = HerePage(presenters, notifier)
-        self.discover = DiscoverPage(presenters, notifier)
+        self.discover = DiscoverPage(
+            presenters.discover, presenters.suggestions, presenters.hub_token, notifier
+        )
         self.downloads = DownloadsPage(presenters.downloads, presenters.settings, notifier)
         self.downloads.discover.connect(lambda: self.show_part("discover"))
         self._parts: dict[str, QWidget] = {
@@ -69,7 +68,7 @@ class ModelsPage(QWidget):
         for part in self._parts.values():
             self._stack.addWidget(part)
         self._head().lay_over(self._stack, self)
-        self._connect(online)
+        self._connect()
         self._show_what_is_known()
 
     @property
@@ -87,12 +86,12 @@ class ModelsPage(QWidget):
         super().showEvent(event)
         self._presenters.system.check()
 
-    def _connect(self, online: GoingOnline) -> None:
+    def _connect(self) -> None:
+        online = self._online
         presenters, chooser, here = self._presenters, self._chooser, self.here
         go_to_chat = self._navigation.go_to_chat
         here.use.connect(chooser.use_from_now_on)
         here.details.use.connect(go_to_chat)
-        here.anyway.connect(presenters.generation.load_anyway)
         here.anyway.connect(chooser.use_from_now_on)
         here.anyway.connect(go_to_chat)
         here.remove.connect(chooser.remove)
@@ -101,8 +100,6 @@ class ModelsPage(QWidget):
         chooser.shown.connect(here.show_models)
         presenters.models.mtp_known.connect(here.list.mtp.show_model)
         presenters.system.checked.connect(here.list.show_check)
-        # An answer has priority over a check.
-        presenters.generation.begun.connect(presenters.same_answer.stop)
         presenters.downloads.changed.connect(self.discover.show_downloads)
         for part in (self.downloads, self.discover):
             part.go_online.connect(online.go_online)
@@ -111,7 +108,7 @@ class ModelsPage(QWidget):
     def _show_what_is_known(self) -> None:
         """Show the state that was reported before this page existed."""
         presenters, chooser = self._presenters, self._chooser
-        self._set_offline(presenters.is_offline)
+        self._set_offline(self._online.is_offline)
         self.here.show_models(chooser.entries(), chooser.current())
         if presenters.models.mtp_told is not None:
             self.here.list.mtp.show_model(*presenters.models.mtp_told)
@@ -121,7 +118,7 @@ class ModelsPage(QWidget):
 
     def _set_offline(self, offline: bool) -> None:
         self.downloads.set_offline(offline)
-        self.discover.set_offline(offline, for_good=self._presenters.stays_offline)
+        self.discover.set_offline(offline, for_good=self._online.stays_offline)
 
     def _turn(self, part: str) -> None:
         self._stack.setCurrentWidget(self._parts[part])
@@ -130,8 +127,7 @@ class ModelsPage(QWidget):
     def _head(self) -> HeadAbove:
         add = LabelledButton("plus", self.tr("Add a model file…"), "addModel")
         add.clicked.connect(self._chooser.add)
-        head = PageHead(self.tr("Models"), "backToChat", add)
-        head.back.connect(self._navigation.go_to_chat)
+        head = PageHead(self.tr("Models"), "backToChat", self._navigation.go_to_chat, add)
         parts = QWidget()
         across = QHBoxLayout(parts)
         across.setContentsMargins(0, 0, 0, 0)

@@ -38,8 +38,4 @@ class EngineCard(Panel):
 
     def show_status(self, words: str, *, good: bool = False) -> None:
         """Show a badge of one or two words on the right; "" hides it."""
-        self._status.setText(words)
-        self._status.setProperty("look", "chosen" if good else "badge")
-        self._status.style().unpolish(self._status)
-        self._status.style().polish(self._status)
-        self._status.setVisible(bool(words))
+        self._status.show_text(words, "chosen" if good else "badge")

@@ -88,9 +88,9 @@ class EnginesPage(ColumnPage):
         activity.clicked.connect(lambda: self._navigation.go_to("activity"))
         settings = LabelledButton("sliders", self.tr("Settings"), "enginesSettings")
         settings.clicked.connect(lambda: self._navigation.show_settings("engine"))
-        head = PageHead(self.tr("Engines"), "enginesBack", activity, settings)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
+        return PageHead(
+            self.tr("Engines"), "enginesBack", self._navigation.go_to_chat, activity, settings
+        )
 
     def _connect(self) -> None:
         engines, vllm = self._engines, self.vllm
@@ -152,38 +152,26 @@ class EnginesPage(ColumnPage):
     def _ask_to_roll_back(self) -> None:
         if self._state is None or self._state.previous is None:
             return
-        lines = [
+        self._notifier.confirm(
             self.tr("Go back to vLLM {0}?").format(self._state.previous),
             self.tr(
                 "Version {0} stays installed, so that you can switch back. Nothing is "
                 "downloaded; vLLM is stopped if it is running."
             ).format(self._state.version),
-        ]
-        answers = [
-            ("keepVllm", self.tr("Keep it")),
             ("confirmRollBack", self.tr("Roll back")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: self._engines.roll_back(self._failed) if it == "confirmRollBack" else None,
+            ("keepVllm", self.tr("Keep it")),
+            lambda: self._engines.roll_back(self._failed),
         )
 
     def _ask_to_remove(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Remove vLLM?"),
             self.tr(
                 "This removes vLLM and its previous version, and stops it if it is "
                 "running. Models and chats stay. To use it again, you have to download "
                 "it again."
             ),
-        ]
-        answers = [
-            ("keepVllm", self.tr("Keep it")),
             ("confirmRemove", self.tr("Remove")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: self._engines.remove(self._failed) if it == "confirmRemove" else None,
+            ("keepVllm", self.tr("Keep it")),
+            lambda: self._engines.remove(self._failed),
         )

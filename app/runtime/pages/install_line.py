@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.language import translated
 from app.kit.look.motion import show_busy
@@ -13,6 +13,7 @@ from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from app.runtime.values.installation import Step
@@ -42,10 +43,7 @@ class InstallLine(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
         self._phase = Label("", "strong", name="installPhase", wrap=True)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("installProgress")
-        self._bar.setAccessibleName(self.tr("Progress of the installation"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("installProgress", self.tr("Progress of the installation"))
         self._words = ElidedLabel("", "small", "installWords")
         self._cancel = LabelledButton("close", self.tr("Cancel"), "cancelInstall")
         self._cancel.clicked.connect(self._end)

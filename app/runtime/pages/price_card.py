@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.format import size
-from app.kit.look.theme import GRID
+from app.kit.look.language import translated
+from app.kit.look.theme import GRID, Tone
+from app.kit.widgets.emptying import empty
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
-from app.runtime.pages.findings import Findings
+from app.kit.widgets.picture import Picture
 
 if TYPE_CHECKING:
     from app.runtime.values.installation import Check, InstallState
@@ -119,9 +122,53 @@ class PriceCard(QWidget):
 
     def _buttons(self) -> FlowRow:
         self._install = LabelledButton(
-            "download", self.tr("Install"), "installVllm", look="primary", tone="on_accent"
+            "download", self.tr("Install"), "installVllm", look="primary"
         )
         self._install.clicked.connect(self.agreed)
         again = LabelledButton("again", self.tr("Check again"), "checkVllmAgain")
         again.clicked.connect(self.again)
         return FlowRow(self._install, again)
+
+
+class Findings(QWidget):
+    """The list of findings, in the order of the check."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("engineFindings")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(10)
+
+    def show_check(self, check: Check) -> None:
+        empty(self._column)
+        for number, finding in enumerate(check.findings, start=1):
+            drawing, tone, said = self._sign(finding.ok, finding.warning)
+            texts = [finding.what] if finding.ok else [finding.what, finding.why, finding.do]
+            self._column.addWidget(_row(number, drawing, tone, said, texts))
+
+    def _sign(self, ok: bool, warning: bool) -> tuple[str, Tone, str]:
+        """Return the icon, its colour, and a word with the same meaning."""
+        if ok:
+            return "check", "good", self.tr("OK")
+        if warning:
+            return "info", "warn", self.tr("Note")
+        return "warning", "danger", self.tr("Problem")
+
+
+def _row(number: int, drawing: str, tone: Tone, said: str, texts: Sequence[str]) -> QWidget:
+    row = QWidget()
+    row.setObjectName(f"finding{number}")
+    across = QHBoxLayout(row)
+    across.setContentsMargins(0, 0, 0, 0)
+    across.setSpacing(12)
+    across.addWidget(Picture(drawing, tone, 18), 0, Qt.AlignmentFlag.AlignTop)
+    column = QVBoxLayout()
+    column.setSpacing(2)
+    words = [translated(text) for text in texts if text]
+    row.setAccessibleName(f"{said}: {' '.join(words)}")
+    for place, text in enumerate(words):
+        look = "" if place == 0 and len(words) == 1 else ("strong" if place == 0 else "small")
+        column.addWidget(Label(text, look, wrap=True, selectable=True))
+    across.addLayout(column, 1)
+    return row

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import translated
@@ -15,6 +15,7 @@ from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
+from app.kit.widgets.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from app.runtime.values.installation import WorkerState
@@ -53,10 +54,7 @@ class WorkerCard(Panel):
         row.addWidget(self._open)
         row.addWidget(self._stop)
         self._facts = Label("", "small", name="workerFacts", wrap=True)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("workerProgress")
-        self._bar.setAccessibleName(self.tr("Progress of vLLM’s start"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("workerProgress", self.tr("Progress of vLLM’s start"))
         self._log = QPlainTextEdit()
         self._log.setObjectName("workerLog")
         self._log.setAccessibleName(self.tr("vLLM’s log, its last lines"))

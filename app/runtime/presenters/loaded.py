@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
 from app.kit.tasks.tasks import ENGINE, Task, Tasks
 from app.models.library.services.library import Library
 from app.models.library.services.load_options import load_options_of
+from app.models.library.values.overview import LoadState
 from app.runtime.services.runtime import Runtime
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
@@ -17,8 +18,6 @@ from engines.errors import Cancelled
 from engines.types import EngineName
 
 _HERE: Final[tuple[EngineName, ...]] = ("llamacpp", "vllm")
-
-LoadState = Literal["", "loading", "loaded", "ejecting"]
 
 
 class LoadedModels(QObject):

@@ -2,148 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.base.home import from_home
-from app.kit.look.language import in_full
-from app.kit.look.theme import GRID
-from app.kit.widgets.dialog import Dialog
-from app.kit.widgets.icon_button import IconButton
+from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.fields import LineField
+from app.kit.widgets.form import FormDialog, field
 from app.kit.widgets.label import Label
+from app.kit.widgets.layouts import column, row
+from app.kit.widgets.picking import FILE, pick
 from app.kit.widgets.tick_box import TickBox
 from app.servers.pages.words import found, models
+from app.servers.presenters import ServerList
 from engines.errors import ServerRefused, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from app.servers.values import ServerInfo, ServerProfile
 
 
 class FileField(QWidget):
-    """A field for the path of a certificate file.
+    """A field for the path of a certificate file."""
 
-    Signals:
-        changed(): The path has changed.
-    """
-
-    changed = Signal()
-
-    def __init__(
-        self, name: str, title: str, hint: str, path: Path | None, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, title: str, hint: str, path: Path | None) -> None:
+        super().__init__()
         self._title = title
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GRID)
-        self._line = QLineEdit(str(path) if path is not None else "")
-        self._line.setObjectName(name)
-        self._line.setAccessibleName(title)
-        self._line.setPlaceholderText(hint)
-        self._line.setClearButtonEnabled(True)
-        self._line.textChanged.connect(self.changed)
-        pick = IconButton("folder", self.tr("Choose a file for “{0}”").format(title), f"{name}Pick")
-        pick.clicked.connect(self._pick)
-        row.addWidget(self._line, 1)
-        row.addWidget(pick)
+        self._line = LineField(name, title, str(path or ""), hint=hint, clears=True)
+        words = self.tr("Choose a file for “{0}”").format(title)
+        choose = UserAction(f"{name}Pick", "folder", words, self._pick)
+        self.setLayout(row((self._line, 1), choose.icon_button()))
         self.setFocusProxy(self._line)
 
     @property
     def path(self) -> Path | None:
-        text = self._line.text().strip()
+        text = self._line.words
         return from_home(text) if text else None
 
     def _pick(self) -> None:
-        dialog = QFileDialog(
-            self.window(),
-            self._title,
-            str(Path.home()),
-            self.tr("Certificates (*.pem *.crt *.cer)"),
-        )
-        dialog.setObjectName("pickCertificate")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._line.setText)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        def picked(paths: list[Path]) -> None:
+            self._line.setText(str(paths[0]))
+
+        kinds = (self.tr("Certificates (*.pem *.crt *.cer)"),)
+        pick(self.window(), "pickCertificate", self._title, FILE, picked, filters=kinds)
 
 
-class ServerDialog(Dialog):
-    """The dialog for a server.
-
-    The owner answers a signal with `show_found`, `show_problem` or `accept`.
-
-    Signals:
-        test(profile, key, take_key): The user wants to test the server.
-        save(profile, key, take_key): The user wants to save the profile. A key of None keeps the
-            stored one; take_key means that it may be sent to another origin than before.
-    """
-
-    test = Signal(object, object, bool)
-    save = Signal(object, object, bool)
+class ServerDialog(FormDialog):
+    """The dialog for a server."""
 
     def __init__(
         self,
         profile: ServerProfile | None,
-        key_variable: Callable[[str], str],
-        parent: QWidget | None = None,
+        servers: ServerList,
+        notifier: Notifier,
+        saved: Callable[[ServerProfile, str], object],
+        tested: Callable[[], object],
+        parent: QWidget,
     ) -> None:
         """Create the dialog.
 
         Args:
             profile: The profile to edit; None for a new one.
-            key_variable: Returns the environment variable that holds the key of a server with this
-                name; "" if there is none.
+            servers: Tests and saves it.
+            notifier: Shows errors after the dialog was closed.
+            saved: Called as the `done` of `ServerList.save`.
+            tested: Called after a test that found the server.
+            parent: The window.
         """
         from app.servers.values import ServerProfile
 
-        super().__init__("serverDialog", width=520, parent=parent)
         new = profile is None
-        self.set_title(self.tr("Add a server") if new else self.tr("Edit a server"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._is_new = profile is None
-        self._key_variable = key_variable
-        self._before = profile or ServerProfile("", "", "", None, None)
-        column = self.column
-        column.addWidget(
-            Label(
-                self.tr(
-                    "Any server with an OpenAI-compatible API. What you write to its "
-                    "models is sent there; each such chat says so."
-                ),
-                wrap=True,
-            )
+        attempt = UserAction("testServer", "", self.tr("Test"), self._start_test).button()
+        super().__init__(
+            "serverDialog",
+            self.tr("Add a server") if new else self.tr("Edit a server"),
+            UserAction("saveServer", "", self.tr("Save"), self._keep),
+            "cancelServer",
+            problem="serverResult",
+            width=520,
+            aside=attempt,
+            parent=parent,
         )
-        column.addLayout(self._form())
-        self._result = Label("", name="serverResult", wrap=True, selectable=True)
-        self._result.hide()
-        column.addWidget(self._result)
-        column.addStretch(1)
-        self._make_buttons()
-        self._typed()
-        self._name.setFocus()
-
-    @property
-    def profile_id(self) -> str:
-        """The id of the profile that is edited; "" for a new one."""
-        return self._before.id
+        self._try = attempt
+        self._is_new = new
+        self._before = profile or ServerProfile("", "", "", None, None)
+        self._servers = servers
+        self._saved = saved
+        self._tested = tested
+        self._refused = self.refusal(notifier.error)
+        words = self.tr(
+            "Any server with an OpenAI-compatible API. What you write to its "
+            "models is sent there; each such chat says so."
+        )
+        form = self._form()
+        self.lay_out(Label(words, wrap=True), form, self.problem, first=self._name)
+        changes = self._name.textChanged, self._address.textChanged
+        for change in changes:
+            change.connect(self._say_where_the_key_goes)
+        self.save_if(lambda: self._name.words and self._address.words, *changes)
+        self._say_where_the_key_goes()
 
     @property
     def key(self) -> str | None:
         """The key that the user typed; None keeps the stored one, "" removes it."""
-        return self._key.text().strip() or ("" if self._forget.isChecked() else None)
+        return self._key.words or ("" if self._forget.isChecked() else None)
 
     @property
     def takes_key(self) -> bool:
@@ -153,107 +119,62 @@ class ServerDialog(Dialog):
     def profile(self) -> ServerProfile:
         return replace(
             self._before,
-            name=self._name.text().strip(),
-            address=self._address.text().strip(),
+            name=self._name.words,
+            address=self._address.words,
             ca=self._ca.path,
             certificate=self._certificate.path,
         )
 
+    def check(self) -> None:
+        super().check()
+        self._try.setEnabled(self.save.isEnabled())
+
     def show_found(self, info: ServerInfo) -> None:
-        lines = [found(info), *models(info, 4)]
-        self._say("\n".join(lines), "good")
-        self._wait(False)
-        self._save.setFocus()
+        """Show what the test of the server found."""
+        if self.is_open:
+            self.say("\n".join([found(info), *models(info, 4)]), "good")
+            self.wait(False)
+            self.save.setFocus()
+        self._tested()
 
     def show_problem(self, error: UserError) -> None:
-        self._say(in_full(error), "problem")
-        self._wait(False)
+        super().show_problem(error)
         if isinstance(error, ServerRefused):
             self._key.setFocus()
 
     def _form(self) -> QVBoxLayout:
-        form = QVBoxLayout()
-        form.setSpacing(GRID // 2)
         before = self._before
-        self._name = self._line("serverName", self.tr("Name"), before.name, self.tr("team"))
-        self._address = self._line(
-            "serverAddress", self.tr("Address"), before.address, "https://ai.example.org:8000"
-        )
+        name, address, key = self.tr("Name"), self.tr("Address"), self.tr("Key")
+        ca, certificate = self.tr("Own CA"), self.tr("Client certificate")
+        hint = "https://ai.example.org:8000"
+        self._name = LineField("serverName", name, before.name, hint=self.tr("team"))
+        self._address = LineField("serverAddress", address, before.address, hint=hint)
         none = self.tr("if it asks for one")
         kept = self.tr("leave empty to keep the current one")
         self._key_hint = none if self._is_new else kept
-        self._key = self._line("serverKey", self.tr("Key"), "", self._key_hint)
-        self._key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._forget = TickBox(self.tr("Remove the current key"), "forgetServerKey")
-        if self._is_new:
-            self._forget.hide()
-        self._take = TickBox(
-            self.tr("Use the current key for the new address, too"), "takeServerKey"
-        )
-        self._take.hide()
+        self._key = LineField("serverKey", key, hint=self._key_hint, secret=True)
         self._key_note = Label("", "small", name="serverKeyNote", wrap=True)
-        self._ca = FileField(
-            "serverCa", self.tr("Own CA"), self.tr("a .pem file, if the system does not know it"),
-            before.ca,
-        )  # fmt: skip
-        self._certificate = FileField(
-            "serverCertificate", self.tr("Client certificate"),
-            self.tr("a .pem file with certificate and key"), before.certificate,
-        )  # fmt: skip
-        fields: tuple[tuple[str, QWidget], ...] = (
-            (self.tr("Name"), self._name),
-            (self.tr("Address"), self._address),
-            (self.tr("Key"), self._key),
-            (self.tr("Own CA"), self._ca),
-            (self.tr("Client certificate"), self._certificate),
+        words = self.tr("Use the current key for the new address, too")
+        self._take = TickBox(words, "takeServerKey")
+        self._forget = TickBox(self.tr("Remove the current key"), "forgetServerKey")
+        hint = self.tr("a .pem file, if the system does not know it")
+        self._ca = FileField("serverCa", ca, hint, before.ca)
+        hint = self.tr("a .pem file with certificate and key")
+        self._certificate = FileField("serverCertificate", certificate, hint, before.certificate)
+        return column(
+            field(name, self._name, look="muted"),
+            field(address, self._address, look="muted"),
+            field(key, self._key, self._key_note, self._take, self._forget, look="muted"),
+            field(ca, self._ca, look="muted"),
+            field(certificate, self._certificate, look="muted"),
         )
-        for title, field in fields:
-            heading = Label(title, "muted")
-            heading.setContentsMargins(0, 0 if field is self._name else GRID // 2, 0, 0)
-            form.addWidget(heading)
-            form.addWidget(field)
-            if field is self._key:
-                for below in (self._key_note, self._take, self._forget):
-                    form.addWidget(below)
-        return form
-
-    def _line(self, name: str, title: str, text: str, hint: str) -> QLineEdit:
-        line = QLineEdit(text)
-        line.setObjectName(name)
-        line.setAccessibleName(title)
-        line.setPlaceholderText(hint)
-        line.textChanged.connect(self._typed)
-        return line
-
-    def _make_buttons(self) -> None:
-        self._cancel = self._button("cancelServer", self.tr("Cancel"))
-        self._cancel.clicked.connect(self.reject)
-        self._test = self._button("testServer", self.tr("Test"))
-        self._test.clicked.connect(self._try)
-        self._save = self._button("saveServer", self.tr("Save"))
-        self._save.setProperty("look", "primary")
-        self._save.setDefault(True)
-        self._save.clicked.connect(self._keep)
-        self.add_buttons(self._cancel, self._save, aside=self._test)
-
-    def _button(self, name: str, text: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        return button
-
-    def _typed(self) -> None:
-        whole = bool(self._name.text().strip() and self._address.text().strip())
-        for button in (self._test, self._save):
-            button.setEnabled(whole)
-        self._say_where_the_key_goes()
 
     def _say_where_the_key_goes(self) -> None:
         """Say where the key is sent, and offer to send a stored key to a new origin.
 
         A stored key was given for one origin; it goes to another one only if the user agrees.
         """
-        variable = self._key_variable(self._name.text().strip())
+        variable = self._servers.key_variable(self._name.words)
         moved = self._moved() and not variable
         self._take.setVisible(moved)
         self._forget.setVisible(not self._is_new and not moved and not variable)
@@ -285,23 +206,14 @@ class ServerDialog(Dialog):
         except AddressInvalid:
             return False
 
-    def _try(self) -> None:
-        self._wait(True)
-        self._say(self.tr("Testing the server…"), "muted")
-        self.test.emit(self.profile(), self.key, self.takes_key)
+    def _start_test(self) -> None:
+        self.wait(True)
+        self.say(self.tr("Testing the server…"), "muted")
+        self._servers.test(self.profile(), self.key, self.takes_key, self.show_found, self._refused)
 
     def _keep(self) -> None:
-        self._wait(True)
-        self.save.emit(self.profile(), self.key, self.takes_key)
+        def kept(profile: ServerProfile, warning: str) -> None:
+            self.finish()
+            self._saved(profile, warning)
 
-    def _wait(self, waits: bool) -> None:
-        for button in (self._test, self._save):
-            button.setEnabled(not waits)
-
-    def _say(self, text: str, look: str) -> None:
-        self._result.setProperty("look", look)
-        self._result.style().unpolish(self._result)
-        self._result.style().polish(self._result)
-        self._result.setText(text)
-        self._result.show()
-        self.fit()
+        self._servers.save(self.profile(), self.key, self.takes_key, kept, self._refused)

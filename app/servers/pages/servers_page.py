@@ -3,31 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard, empty_card
 from app.kit.widgets.column_page import ColumnPage
-from app.kit.widgets.emptying import empty
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import Part, at_start, at_top, column, fill, row
 from app.kit.widgets.page_head import PageHead
-from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.servers.pages.server_dialog import ServerDialog
-from app.servers.pages.server_row import ServerRow
+from app.servers.pages.words import found, models
 from engines.errors import UserError
 
 if TYPE_CHECKING:
     from app.models.library.pages.chooser import ModelChooser
+    from app.models.library.presenters.models import Models
+    from app.models.library.values.entry import ModelEntry
+    from app.servers.presenters import Destination, ServerList
     from app.servers.values import ServerInfo, ServerProfile
-    from app.window.presenters.window import WindowPresenters
+
+_MOST = 8
+"""The largest number of models in a server's row."""
+
+
+class ListedServer(NamedTuple):
+    """A server as the list shows it.
+
+    Attributes:
+        number: Its place, from 1.
+        entries: Its models among those that the user can choose.
+        current: The id or name of the model in use.
+    """
+
+    number: int
+    profile: ServerProfile
+    place: Destination
+    entries: tuple[ModelEntry, ...]
+    current: str
+
+
+class ServerRow(ItemCard):
+    """A server in the list: its name, its address, the result of its test, and its models."""
+
+    def __init__(
+        self,
+        server: ListedServer,
+        test: Callable[[], object],
+        change: Callable[[], object],
+        remove: Callable[[], object],
+        use: Callable[[str], object],
+    ) -> None:
+        number, profile, place, entries, current = server
+        name, leaves = profile.name, place.leaves
+        super().__init__(
+            f"server{number}", spoken=name, across=False, margins=(2.5, 2, 2, 2), spacing=1
+        )
+        words = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
+        self._test = test
+        self._again = UserAction(
+            f"testServer{number}", "again", self.tr("Test"), self._start
+        ).button()
+        buttons = (
+            self._again,
+            UserAction(f"changeServer{number}", "pencil", words[0], change).icon_button(),
+            UserAction(f"removeServer{number}", "trash", words[1], remove).icon_button(),
+        )
+        address = ElidedLabel(profile.address, "small", f"serverAddress{number}")
+        texts = column(Label(name, "title", wrap=True), address, spacing=2)
+        picture = Picture("server", "accent_text", 24)
+        where = self.tr("Text leaves this computer") if leaves else self.tr("On this computer")
+        mark = Picture("leaves" if leaves else "check", "warn" if leaves else "good", 18)
+        place_line = Label(where, "warn" if leaves else "good", name=f"serverPlace{number}")
+        self._result = Label("", name=f"serverFound{number}", wrap=True, selectable=True)
+        self._result.hide()
+        lines: list[Part] = [
+            self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]
+        ]
+        if len(entries) > _MOST:
+            more = self.tr("And {0} more, in the model menu above a chat.")
+            lines.append(Label(more.format(len(entries) - _MOST), "small", wrap=True))
+        fill(
+            self.box,
+            row(at_top(picture), (texts, 1), *map(at_top, buttons), spacing=12),
+            row(mark, (place_line, 1), spacing=6),
+            self._result,
+            column(*lines, spacing=4),
+        )
+
+    def show_found(self, info: ServerInfo) -> None:
+        """Show what the test of the server found."""
+        self._result.show_text("\n".join([found(info), *models(info)]), "")
+        self._again.setEnabled(True)
+
+    def show_problem(self, error: UserError) -> None:
+        self._result.show_text(in_full(error), "problem")
+        self._again.setEnabled(True)
+
+    def _model(
+        self, entry: ModelEntry, use: Callable[[str], object], *, chosen: bool
+    ) -> QHBoxLayout:
+        name = entry.name_at_server
+        end: QWidget = Label(self.tr("In use"), "chosen")
+        if not chosen:
+            choose = UserAction(f"use-{entry.id}", "chat", self.tr("Use"), partial(use, entry.id))
+            end = choose.button("quiet", spoken=self.tr("Use {0}").format(name))
+        return row(Picture("box", "muted", 16), (ElidedLabel(name), 1), end)
+
+    def _start(self) -> None:
+        self._again.setEnabled(False)
+        self._result.show_text(self.tr("Testing the server…"), "muted")
+        self._test()
 
 
 class ServersPage(ColumnPage):
@@ -35,31 +131,34 @@ class ServersPage(ColumnPage):
 
     def __init__(
         self,
-        presenters: WindowPresenters,
+        servers: ServerList,
+        models: Models,
         notifier: Notifier,
         navigation: Navigation,
         chooser: ModelChooser,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__("serversPage", spacing=2 * GRID, parent=parent)
-        self._servers = presenters.servers
-        self._models = presenters.models
+        super().__init__("serversPage")
+        self._servers = servers
+        self._models = models
         self._notifier = notifier
         self._navigation = navigation
         self._chooser = chooser
-        self._rows: dict[str, ServerRow] = {}
-        self._dialog: ServerDialog | None = None
-        self.column.addWidget(self._head())
-        self._none = self._empty_part()
-        self.column.addWidget(self._none)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(2 * GRID)
-        self.column.addLayout(self._list)
-        self.column.addStretch(1)
-        servers = self._servers
+        words = self.tr("Add a server…")
+        add = UserAction("addServer", "plus", words, self.add).button()
+        words = self.tr(
+            "A vLLM of your team, an Ollama in the next room, a gateway of your "
+            "company: add its address, and its models appear in the model menu. "
+            "Chats with them show that text leaves this computer."
+        )
+        first = UserAction("addFirstServer", "plus", add.text(), self.add).button("primary")
+        title = self.tr("Let another computer answer")
+        self._none = empty_card("noServers", "server", title, words, at_start(first))
+        self._rows = KeyedColumn(lambda it: it.profile.id, self._row, spacing=2 * GRID)
+        head = PageHead(self.tr("Servers"), "serversBack", navigation.go_to_chat, add)
+        fill(self.column, head, self._none, self._rows.layout, 1)
         servers.listed.connect(self._listed)
         servers.failed.connect(notifier.error)
-        self._models.listed.connect(self.show_servers)
+        models.listed.connect(self.show_servers)
         self.show_servers()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -69,130 +168,72 @@ class ServersPage(ColumnPage):
 
     def add(self) -> None:
         """Open the dialog for a new server."""
-        self._open(None)
+        self._edit(None)
 
     def show_servers(self) -> None:
         """Show the servers with their current data."""
-        profiles, current = self._servers.profiles(), self._chooser.current()
+        servers, current = self._servers, self._chooser.current()
         entries = [it for it in self._models.list() if it.on_server]
-        empty(self._list)
-        self._rows = {}
-        for number, profile in enumerate(profiles, start=1):
-            own = [it for it in entries if it.server == profile.id]
-            row = ServerRow(number, profile, self._servers.where(profile), own, current)
-            row.test.connect(lambda it=profile: self._test(it))
-            row.change.connect(lambda it=profile: self._open(it))
-            row.remove.connect(lambda it=profile: self._ask_to_remove(it))
-            row.use.connect(self._use)
-            self._list.addWidget(row)
-            self._rows[profile.id] = row
-        self._none.setVisible(not profiles)
+        shown = []
+        for number, it in enumerate(servers.profiles(), start=1):
+            own = tuple(entry for entry in entries if entry.server == it.id)
+            shown.append(ListedServer(number, it, servers.where(it), own, current))
+        self._rows.show(shown)
+        self._none.setVisible(not shown)
 
-    def _head(self) -> PageHead:
-        add = LabelledButton("plus", self.tr("Add a server…"), "addServer")
-        add.clicked.connect(self.add)
-        head = PageHead(self.tr("Servers"), "serversBack", add)
-        head.back.connect(self._navigation.go_to_chat)
-        return head
-
-    def _empty_part(self) -> QWidget:
-        part = Panel("card", "noServers", margins=(3, 3, 3, 3), spacing=1.5)
-        part.box.addWidget(Picture("server", "accent_text", 32))
-        part.box.addWidget(Label(self.tr("Let another computer answer"), "title", wrap=True))
-        part.box.addWidget(
-            Label(
-                self.tr(
-                    "A vLLM of your team, an Ollama in the next room, a gateway of your "
-                    "company: add its address, and its models appear in the model menu. "
-                    "Chats with them show that text leaves this computer."
-                ),
-                name="noServersWords",
-                wrap=True,
-            )
+    def _row(self, server: ListedServer) -> ServerRow:
+        profile = server.profile
+        return ServerRow(
+            server,
+            partial(self._test, profile),
+            partial(self._edit, profile),
+            partial(self._ask_to_remove, profile),
+            self._use,
         )
-        add = LabelledButton(
-            "plus", self.tr("Add a server…"), "addFirstServer", look="primary", tone="on_accent"
-        )
-        add.clicked.connect(self.add)
-        part.box.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
-        return part
 
     def _use(self, model_id: str) -> None:
         self._chooser.use(model_id)
         self._navigation.go_to_chat()
 
-    def _open(self, profile: ServerProfile | None) -> None:
-        dialog = ServerDialog(profile, self._servers.key_variable, self.window())
-        dialog.test.connect(self._test)
-        dialog.save.connect(self._save)
-        dialog.finished.connect(self._closed)
-        self._dialog = dialog
-        dialog.open()
+    def _edit(self, profile: ServerProfile | None) -> None:
+        ServerDialog(
+            profile, self._servers, self._notifier, self._saved, self._models.look, self.window()
+        ).open()
 
-    def _closed(self) -> None:
-        self._dialog = None
+    def _saved(self, profile: ServerProfile, warning: str) -> None:
+        said = self.tr("{0} was saved.").format(profile.name)
+        self._notifier.say(f"{said} {translated(warning)}".strip())
+        self._test(profile)
 
-    def _asks(self, profile_id: str) -> ServerDialog | None:
-        """Return the dialog if it is open for this profile; then it shows the results."""
-        dialog = self._dialog
-        return dialog if dialog is not None and dialog.profile_id == profile_id else None
-
-    def _test(self, profile: ServerProfile, key: str | None = None, take_key: bool = False) -> None:
+    def _test(self, profile: ServerProfile) -> None:
         def tested(info: ServerInfo) -> None:
-            dialog = self._asks(profile.id)
-            if dialog is not None:
-                dialog.show_found(info)
-            elif profile.id in self._rows:
-                self._rows[profile.id].show_found(info)
+            if profile.id in self._rows.rows:
+                self._rows.rows[profile.id].show_found(info)
             self._models.look()
 
-        self._servers.test(profile, key, take_key, tested, self._refusal(profile))
-
-    def _save(self, profile: ServerProfile, key: str | None, take_key: bool) -> None:
-        def saved(kept: ServerProfile, warning: str) -> None:
-            dialog = self._asks(profile.id)
-            if dialog is not None:
-                dialog.accept()
-            said = self.tr("{0} was saved.").format(kept.name)
-            self._notifier.say(f"{said} {translated(warning)}".strip())
-            self._test(kept)
-
-        self._servers.save(profile, key, take_key, saved, self._refusal(profile))
+        self._servers.test(profile, None, False, tested, self._refusal(profile))
 
     def _refusal(self, profile: ServerProfile) -> Callable[[Exception], None]:
-        """Return a callback that shows an error in the dialog or row that it concerns."""
-        return self._notifier.telling(lambda error: self._refused(profile.id, error))
+        """Return a callback that shows an error in the server's row, if it has one."""
 
-    def _refused(self, profile_id: str, error: UserError) -> None:
-        dialog = self._asks(profile_id)
-        if dialog is not None:
-            dialog.show_problem(error)
-        elif profile_id in self._rows:
-            self._rows[profile_id].show_problem(error)
-        else:
-            self._notifier.error(error)
+        def refused(error: UserError) -> None:
+            shown = self._rows.rows.get(profile.id)
+            (shown.show_problem if shown else self._notifier.error)(error)
 
-    def _remove(self, profile: ServerProfile) -> None:
-        self._servers.remove(profile, self._refusal(profile))
+        return self._notifier.telling(refused)
 
     def _listed(self) -> None:
         self.show_servers()
         self._models.look()
 
     def _ask_to_remove(self, profile: ServerProfile) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("Remove {0}?").format(profile.name),
             self.tr(
                 "Its key and its models are removed from Hearth. Chats with them stay, "
                 "and can continue with another model."
             ),
-        ]
-        answers = [
-            ("keepServer", self.tr("Keep it")),
             ("confirmRemoveServer", self.tr("Remove")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda it: self._remove(profile) if it == "confirmRemoveServer" else None,
+            ("keepServer", self.tr("Keep it")),
+            lambda: self._servers.remove(profile, self._refusal(profile)),
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from app.kit.timer import timer
 
 _PAUSE_MS = 400
 _HEIGHT = 140
@@ -23,10 +25,7 @@ class LongText(QPlainTextEdit):
         super().__init__(text, parent)
         self.setTabChangesFocus(True)
         self.setFixedHeight(_HEIGHT)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._tell)
+        self._pause = timer(self, _PAUSE_MS, self._tell)
         self.textChanged.connect(self._pause.start)
 
     def show_text(self, text: str) -> None:

@@ -111,9 +111,7 @@ class SettingRow(QWidget):
 
     def _mark(self, name_of: str) -> FlowRow:
         """Return the mark for a value that is not the default, with a button to reset it."""
-        reset = LabelledButton(
-            "again", self.tr("Reset"), f"reset-{self._name}", look="link", tone="accent_text"
-        )
+        reset = LabelledButton("again", self.tr("Reset"), f"reset-{self._name}", look="link")
         reset.setAccessibleName(self.tr("Reset {0}").format(name_of))
         reset.clicked.connect(self._reset)
         differs = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)

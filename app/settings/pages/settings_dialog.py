@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -11,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
     QDialog,
-    QLineEdit,
     QListWidget,
     QScrollArea,
     QVBoxLayout,
@@ -21,7 +19,7 @@ from PySide6.QtWidgets import (
 from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
-from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -31,9 +29,6 @@ from app.settings.presenters import SettingsService
 from app.settings.values.declared import SECTIONS
 from app.settings.values.fields import Settings, fields, section_of
 from engines.errors import UserError
-
-if TYPE_CHECKING:
-    from app.help.pages.about_page import AboutPage
 
 _BESIDE = 640
 """In pixels. From this width on the sections are beside the form, otherwise above it."""
@@ -48,7 +43,8 @@ class SettingsDialog(QDialog):
         notes: Mapping[str, str],
         ways: Mapping[str, tuple[str, Callable[[], object]]],
         editors: Mapping[str, Maker],
-        about: AboutPage,
+        about: QWidget,
+        about_words: str,
         parent: QWidget | None = None,
     ) -> None:
         """Build the dialog from the settings.
@@ -58,6 +54,8 @@ class SettingsDialog(QDialog):
             ways: By a section's name, the text and the action of a button that leads to a page.
             editors: By a setting's name, the function that creates its editor, for a setting whose
                 type does not determine one.
+            about: The last section.
+            about_words: Its words, in lower case, for the search.
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -70,6 +68,7 @@ class SettingsDialog(QDialog):
         self._editors = editors
         self._rows: dict[str, SettingRow] = {}
         self._about = about
+        self._about_words = about_words
         self._area = QScrollArea()
         self._parts: list[QWidget] = []
         self._make_side()
@@ -121,11 +120,9 @@ class SettingsDialog(QDialog):
         self._menu.setObjectName("sectionsMenu")
         self._menu.setAccessibleName(self.tr("Sections"))
         self._menu.addItems(titles)
-        self._search = QLineEdit()
-        self._search.setObjectName("searchSettings")
-        self._search.setAccessibleName(self.tr("Search settings"))
-        self._search.setPlaceholderText(self.tr("Search"))
-        self._search.setClearButtonEnabled(True)
+        self._search = LineField(
+            "searchSettings", self.tr("Search settings"), hint=self.tr("Search"), clears=True
+        )
         self._search.textChanged.connect(self._filter)
 
     def _make_form(self) -> None:
@@ -208,7 +205,7 @@ class SettingsDialog(QDialog):
         for name, row in self._rows.items():
             row.setVisible(name in found)
         sections = {section_of(fields()[name]) for name in found}
-        about = all(word in self._about.words for word in wanted)
+        about = all(word in self._about_words for word in wanted)
         for number, part in enumerate(self._parts):
             its = sections.__contains__(SECTIONS[number]) if number < len(SECTIONS) else about
             part.setVisible(its if wanted else number == self._sections.currentRow())

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from app.base.errors import NoSuchSetting, SettingsInvalid
 from app.settings.values.fields import Settings, fields
-
-if TYPE_CHECKING:
-    from app.models.library.values.entry import ModelEntry
 
 LOAD: Final = ("context", "kv_type", "threads", "gpu_layers", "mtp", "draft_model")
 ANSWERING: Final = (
@@ -35,9 +32,13 @@ _GUIDE: Final[Mapping[str, object]] = {
 """The guide was trained to give one answer to a question, so sampling only harms it."""
 
 
-def made_for(entry: ModelEntry) -> Mapping[str, object]:
-    """Return the settings that a model was made for, if they differ from the app's."""
-    return _GUIDE if entry.builtin else {}
+def made_for(*, builtin: bool) -> Mapping[str, object]:
+    """Return the settings that a model was made for, if they differ from the app's.
+
+    Args:
+        builtin: Whether it is the built-in model.
+    """
+    return _GUIDE if builtin else {}
 
 
 def effective(settings: Settings, *layers: Mapping[str, object]) -> Settings:

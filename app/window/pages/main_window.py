@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from PySide6.QtWidgets import QWidget
 
+from app.base.errors import Offline
 from app.chats.history.presenters.chats import Chats
 from app.chats.history.values.places import ALL
 from app.settings.values.fields import Settings
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from app.chats.pages.assistant_controller import AssistantsController
     from app.chats.pages.chat_page import ChatPage
     from app.chats.pages.guide_banner import GuideBanner
+    from app.chats.pages.switch_controller import EngineSwitchController
+    from app.chats.presenters.open_chat import OpenChat
     from app.chats.sidebar.pages.chat_actions import ChatActions
-    from app.chats.sidebar.pages.chat_order import ChatOrder
     from app.chats.sidebar.pages.rows import Scope
     from app.chats.welcome.pages.download_strip import DownloadStrip
     from app.connections.pages.going_online import GoingOnline
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from app.models.library.pages.model_picker import Way
     from app.models.library.values.entry import ModelEntry
     from app.models.pages.models_page import ModelsPage
-    from app.runtime.pages.switch_controller import EngineSwitchController
     from app.window.desktop.pages.desktop import Desktop
+    from app.window.pages.chat_order import ChatOrder
     from app.window.pages.download_notices import DownloadNotices
     from app.window.presenters.window import WindowPresenters
     from app.window.scratch.pages.scratch_controller import ScratchController
@@ -61,6 +63,7 @@ class MainWindow(WindowFrame):
     """
 
     presenters: WindowPresenters
+    chat: OpenChat
     notifier: Notifier
     chooser: ModelChooser
     chat_actions: ChatActions
@@ -106,7 +109,13 @@ class MainWindow(WindowFrame):
         self.online.tell()
         self.assistants.show()
         self.refresh()
-        FirstLook(self.page.welcome, presenters)  # by now it is known whether there is a chat
+        # By now it is known whether there is a chat.
+        FirstLook(
+            self.page.welcome,
+            presenters.system,
+            presenters.suggestions,
+            (presenters.chats.changed, presenters.settings.changed, presenters.models.listed),
+        )
         presenters.downloads.look()
         self.is_built = True
         self.early.pass_on()
@@ -115,23 +124,25 @@ class MainWindow(WindowFrame):
 
     def _make_tools(self, report: Report) -> None:
         from app.chats.sidebar.pages.chat_actions import ChatActions
-        from app.chats.sidebar.pages.chat_order import ChatOrder
         from app.connections.pages.going_online import GoingOnline
         from app.kit.notify import Notifier
         from app.models.library.pages.chooser import ModelChooser
+        from app.window.pages.chat_order import ChatOrder
 
         presenters = self.presenters
-        self.notifier = Notifier(self, report, presenters.log_file, lambda: presenters.is_offline)
+        self.chat = presenters.chat_page.open_chat
+        self.notifier = Notifier(self, report, presenters.log_file, lambda: self.online.is_offline)
         self.chooser = ModelChooser(
             presenters.models,
             presenters.loaded,
             presenters.settings,
-            presenters.chat_settings,
-            lambda: self.page.chat_id,
+            self.chat,
             self.notifier,
             self,
         )
-        self.online = GoingOnline(presenters, self.notifier, self)
+        self.online = GoingOnline(
+            presenters.settings, self.notifier, self, stays_offline=presenters.stays_offline
+        )
         self.chat_actions = ChatActions(
             presenters.chats,
             presenters.generation,
@@ -146,24 +157,17 @@ class MainWindow(WindowFrame):
         """Create the chat page; it takes over the text that the user wrote or sent before."""
         from app.chats.pages.chat_page import ChatPage
         from app.chats.pages.guide_banner import GuideBanner
+        from app.chats.pages.switch_controller import EngineSwitchController
+        from app.chats.transcript.pages.pictures import Pictures
         from app.chats.welcome.pages.download_strip import DownloadStrip
-        from app.kit.text.pictures import Pictures
         from app.models.library.pages.model_button import ModelPicking
-        from app.runtime.pages.switch_controller import EngineSwitchController
 
         presenters = self.presenters
         had_focus = self.composer.edit.hasFocus()
         first = self._first_chat()
         presenters.chats.drafts.keep(None, self.composer.text)
         self.page = ChatPage(
-            presenters.chats,
-            presenters.generation,
-            presenters.answering,
-            presenters.chat_settings,
-            presenters.context,
-            presenters.settings.current,
-            self.notifier,
-            self.composer,
+            presenters.chat_page, presenters.settings.current, self.notifier, self.composer
         )
         Pictures(presenters.tasks, self.page.transcript)
         self.banner = GuideBanner()
@@ -175,9 +179,22 @@ class MainWindow(WindowFrame):
         self.drop_bare_field()
         if had_focus or not self.isVisible():
             self.composer.focus()
-        self.picking = ModelPicking(self.header.model, self.chooser, presenters, self._ways())
+        self.picking = ModelPicking(
+            self.header.model,
+            self.chooser,
+            presenters.loaded,
+            lambda: presenters.overview,
+            self._ways(),
+        )
         self.switching = EngineSwitchController(
-            self.header, self.picking, self.page, self.chooser, presenters, self.notifier, self
+            self.header,
+            self.picking,
+            self.page,
+            self.chat,
+            self.chooser,
+            presenters,
+            self.notifier,
+            self,
         )
         self.switching.show()
         place = self.switching.place_of(self.chooser.current())
@@ -207,27 +224,36 @@ class MainWindow(WindowFrame):
     def state(self) -> WindowState:
         """Return the state to save; once the window is complete, it names the current chat."""
         if self.is_built:
-            self.last_chat = self.page.chat_id or ""
+            self.last_chat = self.chat.id or ""
         return super().state()
 
     def _make_controllers(self, report: Report) -> None:
         from app.assistants.pages.prompt_use import PromptUse
         from app.chats.composer.pages.chat_collections import ChatCollections
         from app.chats.pages.assistant_controller import AssistantsController
+        from app.window.pages.chat_order import HitOpening
         from app.window.pages.download_notices import DownloadNotices
-        from app.window.pages.hit_opening import HitOpening
         from app.window.scratch.pages.scratch_controller import ScratchController
 
         presenters, page = self.presenters, self.page
         self.notices = DownloadNotices(presenters.downloads, self.notifier, page.isVisible, self)
-        self.assistants = AssistantsController(page, self.chooser, presenters, self.notifier, self)
+        self.assistants = AssistantsController(
+            page,
+            self.chat,
+            self.chooser,
+            presenters.assistants,
+            presenters.collections,
+            presenters.settings,
+            self.notifier,
+            self,
+        )
         self.scratch = ScratchController(
-            self, presenters, self.chooser, self.switching, report, self
+            self, presenters, self.chooser, self.switching, self.online, report, self
         )
         self.documents = ChatCollections(
-            page,
+            page.composer,
+            self.chat,
             presenters.collections,
-            presenters.chat_settings,
             partial(self.go_to, "documents"),
         )
         self.prompts = PromptUse(presenters.prompts, page.composer.edit, page.transcript)
@@ -236,7 +262,7 @@ class MainWindow(WindowFrame):
         page.transcript.save.connect(
             lambda code: self.exporter.ask_for_code(code)  # noqa: PLW0108 - made when needed
         )
-        HitOpening(self.order, presenters.answering.branches, page.finding, self)
+        HitOpening(self.order, presenters.chat_page.branches, page.finding, self)
 
     def _make_desktop(self) -> None:
         from app.window.desktop.pages.desktop import Desktop
@@ -309,7 +335,7 @@ class MainWindow(WindowFrame):
             to_write: Focus the message field.
         """
         self.show_page(self.page)
-        if chat_id is None or chat_id != self.page.chat_id:
+        if chat_id is None or chat_id != self.chat.id:
             self.page.open_chat(chat_id)
         else:
             self.refresh()
@@ -356,6 +382,7 @@ class MainWindow(WindowFrame):
             },
             {"model": self._model_editor},
             about,
+            about.words,
             self,
         )
         dialog.open()
@@ -389,7 +416,7 @@ class MainWindow(WindowFrame):
 
     def leave(self, chat_ids: Sequence[str]) -> None:
         """Open a new chat if the current one is among these deleted chats."""
-        if self.page.chat_id in chat_ids:
+        if self.chat.id in chat_ids:
             self.open_chat(None, to_write=False)
         # From the list, Ctrl+Z restores the chat; in the composer it would undo typing.
         self.sidebar.chats.setFocus()
@@ -420,15 +447,14 @@ class MainWindow(WindowFrame):
 
     def refresh(self) -> None:
         """Update the list of chats and the title of the current chat."""
-        current = self.page.chat_id
-        self.sidebar.refresh(current)
+        self.sidebar.refresh(self.chat.id)
         self.order.name_new_folder()
-        chat = self.presenters.chats.chat(current) if current else None
+        chat = self.chat.listed
         if chat is not None and chat.unread and self.is_shown(self.page):
             self.presenters.chats.set_unread(chat.id, False)
         if not self.is_shown(self.page):
             self.header.set_title("")
-        elif current is None:
+        elif self.chat.id is None:
             self.header.set_title(self.tr("New chat"))
         elif chat is not None:
             self.header.set_title(chat.title)
@@ -436,7 +462,7 @@ class MainWindow(WindowFrame):
 
     def _answer_ended(self, answer: StoredMessage) -> None:
         """Mark the chat as unread if the user did not see its answer end."""
-        seen = self.is_shown(self.page) and answer.chat_id == self.page.chat_id
+        seen = self.is_shown(self.page) and answer.chat_id == self.chat.id
         noticed = answer.state != "stopped" or answer.repeats
         if not seen and noticed and not self.desktop.shows(answer.chat_id):
             self.presenters.chats.set_unread(answer.chat_id, True)
@@ -485,7 +511,7 @@ class MainWindow(WindowFrame):
         from app.chats.history.values.first_questions import kind_for
 
         entry = self.chooser.current_entry()
-        documents = bool(self.presenters.chat_settings.collections(self.page.chat_id))
+        documents = bool(self.chat.collections)
         self.banner.show_documents(documents)
         kind = None
         if entry is not None:
@@ -522,22 +548,22 @@ class MainWindow(WindowFrame):
         from app.chats.pages.page_actions import page_actions
         from app.window.pages.pages import pages
 
-        page, sidebar = self.page, self.sidebar
+        page, chat, sidebar = self.page, self.chat, self.sidebar
         return {
             "new_chat": self.new_chat,
             "focus_search": self.focus_search,
             "find": page.finding.open,
             "find_next": lambda: page.finding.step(1),
             "find_previous": lambda: page.finding.step(-1),
-            "pin_chat": lambda: self.chat_actions.do("toggle_pin", page.chat_id),
-            "archive_chat": lambda: self.chat_actions.do("archive", page.chat_id),
+            "pin_chat": lambda: self.chat_actions.do("toggle_pin", chat.id),
+            "archive_chat": lambda: self.chat_actions.do("archive", chat.id),
             "new_folder": lambda: self.show_chats("chats", self.order.make_folder),
             "show_archive": lambda: self.show_chats("archive"),
             "show_trash": lambda: self.show_chats("trash"),
             "rename_chat": sidebar.rename_current,
-            "duplicate_chat": lambda: self.chat_actions.do("duplicate", page.chat_id),
-            "delete_chat": lambda: self.chat_actions.do("delete", page.chat_id),
-            "export_chat": lambda: self.chat_actions.do("export", page.chat_id),
+            "duplicate_chat": lambda: self.chat_actions.do("duplicate", chat.id),
+            "delete_chat": lambda: self.chat_actions.do("delete", chat.id),
+            "export_chat": lambda: self.chat_actions.do("export", chat.id),
             "import_chats": lambda: self.importer.ask(),  # noqa: PLW0108 - made when needed
             "undo_delete": self.notifier.undo,
             "chat_above": lambda: self.step(-1),
@@ -581,6 +607,9 @@ class MainWindow(WindowFrame):
         self.header.show_sidebar.connect(lambda: self.set_sidebar(True))
         self.header.toggle_offline.connect(self.online.toggle)
         self.online.changed.connect(self.header.set_offline)
+        self.online.went_online.connect(
+            lambda: presenters.downloads.resume_stopped_by(Offline.code)
+        )
         presenters.settings.changed.connect(self.apply)
         welcome = self.page.welcome
         presenters.system.checked.connect(welcome.show_check)
@@ -598,14 +627,15 @@ class MainWindow(WindowFrame):
         self.chat_actions.gone.connect(self.leave)
         self.chat_actions.back.connect(self._look_at_chat)
         self.chat_actions.copied.connect(self.open_chat)
-        self.page.shown.connect(self.refresh)
+        self.chat.opened.connect(self.refresh)
+        self.chat.stored.connect(self.refresh)
         self.page.grown.connect(self.refresh)
         presenters.chats.changed.connect(self.refresh)
         presenters.chats.failed.connect(self.notifier.error)
         presenters.search.failed.connect(self.notifier.error)
         presenters.collections.failed.connect(self.notifier.error)
         generation = presenters.generation
-        for tells in (generation.begun, generation.crashed, presenters.answering.waiting.changed):
+        for tells in (generation.begun, generation.crashed, presenters.chat_page.waiting.changed):
             tells.connect(self.refresh)
         generation.ended.connect(self._answer_ended)
         generation.saved.connect(lambda _: self.refresh())
@@ -618,7 +648,7 @@ class MainWindow(WindowFrame):
         self.strip.show_all.connect(lambda: self.go_to("models", "downloads"))
         chooser.shown.connect(self._show_models)
         presenters.models.listed.connect(chooser.tell)
-        presenters.models.listed.connect(lambda: self.page.mtp.apply(presenters.settings.current))
+        presenters.models.listed.connect(self.page.mtp.refresh)
         presenters.models.mtp_known.connect(self.page.mtp.show_files)
         for shows in (self.strip, self.page.welcome, self.sidebar):
             presenters.downloads.changed.connect(shows.show_downloads)

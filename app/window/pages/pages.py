@@ -135,23 +135,50 @@ def pages() -> tuple[Page, ...]:
 
 
 def _assistants(tools: PageTools) -> QWidget:
+    from app.assistants.pages.assistant_list import AssistantList
     from app.assistants.pages.assistants_page import AssistantsPage
+    from app.assistants.pages.prompt_list import PromptList
 
-    return AssistantsPage(tools.presenters, tools.notifier, tools.navigation)
+    presenters, notifier, navigation = tools.presenters, tools.notifier, tools.navigation
+
+    def chat_with(assistant_id: str) -> None:
+        navigation.open_chat(None)
+        presenters.chat_page.open_chat.set_assistant(assistant_id)
+
+    assistants = AssistantList(
+        presenters.assistants,
+        presenters.settings,
+        presenters.models.list,
+        presenters.collections.all,
+        notifier,
+        chat_with,
+    )
+    return AssistantsPage(assistants, PromptList(presenters.prompts, notifier), navigation)
 
 
 def _documents(tools: PageTools) -> QWidget:
     from app.documents.collections.pages.documents_page import DocumentsPage
 
-    return DocumentsPage(tools.presenters, tools.notifier, tools.navigation)
+    presenters, navigation = tools.presenters, tools.navigation
+
+    def chat_about(collection: str) -> None:
+        navigation.open_chat(None)
+        presenters.chat_page.open_chat.set_collections((collection,))
+
+    page = DocumentsPage(presenters, tools.notifier, navigation)
+    page.chat.connect(chat_about)
+    return page
 
 
 def _models(tools: PageTools) -> QWidget:
     from app.models.pages.models_page import ModelsPage
 
-    return ModelsPage(
-        tools.presenters, tools.notifier, tools.navigation, tools.chooser, tools.online
-    )
+    presenters, generation = tools.presenters.models_page, tools.presenters.generation
+    page = ModelsPage(presenters, tools.notifier, tools.navigation, tools.chooser, tools.online)
+    page.here.anyway.connect(generation.load_anyway)
+    # An answer has priority over a check.
+    generation.begun.connect(presenters.same_answer.stop)
+    return page
 
 
 def _engines(tools: PageTools) -> QWidget:
@@ -184,7 +211,10 @@ def _activity(tools: PageTools) -> QWidget:
 def _servers(tools: PageTools) -> QWidget:
     from app.servers.pages.servers_page import ServersPage
 
-    return ServersPage(tools.presenters, tools.notifier, tools.navigation, tools.chooser)
+    presenters = tools.presenters
+    return ServersPage(
+        presenters.servers, presenters.models, tools.notifier, tools.navigation, tools.chooser
+    )
 
 
 def _connections(tools: PageTools) -> QWidget:
@@ -196,4 +226,5 @@ def _connections(tools: PageTools) -> QWidget:
 def _help(tools: PageTools) -> QWidget:
     from app.help.pages.help_page import HelpPage
 
-    return HelpPage(tools.presenters, tools.notifier, tools.navigation)
+    presenters = tools.presenters
+    return HelpPage(presenters.guides, presenters.settings, tools.notifier, tools.navigation)

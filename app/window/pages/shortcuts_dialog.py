@@ -7,7 +7,6 @@ from itertools import groupby
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QLineEdit,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -17,6 +16,7 @@ from app.chats.search.values.fuzzy import fit, folded
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import EnterDialog
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
@@ -40,11 +40,12 @@ class ShortcutsDialog(EnterDialog):
         self._settings = settings
         self._rows: dict[str, ShortcutRow] = {}
         self._groups: list[tuple[Label, list[ShortcutRow]]] = []
-        self._search = QLineEdit()
-        self._search.setObjectName("searchShortcuts")
-        self._search.setAccessibleName(self.tr("Search shortcuts"))
-        self._search.setPlaceholderText(self.tr("Search by command or key"))
-        self._search.setClearButtonEnabled(True)
+        self._search = LineField(
+            "searchShortcuts",
+            self.tr("Search shortcuts"),
+            hint=self.tr("Search by command or key"),
+            clears=True,
+        )
         self._search.textChanged.connect(self._filter)
         top = Panel("", "shortcutsTop", margins=(3, 2, 3, 1))
         top.box.addWidget(self._search)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -28,6 +28,7 @@ from app.chats.sidebar.pages.rows import Scope
 from app.kit.look.icons import icon
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID, theme_of
+from app.kit.timer import timer
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -91,10 +92,7 @@ class Sidebar(QWidget):
             icon("search", theme_of(self.palette()).muted, 16),
             QLineEdit.ActionPosition.LeadingPosition,
         )
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_SEARCH_MS)
-        self._pause.timeout.connect(lambda: self.searched.emit(self.search.text()))
+        self._pause = timer(self, _SEARCH_MS, lambda: self.searched.emit(self.search.text()))
         self.search.textChanged.connect(self._restart)
         self.search.returnPressed.connect(lambda: self.hits.choose_first())  # noqa: PLW0108 - made when needed
         self.places = PlaceBar(self)

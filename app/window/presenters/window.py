@@ -1,4 +1,4 @@
-"""The presenters that the window receives."""
+"""The presenters that the window receives for itself and for the pages it creates."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     from app.assistants.presenters.assistants import Assistants
     from app.assistants.presenters.prompts import Prompts
     from app.chats.answers.presenters.generation import Generation
-    from app.chats.context.presenters import ContextUses
-    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.chats.history.presenters.chats import Chats
-    from app.chats.presenters.answering import Answering
+    from app.chats.presenters.chat_presenters import ChatPresenters
     from app.chats.presenters.scratch import Scratch
     from app.chats.search.presenters import ChatSearch
     from app.connections.presenters import Connections
@@ -26,17 +24,13 @@ if TYPE_CHECKING:
     from app.help.services.guides import Guides
     from app.kit.tasks.tasks import Tasks
     from app.models.discover.presenters.discover import Discover
-    from app.models.discover.presenters.hub_token import HubToken
     from app.models.discover.presenters.suggestions import Suggestions
     from app.models.downloads.presenters import DownloadList
-    from app.models.library.presenters.metadata import ModelMetadata
-    from app.models.library.presenters.model_page import ModelPage
     from app.models.library.presenters.models import Models
     from app.models.library.presenters.overview import ModelOverview
-    from app.models.library.presenters.same_answer import SameAnswer
+    from app.models.presenters import ModelsPresenters, SystemService
     from app.runtime.presenters.engine_list import EngineList
     from app.runtime.presenters.loaded import LoadedModels
-    from app.runtime.presenters.system import SystemService
     from app.servers.presenters import ServerList
     from app.settings.presenters import SettingsService
     from app.window.presenters.global_shortcut.service import GlobalShortcut
@@ -49,6 +43,8 @@ class WindowPresenters(Protocol):
     """The presenters of the window. Each is created, with its imports, on first use.
 
     Attributes:
+        chat_page: For the page of the stored chats.
+        models_page: For the page of models.
         viewing: For files of collections.
         tasks: For drawing that would block the window.
         data_folder, log_file: Shown to the user; the window never opens them.
@@ -62,19 +58,15 @@ class WindowPresenters(Protocol):
     @property
     def assistants(self) -> Assistants: ...
     @property
-    def chat_settings(self) -> ChatSettings: ...
-    @property
     def collections(self) -> Collections: ...
     @property
     def viewing(self) -> Viewing: ...
     @property
     def prompts(self) -> Prompts: ...
     @property
+    def chat_page(self) -> ChatPresenters: ...
+    @property
     def generation(self) -> Generation: ...
-    @property
-    def answering(self) -> Answering: ...
-    @property
-    def context(self) -> ContextUses: ...
     @property
     def models(self) -> Models: ...
     @property
@@ -104,17 +96,11 @@ class WindowPresenters(Protocol):
     @property
     def overview(self) -> ModelOverview: ...
     @property
-    def model_page(self) -> ModelPage: ...
-    @property
-    def metadata(self) -> ModelMetadata: ...
+    def models_page(self) -> ModelsPresenters: ...
     @property
     def connections(self) -> Connections: ...
     @property
-    def same_answer(self) -> SameAnswer: ...
-    @property
     def discover(self) -> Discover: ...
-    @property
-    def hub_token(self) -> HubToken: ...
     @property
     def engines(self) -> EngineList: ...
     @property
@@ -133,6 +119,4 @@ class WindowPresenters(Protocol):
     def log_file(self) -> Path: ...
     @property
     def stays_offline(self) -> bool: ...
-    @property
-    def is_offline(self) -> bool: ...
     def open_scratch(self) -> Scratch: ...

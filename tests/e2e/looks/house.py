@@ -20,7 +20,6 @@ from app.models.downloads.services.queue import DownloadQueue
 from app.models.hub import client
 from app.settings.pages.appearance import Appearance
 from app.window.pages.main_window import MainWindow
-from app.window.presenters.window import WindowPresenters
 from app.wiring import devices
 from app.wiring.app import App, open_app
 from app.wiring.window import WindowApp
@@ -53,7 +52,7 @@ class House:
     app: QApplication
     window: MainWindow
     hearth: App
-    presenters: WindowPresenters
+    presenters: WindowApp
     engine: ScriptedEngine
     hold: threading.Event
     closers: list[QWidget] = field(default_factory=list)

@@ -355,14 +355,14 @@ def recording(house: House) -> QWidget:
     """A message while the microphone is on."""
     house.window.open_chat(None)
     house.window.page.composer.show_microphone(True)
-    house.presenters.answering.recording.going.emit(72.0)
+    house.presenters.chat_page.recording.going.emit(72.0)
     house.until("recordingLine")
     return house.window
 
 
 def recorded(house: House) -> None:
     """The microphone is off again."""
-    house.presenters.answering.recording.going.emit(None)
+    house.presenters.chat_page.recording.going.emit(None)
     settle()
 
 
@@ -383,7 +383,7 @@ def nothing_attached(house: House) -> None:
     page = house.window.page
     if house.has("contextCard"):
         page.context.toggle_card()
-    files = house.presenters.answering.files
+    files = house.presenters.chat_page.files
     for file in files.of(page.chat_id):
         files.remove(page.chat_id, file.id)
     page.composer.set_text("")

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.assistants.values.assistants import NewChat
 from app.chats.answers.presenters.batches import joined
@@ -24,6 +24,7 @@ from app.chats.history.store.chats import ChatStore
 from app.chats.history.values.conversation import StoredMessage
 from app.documents.values.documents import Attachment
 from app.kit.tasks.tasks import ENGINE, STORE, Failed, Task, Tasks
+from app.kit.timer import timer
 from app.runtime.values.wait import Wait
 from app.settings.presenters import SettingsService
 from engines.errors import UserError
@@ -133,10 +134,7 @@ class Generation(QObject):
         }
         self._progressed.connect(self._pass_progress_on)
         self._waited.connect(self._pass_wait_on)
-        self._retry = QTimer(self)
-        self._retry.setSingleShot(True)
-        self._retry.setInterval(retry_ms)
-        self._retry.timeout.connect(self._save_unsaved)
+        self._retry = timer(self, retry_ms, self._save_unsaved)
         tasks.closing.connect(self._close)
 
     def ask(

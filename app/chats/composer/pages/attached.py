@@ -15,6 +15,7 @@ from app.chats.files.pages.words import about, drawing_of, takes
 from app.kit.look.format import figure, small_size
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.problem_card import ProblemCard
@@ -110,10 +111,7 @@ class Attached(QWidget):
         self._clock.setInterval(1000)
         self._clock.timeout.connect(self._tell)
         inside.installEventFilter(self)
-        self._fit_soon = QTimer(self)
-        self._fit_soon.setSingleShot(True)
-        self._fit_soon.setInterval(0)
-        self._fit_soon.timeout.connect(self._fit)
+        self._fit_soon = timer(self, 0, self._fit)
         self.hide()
 
     @property

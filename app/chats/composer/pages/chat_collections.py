@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.chats.composer.pages.collections_chip import CollectionsChip
-from app.chats.history.presenters.chat_settings import ChatSettings
-from app.chats.pages.chat_page import ChatPage
+from app.chats.composer.pages.composer import Composer
+from app.chats.presenters.open_chat import OpenChat
 from app.documents.collections.pages.words import reading_of
 from app.documents.collections.presenters import Collections
 
@@ -17,32 +17,31 @@ class ChatCollections(QObject):
     """The connection of the composer's collections chip with the presenters.
 
     Args:
-        page: The page of the chat.
+        composer: The composer of the page.
+        chat: The open chat.
         collections: The collections.
-        chat_settings: The settings of chats.
         show_all: Shows the page of the collections.
     """
 
     def __init__(
         self,
-        page: ChatPage,
+        composer: Composer,
+        chat: OpenChat,
         collections: Collections,
-        chat_settings: ChatSettings,
         show_all: Callable[[], object],
     ) -> None:
-        super().__init__(page)
-        self._page = page
+        super().__init__(composer)
+        self._composer = composer
+        self._chat = chat
         self._collections = collections
-        self._chat_settings = chat_settings
         self._chip = CollectionsChip()
-        composer = page.composer
         composer.options.add(self._chip, self._chip.fill)
         composer.add_to_menu(lambda menu: self._chip.fill(menu) if self._chip.isHidden() else None)
         composer.order_tabs()
         self._chip.chosen.connect(self._choose)
         self._chip.manage.connect(show_all)
-        page.shown.connect(self.show)
-        chat_settings.changed.connect(self.show)
+        for signal in (chat.opened, chat.stored, chat.changed):
+            signal.connect(self.show)
         collections.changed.connect(self.show)
         self.show()
         collections.look()
@@ -50,15 +49,14 @@ class ChatCollections(QObject):
     def show(self) -> None:
         """Show the choice of the open chat."""
         states = self._collections.states
-        chosen = self._chat_settings.collections(self._page.chat_id)
+        chosen = self._chat.collections
         reading = reading_of([it for it in states if it.collection.id in chosen])
         self._chip.show_choice([it.collection for it in states], chosen, reading)
 
     def open_menu(self) -> None:
         """Open the menu at the composer; a keyboard shortcut calls this."""
-        composer = self._page.composer
-        self._chip.open_menu(composer.edit if self._chip.isHidden() else self._chip)
+        self._chip.open_menu(self._composer.edit if self._chip.isHidden() else self._chip)
 
     def _choose(self, chosen: tuple[str, ...]) -> None:
-        self._chat_settings.set_collections(self._page.chat_id, chosen)
-        self._page.composer.focus()
+        self._chat.set_collections(chosen)
+        self._composer.focus()

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal
+from PySide6.QtGui import QImage, QPainter
 
-from app.chats.files.pages.pasted import picture_bytes
 from app.chats.files.pages.thumbnails import Thumbnails
+from app.kit.widgets.picking import FILES, pick
 
 if TYPE_CHECKING:
     from app.chats.composer.pages.composer import Composer
     from app.chats.composer.presenters.draft_files import DraftFiles
     from app.chats.context.values.budget import ContextUse
+    from app.chats.presenters.open_chat import OpenChat
     from app.documents.values.documents import Attachment
     from app.kit.notify import Notifier
+
+_MOST_PIXELS: Final = 4_000_000
+"""The same limit as for pictures from files: no model uses more pixels."""
 
 
 class ChatFiles(QObject):
@@ -33,22 +38,29 @@ class ChatFiles(QObject):
     file_opened = Signal(str)
 
     def __init__(
-        self, files: DraftFiles, composer: Composer, notifier: Notifier, parent: QObject
+        self,
+        files: DraftFiles,
+        composer: Composer,
+        chat: OpenChat,
+        notifier: Notifier,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._files = files
         self._composer = composer
-        self._chat_id: str | None = None
+        self._chat = chat
         self._shown: tuple[Attachment, ...] = ()
-        self._folder = str(Path.home())
+        self._folder = Path.home()
         self.thumbnails = Thumbnails(files, self)
         strip = composer.attached
         strip.opened.connect(self.file_opened)
-        strip.removed.connect(lambda file_id: files.remove(self._chat_id, file_id))
+        strip.removed.connect(lambda file_id: files.remove(self._chat.id, file_id))
         strip.made.connect(self.thumbnails.put)
         composer.let_attach()
         composer.attach.connect(self.choose)
         composer.edit.picture.connect(self.add_picture)
+        chat.opened.connect(self._show)
+        chat.stored.connect(lambda: files.adopt(str(chat.id)))
         files.changed.connect(self._changed)
         files.failed.connect(notifier.error)
 
@@ -57,18 +69,13 @@ class ChatFiles(QObject):
         """The files of the next message that have been read."""
         return self._shown
 
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show the files of a chat; None is the new chat."""
-        self._chat_id = chat_id
-        self._show()
-
     def show_use(self, use: ContextUse | None) -> None:
         """Show the share of the context that each file takes."""
         self._composer.attached.show_use(use)
 
     def add(self, paths: Sequence[Path]) -> None:
         """Attach files to the message."""
-        self._files.add(self._chat_id, paths)
+        self._files.add(self._chat.id, paths)
         self._composer.focus()
 
     def add_picture(self, picture: QImage) -> None:
@@ -77,37 +84,32 @@ class ChatFiles(QObject):
 
     def add_made(self, name: str, make: Callable[[], bytes]) -> None:
         """Attach data that is not in a file; see `DraftFiles.add_made`."""
-        self._files.add_made(self._chat_id, name, make)
+        self._files.add_made(self._chat.id, name, make)
 
     def choose(self) -> None:
         """Let the user choose files."""
-        from PySide6.QtWidgets import QFileDialog
-
-        dialog = QFileDialog(self._composer, self.tr("Attach files"), self._folder)
-        dialog.setObjectName("attachDialog")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters([self.tr("All files (*)"), *self._filters()])
-        dialog.filesSelected.connect(lambda paths: self._chosen([Path(it) for it in paths]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        pick(
+            self._composer,
+            "attachDialog",
+            self.tr("Attach files"),
+            FILES,
+            self._chosen,
+            filters=[self.tr("All files (*)"), *self._filters()],
+            start=self._folder,
+        )
 
     def take(self) -> tuple[Attachment, ...]:
         """Take the files for a message that is being sent; see `DraftFiles.take`."""
-        return self._files.take(self._chat_id)
+        return self._files.take(self._chat.id)
 
     def put_back(self, taken: Sequence[Attachment]) -> None:
         """Put files back, as their message could not be sent."""
         if taken:
-            self._files.put_back(self._chat_id, taken)
+            self._files.put_back(self._chat.id, taken)
 
     def sent(self, chat_id: str | None) -> None:
         """Save the files of a chat after those that were taken have been sent."""
         self._files.save(chat_id)
-
-    def adopt(self, chat_id: str) -> None:
-        """Move the files of the new chat to the chat under which it was stored."""
-        self._chat_id = chat_id
-        self._files.adopt(chat_id)
 
     def _filters(self) -> list[str]:
         return [
@@ -121,17 +123,35 @@ class ChatFiles(QObject):
         ]
 
     def _chosen(self, paths: Sequence[Path]) -> None:
-        self._folder = str(paths[0].parent)
+        self._folder = paths[0].parent
         self.add(paths)
         self._composer.focus()
 
     def _changed(self, chat_id: str | None) -> None:
-        if chat_id == self._chat_id:
+        if chat_id == self._chat.id:
             self._show()
 
     def _show(self) -> None:
-        self._composer.attached.show_files(self._files.of(self._chat_id))
-        attachments = self._files.attachments(self._chat_id)
+        self._composer.attached.show_files(self._files.of(self._chat.id))
+        attachments = self._files.attachments(self._chat.id)
         if attachments != self._shown:
             self._shown = attachments
             self.changed.emit()
+
+
+def picture_bytes(image: QImage) -> bytes:
+    """Return a picture as PNG, with a white background, and scaled down if it is large."""
+    pixels = image.width() * image.height()
+    if pixels > _MOST_PIXELS:
+        width = int(image.width() * math.sqrt(_MOST_PIXELS / pixels))
+        image = image.scaledToWidth(max(1, width), Qt.TransformationMode.SmoothTransformation)
+    flat = QImage(image.size(), QImage.Format.Format_RGB888)
+    flat.fill(Qt.GlobalColor.white)
+    painter = QPainter(flat)
+    painter.drawImage(0, 0, image)
+    painter.end()
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    flat.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(content.data())

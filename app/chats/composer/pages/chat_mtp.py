@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 
+from app.chats.composer.pages.mtp_chip import MtpChip
 from app.kit.look.format import figure
 from app.kit.look.language import translated
 from engines.types import MtpMode, MtpReport, takes_restart
@@ -14,10 +15,10 @@ from engines.types import MtpMode, MtpReport, takes_restart
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
     from app.chats.answers.values.answers import Ready
-    from app.chats.composer.pages.mtp_chip import MtpChip
+    from app.chats.composer.pages.composer import Composer
     from app.chats.history.presenters.chats import Chats
     from app.chats.history.values.conversation import StoredMessage
-    from app.settings.values.fields import Settings
+    from app.chats.presenters.open_chat import OpenChat
 
 _FASTER = 1.05
 """Users do not notice smaller gains in speed."""
@@ -38,23 +39,24 @@ class ChatMtp(QObject):
 
     def __init__(
         self,
-        chip: MtpChip,
+        composer: Composer,
         chats: Chats,
+        chat: OpenChat,
         generation: Generation,
-        settings: Settings,
         ask: Ask,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._chip = chip
+        self._chip = chip = MtpChip()
+        composer.options.add(chip, chip.fill)
         self._chats = chats
+        self._chat = chat
         self._generation = generation
-        self._settings = settings
         self._ask = ask
         self._at_server = False
+        self._model = ""
         self._agreed: set[str] = set()
         self._is_due = False
-        self._chat_id: str | None = None
         self._new: MtpMode | None = None
         self._files: tuple[str, str] = ("", "")
         self._loaded: dict[str, Ready] = {}
@@ -62,6 +64,9 @@ class ChatMtp(QObject):
         self._reports: dict[str, MtpReport] = {}
         self._gains: dict[str, float] = {}
         chip.chosen.connect(self._choose)
+        chat.opened.connect(self._opened)
+        chat.stored.connect(self._adopt)
+        chat.changed.connect(self.refresh)
         generation.ready.connect(self._ready)
         generation.mtp.connect(self._report)
         generation.ended.connect(self._ended)
@@ -71,27 +76,13 @@ class ChatMtp(QObject):
         """The mode of the next message."""
         return self._stored()
 
-    def apply(self, settings: Settings) -> None:
-        """Use new settings."""
-        self._settings = settings
-        self._show()
-
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show the state of a chat after it was opened or reloaded; None is the new chat."""
-        self._is_due = self._is_due and chat_id == self._chat_id
-        self._chat_id = chat_id
-        self._show()
-
-    def adopt(self, chat_id: str) -> None:
-        """Move the mode to the stored chat after the new chat was stored.
-
-        The chat was stored with the mode of its first question.
-        """
-        self._chat_id = chat_id
-        if self._new is not None and self._new != self._chats.mtp(chat_id):
-            self._chats.set_mtp(chat_id, self._new)
-        self._new = None
-        self._show()
+    def refresh(self) -> None:
+        """Show the state of the open chat."""
+        self._model = self._chat.model
+        mode = self._stored()
+        self._chip.show_state(
+            mode, self._word(mode), self._sentence(mode), can_switch=not self._out_of_reach()
+        )
 
     def show_files(self, model: str, sentence: str) -> None:
         """Show the MTP abilities according to a model's files.
@@ -101,12 +92,24 @@ class ChatMtp(QObject):
             sentence: The sentence to show.
         """
         self._files = (model, sentence)
-        self._show()
+        self.refresh()
 
     def show_at_server(self, at_server: bool) -> None:
         """Set whether a server answers in this chat instead of Hearth's engines."""
         self._at_server = at_server
-        self._show()
+        self.refresh()
+
+    def _opened(self, is_other: bool) -> None:
+        self._is_due = self._is_due and not is_other
+        self.refresh()
+
+    def _adopt(self) -> None:
+        """Move the mode to the stored chat, which has the mode of its first question."""
+        chat_id = str(self._chat.id)
+        if self._new is not None and self._new != self._chats.mtp(chat_id):
+            self._chats.set_mtp(chat_id, self._new)
+        self._new = None
+        self.refresh()
 
     def _choose(self, mode: str) -> None:
         chosen = cast(MtpMode, mode)
@@ -145,11 +148,11 @@ class ChatMtp(QObject):
         ready = self._loaded_here()
         if ready is not None and self._restarts(ready, chosen):
             self._is_due = not self._is_due  # choosing the old mode again needs no restart
-        if self._chat_id is None:
+        if self._chat.id is None:
             self._new = chosen
         else:
-            self._chats.set_mtp(self._chat_id, chosen)
-        self._show()
+            self._chats.set_mtp(self._chat.id, chosen)
+        self.refresh()
 
     def _ready(self, answer_id: str, ready: Ready) -> None:
         chat_id = self._generation.chat_of(answer_id)
@@ -163,28 +166,22 @@ class ChatMtp(QObject):
             # Local engines share this computer's memory: the others' models are unloaded.
             self._loaded = {it: of for it, of in self._loaded.items() if it == "remote"}
         self._loaded[ready.entry.engine] = ready
-        if chat_id == self._chat_id:
+        if chat_id == self._chat.id:
             self._is_due = False
-        self._show()
+        self.refresh()
 
     def _report(self, chat_id: str, report: MtpReport) -> None:
         self._reports[chat_id] = report
-        if chat_id == self._chat_id:
-            self._show()
+        if chat_id == self._chat.id:
+            self.refresh()
 
     def _ended(self, answer: StoredMessage) -> None:
         report = self._reports.get(answer.chat_id)
         self._gains[answer.chat_id] = (report.gain if report and report.active else None) or 0.0
-        self._show()
-
-    def _show(self) -> None:
-        mode = self._stored()
-        self._chip.show_state(
-            mode, self._word(mode), self._sentence(mode), can_switch=not self._out_of_reach()
-        )
+        self.refresh()
 
     def _stored(self) -> MtpMode:
-        stored = self._chats.mtp(self._chat_id) if self._chat_id else self._new
+        stored = self._chats.mtp(self._chat.id) if self._chat.id else self._new
         return stored or self._generation.usual_mtp()
 
     def _out_of_reach(self) -> str:
@@ -196,7 +193,7 @@ class ChatMtp(QObject):
 
     def _loaded_here(self) -> Ready | None:
         """Return this chat's model if it is loaded, else None."""
-        model = self._settings.model
+        model = self._model
         for ready in self._loaded.values():
             if model in (ready.entry.id, ready.entry.name, ready.called):
                 return ready
@@ -208,7 +205,7 @@ class ChatMtp(QObject):
             return self.tr("MTP")
         if mode == "off":
             return self.tr("MTP off")
-        gain = self._gains.get(self._chat_id or "", 0.0)
+        gain = self._gains.get(self._chat.id or "", 0.0)
         if gain >= _FASTER:
             return self.tr("{0}× faster").format(figure(gain, 1))
         return self.tr("MTP")
@@ -227,7 +224,7 @@ class ChatMtp(QObject):
             return self.tr("The engine restarts with the next message: about {0} s.").format(
                 figure(ready.loaded.restart_s)
             )
-        running = self._generation.running_mtp(self._chat_id) if self._chat_id else None
+        running = self._generation.running_mtp(self._chat.id) if self._chat.id else None
         if running is None or running == mode:
             return ""
         words = {
@@ -242,8 +239,8 @@ class ChatMtp(QObject):
         if mode == "off":
             return self.tr("MTP is off for this chat.")
         ready = self._loaded_here()
-        report = self._reports.get(self._chat_id or "")
-        theirs = self._models.get(self._chat_id or "")
+        report = self._reports.get(self._chat.id or "")
+        theirs = self._models.get(self._chat.id or "")
         if (
             ready is not None
             and report is not None
@@ -256,4 +253,4 @@ class ChatMtp(QObject):
             return translated(report.reason)
         if ready is not None and ready.loaded.mtp_line:
             return translated(ready.loaded.mtp_line)
-        return translated(self._files[1]) if self._files[0] == self._settings.model else ""
+        return translated(self._files[1]) if self._files[0] == self._model else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.chats.composer.pages.composer import Composer
     from app.chats.history.values.conversation import StoredMessage
     from app.chats.history.values.waiting import Waiting
+    from app.chats.presenters.open_chat import OpenChat
     from app.kit.notify import Notifier
     from app.models.library.values.entry import ModelEntry
 
@@ -26,6 +27,7 @@ class ChatQueue(QObject):
 
     Args:
         waiting: The waiting messages.
+        chat: The open chat.
         generation: Writes the answers.
         composer: The composer.
         notifier: Shows errors and *Undo*.
@@ -36,6 +38,7 @@ class ChatQueue(QObject):
     def __init__(
         self,
         waiting: WaitingMessages,
+        chat: OpenChat,
         generation: Generation,
         composer: Composer,
         notifier: Notifier,
@@ -44,10 +47,10 @@ class ChatQueue(QObject):
     ) -> None:
         super().__init__(parent)
         self._waiting = waiting
+        self._chat = chat
         self._notifier = notifier
         self._ask = ask
         self._composer = composer
-        self._chat_id: str | None = None
         self._entries: Sequence[ModelEntry] = ()
         self._current = ""
         self.strip = QueueStrip()
@@ -55,6 +58,8 @@ class ChatQueue(QObject):
         self.strip.changed.connect(waiting.change)
         self.strip.send_all.connect(self._send_all)
         composer.add_to_menu(self._fill)
+        chat.opened.connect(self.refresh)
+        chat.stored.connect(self.refresh)
         waiting.changed.connect(self._changed)
         waiting.failed.connect(notifier.error)
         generation.begun.connect(self._answer_changed)
@@ -69,21 +74,17 @@ class ChatQueue(QObject):
         """
         self._entries, self._current = entries, current
 
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show the waiting messages of a chat; None is the new chat."""
-        self._chat_id = chat_id
-        self._show()
+    def refresh(self) -> None:
+        """Show the waiting messages of the open chat."""
+        items = self._waiting.of(self._chat.id) if self._chat.id else ()
+        self.strip.show_items(items, self._waiting.is_going, self._model_of)
 
     def _changed(self, chat_id: str) -> None:
-        if chat_id == self._chat_id:
-            self._show()
+        if chat_id == self._chat.id:
+            self.refresh()
 
     def _answer_changed(self, answer: StoredMessage) -> None:
         self._changed(answer.chat_id)
-
-    def _show(self) -> None:
-        items = self._waiting.of(self._chat_id) if self._chat_id else ()
-        self.strip.show_items(items, self._waiting.is_going, self._model_of)
 
     def _model_of(self, item: Waiting) -> str:
         model = self._waiting.options_of(item).model
@@ -100,8 +101,8 @@ class ChatQueue(QObject):
             self._waiting.move(item, -1 if name == "up" else 1)
 
     def _send_all(self) -> None:
-        if self._chat_id:
-            self._waiting.send_all(self._chat_id)
+        if self._chat.id:
+            self._waiting.send_all(self._chat.id)
 
     def _fill(self, menu: QMenu) -> None:
         action = menu.addAction(self.tr("Send to another model…"))

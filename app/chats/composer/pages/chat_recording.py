@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.chats.composer.pages.composer import Composer
     from app.chats.composer.pages.recording_line import RecordingLine
     from app.chats.composer.presenters.recording import Recording
-    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.chats.presenters.open_chat import OpenChat
     from app.kit.notify import Notifier
 
 
@@ -27,7 +27,7 @@ class ChatRecording(QObject):
         recording: Recording,
         composer: Composer,
         files: ChatFiles,
-        chat_settings: ChatSettings,
+        chat: OpenChat,
         notifier: Notifier,
         parent: QObject,
     ) -> None:
@@ -35,9 +35,8 @@ class ChatRecording(QObject):
         self._recording = recording
         self._composer = composer
         self._files = files
-        self._chat_settings = chat_settings
+        self._chat = chat
         self._notifier = notifier
-        self._chat_id: str | None = None
         self._model = ""
         self._line: RecordingLine | None = None
         composer.record.connect(self._ask)
@@ -45,42 +44,35 @@ class ChatRecording(QObject):
         recording.going.connect(self._show_time)
         recording.recorded.connect(self._attach)
         recording.failed.connect(notifier.error)
-        chat_settings.changed.connect(lambda _: self.look())
-
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show another chat, and discard a recording for the one before."""
-        if chat_id != self._chat_id:
-            self._recording.drop()
-        self._chat_id = chat_id
-        self.look()
-
-    def adopt(self, chat_id: str) -> None:
-        """Use the id of the new chat after it was stored."""
-        self._chat_id = chat_id
+        chat.opened.connect(self._opened)
+        chat.changed.connect(self.look)
 
     def look(self) -> None:
         """Check whether the chat's model accepts sound, after it or its projector changed."""
-        self._model = self._chat_settings.resolve(self._chat_id).settings.model
+        self._model = self._chat.model
         self._recording.look(self._model)
+
+    def _opened(self, is_other: bool) -> None:
+        """Show another chat, and discard a recording for the one before."""
+        if is_other:
+            self._recording.drop()
+        self.look()
 
     def _show(self, model: str, hears: bool) -> None:
         if model == self._model:
             self._composer.show_microphone(hears)
 
     def _ask(self) -> None:
-        lines = (
+        self._notifier.confirm(
             self.tr("Switch the microphone on?"),
             self.tr(
                 "Hearth records until you stop it, 10 minutes at most. The sound is attached to"
                 " your message, and stays where this chat is kept."
             ),
+            ("record", self.tr("Record")),
+            ("recordNot", self.tr("Cancel")),
+            self._recording.begin,
         )
-        answers = (("recordNot", self.tr("Cancel")), ("record", self.tr("Record")))
-        self._notifier.ask(lines, answers, self._answered)
-
-    def _answered(self, answer: str) -> None:
-        if answer == "record":
-            self._recording.begin()
 
     def _show_time(self, seconds: float | None) -> None:
         if self._line is None and seconds is not None:

@@ -12,7 +12,8 @@ from app.chats.composer.pages.thinking_switch import OFF, ON, ThinkingSwitch
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
     from app.chats.answers.values.answers import Ready
-    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.chats.composer.pages.composer import Composer
+    from app.chats.presenters.open_chat import OpenChat
 
 
 class ChatThinking(QObject):
@@ -29,24 +30,25 @@ class ChatThinking(QObject):
 
     def __init__(
         self,
-        switch: ThinkingSwitch,
+        composer: Composer,
         thinking: ModelThinking,
-        chat_settings: ChatSettings,
+        chat: OpenChat,
         generation: Generation,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._switch = switch
+        self._switch = switch = ThinkingSwitch()
+        composer.options.add(switch, switch.fill)
         self._thinking = thinking
-        self._chat_settings = chat_settings
-        self._chat_id: str | None = None
+        self._chat = chat
         self._model = ""
         self._known: dict[str, ThinkingFacts] = {}
         switch.chosen.connect(self._choose)
         thinking.known.connect(self._found)
         thinking.crashed.connect(generation.crashed)
         generation.ready.connect(self._ready)
-        chat_settings.changed.connect(lambda _: self.show())
+        for signal in (chat.opened, chat.stored, chat.changed):
+            signal.connect(self.show)
 
     @property
     def choice(self) -> str:
@@ -59,14 +61,9 @@ class ChatThinking(QObject):
         facts = self._known.get(self._model)
         return facts is not None and facts.thinking != "none"
 
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show the choice of a chat after it was opened or reloaded; None is the new chat."""
-        self._chat_id = chat_id
-        self.show()
-
     def show(self) -> None:
-        """Refresh after the chat's settings changed."""
-        held = self._chat_settings.resolve(self._chat_id).settings
+        """Show the choice of the open chat."""
+        held = self._chat.settings
         if held.model != self._model:
             self._model = held.model
             self._thinking.look(held.model)
@@ -92,7 +89,7 @@ class ChatThinking(QObject):
 
     def _choose(self, key: str) -> None:
         if key in {OFF, ON}:
-            self._chat_settings.set(self._chat_id, "thinking", key)
+            self._chat.set("thinking", key)
             return
-        self._chat_settings.set(self._chat_id, "thinking", ON)
-        self._chat_settings.set(self._chat_id, "effort", key)
+        self._chat.set("thinking", ON)
+        self._chat.set("effort", key)

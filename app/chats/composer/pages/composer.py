@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from app.chats.composer.pages.message_edit import MessageEdit
 from app.chats.composer.pages.options_row import Fill, OptionsRow
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.timer import timer
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.menu_button import pop_up
 from app.kit.widgets.panel import Panel
@@ -64,10 +65,7 @@ class Composer(QWidget):
         self.edit.send.connect(lambda: self.submit())  # noqa: PLW0108 - takes a model
         self.edit.textChanged.connect(self._write)
         self.edit.installEventFilter(self)
-        self._focus_soon = QTimer(self)
-        self._focus_soon.setSingleShot(True)
-        self._focus_soon.setInterval(0)
-        self._focus_soon.timeout.connect(self._show_focus)
+        self._focus_soon = timer(self, 0, self._show_focus)
         self._button = IconButton(
             "send", "", "send", look="send", tone="on_accent", size=20, parent=self._panel
         )

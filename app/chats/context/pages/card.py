@@ -336,9 +336,7 @@ class ContextCard(Panel):
         self._bar: ContextBar | None = None
         self._files: QWidget | None = None
         self._standing = Label("", name="contextStanding", wrap=True)
-        self._larger = LabelledButton(
-            "up", self.tr("Larger context"), "largerContext", look="link", tone="accent_text"
-        )
+        self._larger = LabelledButton("up", self.tr("Larger context"), "largerContext", look="link")
         self._larger.clicked.connect(self.larger)
         self._policy = Segments(
             "overflow",

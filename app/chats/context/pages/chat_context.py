@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.chats.answers.values.answers import AnswerOptions
@@ -15,6 +15,7 @@ from app.chats.context.pages.warning import ContextWarning
 from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from app.chats.context.pages.card import ContextCard
     from app.chats.context.presenters import ContextUses
     from app.chats.context.values.budget import ContextUse
-    from app.chats.history.presenters.chat_settings import ChatSettings
+    from app.chats.presenters.open_chat import OpenChat
     from app.chats.transcript.pages.transcript import Transcript
     from engines.errors import UserError
 
@@ -52,7 +53,7 @@ class ChatContext(QObject):
         transcript: Transcript,
         uses: ContextUses,
         generation: Generation,
-        chat_settings: ChatSettings,
+        chat: OpenChat,
     ) -> None:
         super().__init__(page)
         self._page = page
@@ -60,8 +61,7 @@ class ChatContext(QObject):
         self._files = files
         self._transcript = transcript
         self._uses = uses
-        self._chat_settings = chat_settings
-        self._chat_id: str | None = None
+        self._chat = chat
         self._use: ContextUse | None = None
         self._new: OverflowPolicy | None = None
         self._once: OverflowPolicy | None = None
@@ -75,15 +75,9 @@ class ChatContext(QObject):
         composer.above.addWidget(self.warning)
         self.hindrance: HindranceLine | None = None
         composer.may_send = self.may_send
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self.look)
+        self._pause = timer(self, _PAUSE_MS, self.look)
         self._looking = False
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(_PAUSE_MS)
-        self._typing.timeout.connect(self._count_draft)
+        self._typing = timer(self, _PAUSE_MS, self._count_draft)
         self._connect(generation)
 
     @property
@@ -111,37 +105,37 @@ class ChatContext(QObject):
         A policy for a single message ("send anyway") is returned only once.
         """
         once, self._once = self._once, None
-        return once or (self._new if self._chat_id is None else None)
-
-    def show_chat(self, chat_id: str | None) -> None:
-        """Show the context of a chat, or refresh it; None is a chat without messages."""
-        if chat_id != self._chat_id:
-            self._chat_id, self._use = chat_id, None
-            self._files.show_use(None)
-            self._show_hindrance(chat_id, None)
-            self.warning.hide()
-            self.meter.show_use(None)
-            if self._card is not None:
-                self._card.hide()
-            # Counting a long chat takes CPU time, and painting its end comes first.
-            self._looking = True
-            self._pause.start()
-        else:
-            self.look()
-
-    def adopt(self, chat_id: str) -> None:
-        """Take over the id of the new chat now that it is stored."""
-        self._chat_id = chat_id
-        if self._new is not None:
-            self._uses.set_policy(chat_id, self._new)
-        self._new = None
-        if None in self._told:
-            self._told = self._told - {None} | {chat_id}
+        return once or (self._new if self._chat.id is None else None)
 
     def look(self) -> None:
         """Count again; the result is shown when it is known."""
         self._looking = True
         self._find_out(None)
+
+    def _opened(self, is_other: bool) -> None:
+        """Show the context of the opened chat once it is counted."""
+        if not is_other:
+            self.look()
+            return
+        self._use = None
+        self._files.show_use(None)
+        self._show_hindrance(self._chat.id, None)
+        self.warning.hide()
+        self.meter.show_use(None)
+        if self._card is not None:
+            self._card.hide()
+        # Counting a long chat takes CPU time, and painting its end comes first.
+        self._looking = True
+        self._pause.start()
+
+    def _stored(self) -> None:
+        """Save the choices that were made for the new chat."""
+        chat_id = str(self._chat.id)
+        if self._new is not None:
+            self._uses.set_policy(chat_id, self._new)
+        self._new = None
+        if None in self._told:
+            self._told = self._told - {None} | {chat_id}
 
     def _count_draft(self) -> None:
         """Measure the draft after a pause in typing; the chat itself need not be measured again."""
@@ -151,9 +145,9 @@ class ChatContext(QObject):
     def _find_out(self, known: ContextUse | None) -> None:
         self._pause.stop()
         self._typing.stop()
-        options = AnswerOptions({"overflow": self._new if self._chat_id is None else None})
+        options = AnswerOptions({"overflow": self._new if self._chat.id is None else None})
         draft, files = self._composer.text.strip(), self._files.attachments
-        self._uses.look(self._chat_id, draft, options, known, files)
+        self._uses.look(self._chat.id, draft, options, known, files)
 
     def may_send(self, text: str) -> bool:
         """Return whether to send the message; show the warning or the hindrance if not.
@@ -197,7 +191,9 @@ class ChatContext(QObject):
         self._uses.known.connect(self._known)
         self._uses.hindered.connect(self._show_hindrance)
         self._uses.changed.connect(self._changed)
-        self._chat_settings.changed.connect(lambda _: self.look())
+        self._chat.opened.connect(self._opened)
+        self._chat.stored.connect(self._stored)
+        self._chat.changed.connect(self.look)
         for signal in (generation.ready, generation.prompt):
             signal.connect(lambda *_: self._pause.start())
         generation.ended.connect(lambda answer: self._changed(answer.chat_id))
@@ -205,7 +201,7 @@ class ChatContext(QObject):
     @property
     def _is_told(self) -> bool:
         """Whether the user knows of messages left out, from the warning or the last answer."""
-        if self._chat_id in self._told:
+        if self._chat.id in self._told:
             return True
         last = next((it for it in reversed(self._transcript.messages) if it.facts), None)
         return last is not None and last.facts is not None and last.facts.left_out > 0
@@ -216,11 +212,11 @@ class ChatContext(QObject):
         self._typing.start()
 
     def _changed(self, chat_id: str) -> None:
-        if chat_id == self._chat_id:
+        if chat_id == self._chat.id:
             self.look()
 
     def _known(self, chat_id: str | None, use: ContextUse | None) -> None:
-        if chat_id != self._chat_id:
+        if chat_id != self._chat.id:
             return
         self._looking = False
         self._use = use
@@ -232,7 +228,7 @@ class ChatContext(QObject):
             self._place()
 
     def _show_hindrance(self, chat_id: str | None, error: UserError | None) -> None:
-        if chat_id != self._chat_id:
+        if chat_id != self._chat.id:
             return
         if self.hindrance is None and error is not None:
             from app.chats.composer.pages.hindrance_line import HindranceLine
@@ -255,11 +251,11 @@ class ChatContext(QObject):
             self.pin(message)
 
     def _set_policy(self, policy: OverflowPolicy) -> None:
-        if self._chat_id is None:
+        if self._chat.id is None:
             self._new = policy
             self.look()
         else:
-            self._uses.set_policy(self._chat_id, policy)
+            self._uses.set_policy(self._chat.id, policy)
         self.warning.hide()
 
     def _enlarge(self) -> None:
@@ -268,11 +264,11 @@ class ChatContext(QObject):
         if use is not None:
             tokens = 2 * use.context
             most = use.most or tokens
-            self._chat_settings.set(self._chat_id, "context", min(tokens, most))
+            self._chat.set("context", min(tokens, most))
 
     def _forget(self, message_id: str) -> None:
-        if self._chat_id is not None:
-            self._uses.forget_summary(self._chat_id, message_id)
+        if self._chat.id is not None:
+            self._uses.forget_summary(self._chat.id, message_id)
 
     def _chosen(self, key: str) -> None:
         policy = self._use.policy if self._use else "leave_out"
@@ -285,7 +281,7 @@ class ChatContext(QObject):
             self._once = "leave_out"
         self._composer.focus()
         if key in {"send", "compact", "leave_out"}:
-            self._told.add(self._chat_id)
+            self._told.add(self._chat.id)
             self._sure = True
             self._composer.submit()
             self._sure = False

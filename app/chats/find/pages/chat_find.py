@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -17,6 +17,8 @@ from app.chats.history.values.conversation import StoredMessage
 from app.kit.look.format import figure
 from app.kit.look.icons import icon
 from app.kit.look.theme import theme_of
+from app.kit.timer import timer
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
@@ -46,11 +48,12 @@ class FindBar(Panel):
         super().__init__(
             "findBar", "findBar", across=True, margins=(2, 1, 1.5, 1), spacing=0.5, parent=parent
         )
-        self._edit = QLineEdit()
-        self._edit.setObjectName("findWords")
-        self._edit.setAccessibleName(self.tr("Find in this chat"))
-        self._edit.setPlaceholderText(self.tr("Find in this chat"))
-        self._edit.setClearButtonEnabled(True)
+        self._edit = LineField(
+            "findWords",
+            self.tr("Find in this chat"),
+            hint=self.tr("Find in this chat"),
+            clears=True,
+        )
         self._edit.setMaximumWidth(420)
         self._edit.textChanged.connect(self.typed)
         self._icon = self._edit.addAction(
@@ -194,8 +197,8 @@ class ChatFind(QObject):
         self._counts: list[tuple[str, int]] = []
         self._counting: Iterator[tuple[str, int]] | None = None
         self._at = -1
-        self._pause = _timer(self, _TYPING_MS, self._begin)
-        self._turn = _timer(self, 0, self._count)
+        self._pause = timer(self, _TYPING_MS, self._begin)
+        self._turn = timer(self, 0, self._count)
         self.bar.typed.connect(lambda _: self._pause.start())
         self.bar.step.connect(self.step)
         self.bar.closed.connect(self.close)
@@ -215,8 +218,8 @@ class ChatFind(QObject):
 
     def close(self) -> None:
         """Hide the bar and remove the marks."""
-        for timer in (self._pause, self._turn):
-            timer.stop()
+        for one in (self._pause, self._turn):
+            one.stop()
         self.bar.hide()
         self._texts.clear()
         self._counts, self._at, self._counting = [], -1, None
@@ -326,11 +329,3 @@ class ChatFind(QObject):
 
     def _show_count(self) -> None:
         self.bar.show_count(self._at + 1, self._sum, still=self._counting is not None)
-
-
-def _timer(parent: ChatFind, milliseconds: int, then: Callable[[], None]) -> QTimer:
-    timer = QTimer(parent)
-    timer.setSingleShot(True)
-    timer.setInterval(milliseconds)
-    timer.timeout.connect(then)
-    return timer

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QColor, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
 from app.kit.look.theme import theme_of
 from app.kit.text.formats import END_OF_RUN, LEFT_TO_RIGHT
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.transcript.pages.message_view import MessageView
@@ -35,10 +36,7 @@ class Highlights(QObject):
         self._matcher: Matcher | None = None
         self._current: tuple[str, int] | None = None
         self._revealed = True
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._mark)
+        self._pause = timer(self, _PAUSE_MS, self._mark)
         transcript.showing.connect(self._came)
 
     @property

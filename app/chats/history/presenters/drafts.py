@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.chats.history.store.drafts import DraftStore
 from app.kit.tasks.tasks import STORE, Tasks
+from app.kit.timer import timer
 from engines.errors import UserError
 
 _SAVE_MS = 400
@@ -37,10 +38,7 @@ class Drafts(QObject):
         self._tasks = tasks
         self._texts: dict[str | None, str] = {}
         self._unsaved: dict[str | None, str] = {}
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(save_ms)
-        self._pause.timeout.connect(self._hand_in)
+        self._pause = timer(self, save_ms, self._hand_in)
         self._closed = False
         tasks.closing.connect(self._close)
 

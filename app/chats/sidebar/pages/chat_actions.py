@@ -159,10 +159,13 @@ class ChatActions(QObject):
         return words if count == 1 else f"{words} {self.tr('Chats: {0}.').format(count)}"
 
     def _ask(self, headline: str, said: str, act: Callable[[], object]) -> None:
-        self._notifier.ask(
-            (headline, said),
-            (("deleteForGood", self.tr("Delete for good")), ("keep", self.tr("Keep"))),
-            lambda answer: act() if answer == "deleteForGood" else None,
+        self._notifier.confirm(
+            headline,
+            said,
+            ("deleteForGood", self.tr("Delete for good")),
+            ("keep", self.tr("Keep")),
+            act,
+            careful=True,
         )
 
     def _toggle_pin(self, ids: Sequence[str]) -> None:

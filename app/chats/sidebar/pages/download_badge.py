@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.row_button import RowButton
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ class DownloadBadge(RowButton):
         column = QVBoxLayout()
         column.setSpacing(6)
         self._words = ElidedLabel("", "small", "badgeWords")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("badgeBar")
-        self._bar.setAccessibleName(self.tr("Downloads"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("badgeBar", self.tr("Downloads"))
         column.addWidget(self._words)
         column.addWidget(self._bar)
         self.box.addLayout(column, 1)

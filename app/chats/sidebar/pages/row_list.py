@@ -14,7 +14,6 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import (
@@ -49,6 +48,7 @@ from app.kit.look.direction import isolated
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.kit.timer import timer
 from app.kit.widgets.icon_button import IconButton
 
 
@@ -308,10 +308,7 @@ class RowList(QListView):
         self.setDropIndicatorShown(False)
         self._with_actions = -1
         self._pointed_at = (-1, -1)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self._place_actions)
+        self._soon = timer(self, 0, self._place_actions)
         self.verticalScrollBar().valueChanged.connect(self._refresh_soon)
         self.selectionModel().currentChanged.connect(self._refresh_soon)
         model.modelReset.connect(self._refresh_soon)

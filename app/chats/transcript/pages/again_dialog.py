@@ -2,49 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.kit.look.theme import GRID
-from app.kit.widgets.dialog import Dialog
-from app.kit.widgets.fields import DoubleSpinBox, SpinBox
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.fields import DoubleSpinBox, LineField, SpinBox
+from app.kit.widgets.form import FormDialog
 from app.kit.widgets.label import Label
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 
 
-class AgainDialog(Dialog):
+class AgainDialog(FormDialog):
     """The dialog for another answer to the same question.
 
     Args:
         entries: The models to choose from.
         current: The id or name of the chat's model.
         settings: The settings of the chat.
-
-    Signals:
-        chosen(changes): The options that the user has set, as `AnswerOptions.changed` takes them.
-            Unchanged options are not among them, so that the chat's settings apply.
+        choose: Called with the options that the user has set, as `AnswerOptions.changed` takes
+            them. Unchanged options are not among them, so that the chat's settings apply.
+        parent: The window.
     """
-
-    chosen = Signal(object)
 
     def __init__(
         self,
         entries: Sequence[ModelEntry],
         current: str,
         settings: Settings,
-        parent: QWidget | None = None,
+        choose: Callable[[Mapping[str, object]], object],
+        parent: QWidget,
     ) -> None:
-        super().__init__("againDialog", width=420, parent=parent)
-        self.set_title(self.tr("Answer again in another way"))
+        save = UserAction("againGo", "", self.tr("Answer again"), self._go)
+        title = self.tr("Answer again in another way")
+        super().__init__("againDialog", title, save, "againCancel", parent=parent)
+        self._choose = choose
         self._model = ModelBox("againInModel", self.tr("Same as this chat"))
         model = next((it.id for it in entries if current in {it.id, it.name}), None)
         self._model.show_models(entries, model)
@@ -65,12 +60,8 @@ class AgainDialog(Dialog):
         self._most.setObjectName("againMaxTokens")
         self._most.setRange(0, 1_000_000)
         self._most.setSpecialValueText(self.tr("Unchanged"))
-        self._seed = QLineEdit()
-        self._seed.setObjectName("againSeed")
-        self._seed.setPlaceholderText(self.tr("New"))
-        column = self.column
+        self._seed = LineField("againSeed", self.tr("Seed"), hint=self.tr("New"))
         said = self.tr("The current answer stays as another branch.")
-        column.addWidget(Label(said, "muted", wrap=True))
         form = QGridLayout()
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID + 2)
@@ -84,20 +75,7 @@ class AgainDialog(Dialog):
             field.setAccessibleName(title)
             form.addWidget(Label(title, wrap=True), row, 0)
             form.addWidget(field, row, 1)
-        column.addLayout(form)
-        column.addStretch(1)
-        self._make_buttons()
-
-    def _make_buttons(self) -> None:
-        cancel = QPushButton(self.tr("Cancel"))
-        cancel.setObjectName("againCancel")
-        cancel.clicked.connect(self.reject)
-        go = QPushButton(self.tr("Answer again"))
-        go.setObjectName("againGo")
-        go.setProperty("look", "primary")
-        go.setDefault(True)
-        go.clicked.connect(self._go)
-        self.add_buttons(cancel, go)
+        self.lay_out(Label(said, "muted", wrap=True), form, first=self._model)
 
     def _go(self) -> None:
         changes: dict[str, object] = {}
@@ -110,4 +88,4 @@ class AgainDialog(Dialog):
         if self._seed.text().strip().isdigit():
             changes["seed"] = int(self._seed.text())
         self.accept()
-        self.chosen.emit(changes)
+        self._choose(changes)

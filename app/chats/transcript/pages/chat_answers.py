@@ -16,13 +16,12 @@ from app.kit.look.language import translated
 from app.models.library.values.entry import others
 
 if TYPE_CHECKING:
-    from app.chats.answers.presenters.generation import Generation
     from app.chats.answers.presenters.reproducing import Comparison, Plan
     from app.chats.answers.values.answers import AnswerOptions
     from app.chats.composer.pages.composer import Composer
     from app.chats.history.values.conversation import StoredMessage
     from app.chats.history.values.tree import Fork, RemovedMessage
-    from app.chats.presenters.answering import Answering
+    from app.chats.presenters.chat_presenters import ChatPresenters
     from app.chats.transcript.pages.message_view import MessageView
     from app.chats.transcript.pages.transcript import Transcript
     from app.kit.notify import Notifier
@@ -99,8 +98,7 @@ class ChatAnswers(QObject):
     Args:
         transcript: Shows the messages.
         composer: Takes the quotations.
-        generation: Writes the answers.
-        answering: The presenters of branches and of reproduced answers.
+        presenters: The open chat, the writing of answers, their branches and reproduction.
         settings: The settings of the chat.
         options: Returns the options of the next answer that the settings do not contain.
         notifier: Shows errors and confirmations.
@@ -122,8 +120,7 @@ class ChatAnswers(QObject):
         self,
         transcript: Transcript,
         composer: Composer,
-        generation: Generation,
-        answering: Answering,
+        presenters: ChatPresenters,
         settings: Settings,
         options: Callable[[], AnswerOptions],
         notifier: Notifier,
@@ -133,13 +130,13 @@ class ChatAnswers(QObject):
         self._window = parent
         self._transcript = transcript
         self._composer = composer
-        self._generation = generation
-        self._branches = answering.branches
-        self._reproducing = answering.reproducing
+        self._chat = presenters.open_chat
+        self._generation = generation = presenters.generation
+        self._branches = presenters.branches
+        self._reproducing = presenters.reproducing
         self._settings = settings
         self._options = options
         self._notifier = notifier
-        self._chat_id: str | None = None
         self._forks: dict[str, Fork] = {}
         self._models: tuple[Sequence[ModelEntry], str] = ((), "")
         self.editing = Editing(transcript, self._branches, options, notifier, self)
@@ -160,12 +157,13 @@ class ChatAnswers(QObject):
             "facts": self._show_facts,
             "reproduce": self._reproduce,
             "pin": self.pin.emit,
-            "branches": lambda message: self.show_tree(message.chat_id),
+            "branches": lambda _: self.show_tree(),
             "delete": self._branches.remove,
             "menu": self._show_menu,
             "fix": self.fix.emit,
             "stop": lambda message: generation.stop_answer(message.id),
         }
+        self._chat.opened.connect(self._opened)
         transcript.showing.connect(self._attach)
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
         self._branches.removed.connect(self._removed)
@@ -202,15 +200,17 @@ class ChatAnswers(QObject):
             without=sha256,
         )
 
-    def refresh(self, chat_id: str | None) -> None:
-        """Show the branches again after they changed, or after another chat was opened."""
+    def refresh(self) -> None:
+        """Show the branches again after they or the messages changed."""
+        chat_id = self._chat.id
         path = [message.id for message in self._transcript.messages]
         self._forks = self._branches.forks(chat_id, path) if chat_id else {}
         for view in self._transcript.views:
             view.footer.show_fork(self._forks.get(view.message.id))
-        if chat_id is not None and chat_id != self._chat_id:
-            self.editing.show_chat(chat_id)
-        self._chat_id = chat_id
+
+    def _opened(self, is_other: bool) -> None:
+        if is_other and self._chat.id is not None:
+            self.editing.show_chat(self._chat.id)
 
     def do(self, name: str) -> None:
         """Run an action on the focused message, or else on the last message that it applies to.
@@ -235,8 +235,9 @@ class ChatAnswers(QObject):
         elif forked:
             self._go(by, forked[-1])
 
-    def show_tree(self, chat_id: str | None) -> None:
-        """Open the dialog with the branches of a chat."""
+    def show_tree(self) -> None:
+        """Open the dialog with the branches of the open chat."""
+        chat_id = self._chat.id
         if chat_id is None:
             return
         from app.chats.transcript.pages.tree_dialog import TreeDialog
@@ -286,9 +287,8 @@ class ChatAnswers(QObject):
         def other() -> None:
             from app.chats.transcript.pages.again_dialog import AgainDialog
 
-            dialog = AgainDialog(entries, current, self._settings, self._window)
-            dialog.chosen.connect(lambda changes: self._again(message, changes))
-            dialog.open()
+            again = partial(self._again, message)
+            AgainDialog(entries, current, self._settings, again, self._window).open()
 
         def model() -> None:
             from app.models.library.pages.model_picker import pick_model
@@ -377,18 +377,20 @@ class ChatAnswers(QObject):
         self._reproducing.plan(message, self._planned, self._notifier.error)
 
     def _planned(self, plan: Plan) -> None:
-        def answered(name: str) -> None:
-            if name == "reproduce":
-                self.asking.emit()
-                self._reproducing.begin(plan, self._compared, self._refuse)
+        def begin() -> None:
+            self.asking.emit()
+            self._reproducing.begin(plan, self._compared, self._refuse)
 
         if plan.doubt is None:
-            answered("reproduce")
+            begin()
             return
-        self._notifier.ask(
-            (translated(plan.doubt.what), translated(plan.doubt.why), translated(plan.doubt.do)),
-            (("cancel", self.tr("Cancel")), ("reproduce", self.tr("Reproduce anyway"))),
-            answered,
+        self._notifier.confirm(
+            translated(plan.doubt.what),
+            translated(plan.doubt.why),
+            ("reproduce", self.tr("Reproduce anyway")),
+            ("cancel", self.tr("Cancel")),
+            begin,
+            more=translated(plan.doubt.do),
         )
 
     def _compared(self, original: StoredMessage, found: Comparison) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
+
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.answers.values.answers import AnswerOptions
@@ -47,10 +49,7 @@ class Editing(QObject):
         self._send_with = "enter"
         self._written: dict[str, str] = {}
         self._unsaved: set[str] = set()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self._save)
+        self._pause = timer(self, _PAUSE_MS, self._save)
         self._said: dict[str | None, str] = {}
         transcript.showing.connect(self._showing)
         branches.edited.connect(self._edited)

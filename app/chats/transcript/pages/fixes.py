@@ -11,8 +11,8 @@ from app.kit.look.format import figure
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.chats.history.values.conversation import Failure, StoredMessage
+    from app.chats.presenters.open_chat import OpenChat
     from app.kit.notify import Notifier
 
 _tr = QCoreApplication.translate
@@ -53,7 +53,7 @@ class Fixes(QObject):
     """The fixes for failed answers.
 
     Args:
-        chat_settings: The settings of the chat.
+        chat: The open chat.
         notifier: Shows errors.
         again: Requests the answer again.
         parent: The parent object.
@@ -67,13 +67,13 @@ class Fixes(QObject):
 
     def __init__(
         self,
-        chat_settings: ChatSettings,
+        chat: OpenChat,
         notifier: Notifier,
         again: Callable[[StoredMessage], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._chat_settings = chat_settings
+        self._chat = chat
         self._notifier = notifier
         self._again = again
 
@@ -86,7 +86,7 @@ class Fixes(QObject):
             self.wanted.emit(failure.action, failure.value, lambda: self._again(message))
             return
         try:
-            self._chat_settings.set(message.chat_id, "context", failure.value)
+            self._chat.set("context", failure.value)
         except UserError as error:
             self._notifier.error(error)
         else:

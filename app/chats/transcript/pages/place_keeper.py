@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 
 _END = 3 * GRID
 """The distance from the end in pixels that still counts as the end."""
@@ -47,10 +48,7 @@ class PlaceKeeper(QObject):
         self._held: QWidget | None = None
         self._top = 0
         self._moving = False
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._keep)
+        self._settle = timer(self, _SETTLE_MS, self._keep)
         self._bar.rangeChanged.connect(self._range_changed)
         self._bar.valueChanged.connect(self._value_changed)
 

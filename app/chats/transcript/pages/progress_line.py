@@ -6,10 +6,11 @@ from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.progress_bar import ProgressBar
 
 _STEP_MS = 400
 LONG_S = 5
@@ -32,15 +33,10 @@ class ProgressLine(QWidget):
         row.setContentsMargins(0, 4, 0, 4)
         row.setSpacing(12)
         self._text = Label("", "muted", name="progressText")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("loadProgress")
-        self._bar.setAccessibleName(self.tr("Loading the model"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("loadProgress", self.tr("Loading the model"))
         self._bar.setFixedWidth(160)
         self._bar.hide()
-        self._stop = LabelledButton(
-            "stop", self.tr("Stop"), "stopWaiting", look="link", tone="accent_text"
-        )
+        self._stop = LabelledButton("stop", self.tr("Stop"), "stopWaiting", look="link")
         self._stop.clicked.connect(self.stop)
         self._stop.hide()
         row.addWidget(self._text)

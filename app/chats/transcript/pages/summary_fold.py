@@ -42,7 +42,7 @@ class SummaryFold(Panel):
         note = Label(said.format(summary.model), "small", name="summaryNote", wrap=True)
         note.setContentsMargins(12, 0, 0, 4)
         forget = LabelledButton(
-            "trash", self.tr("Remove the summary"), "forgetSummary", look="link", tone="accent_text"
+            "trash", self.tr("Remove the summary"), "forgetSummary", look="link"
         )
         forget.clicked.connect(self.forget)
         row.addWidget(note, 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLayout, QWidget
 
 from app.chats.transcript.pages.place_keeper import PlaceKeeper
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BAR, COLUMN, GRID
+from app.kit.timer import timer
 from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.icon_button import IconButton
 
@@ -125,10 +126,7 @@ class Transcript(ColumnPage):
         )
         self._newest.clicked.connect(self.jump_to_newest)
         self._newest.hide()
-        self._fill = QTimer(self)
-        self._fill.setSingleShot(True)
-        self._fill.setInterval(0)
-        self._fill.timeout.connect(self._grow)
+        self._fill = timer(self, 0, self._grow)
         self.place = PlaceKeeper(self, lambda: self._views, lambda: self._ends_here)
         self.place.scrolled.connect(self._scrolled)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import BAR, COLUMN, GRID
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.live_line import LiveLine
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.values.downloads import Download
 from app.models.downloads.values.wanted import name_of
@@ -41,16 +42,11 @@ class DownloadStrip(QWidget):
         texts = QVBoxLayout()
         texts.setSpacing(6)
         self._line = LiveLine(self.tr("Downloads"), "", "stripLine")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("stripBar")
-        self._bar.setAccessibleName(self.tr("Downloads"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("stripBar", self.tr("Downloads"))
         texts.addWidget(self._line)
         texts.addWidget(self._bar)
         panel.box.addLayout(texts, 1)
-        self._button = LabelledButton(
-            "download", self.tr("Show"), "stripButton", look="link", tone="accent_text"
-        )
+        self._button = LabelledButton("download", self.tr("Show"), "stripButton", look="link")
         self._button.clicked.connect(self._press)
         panel.box.addWidget(self._button)
         self._close = IconButton("close", self.tr("Dismiss"), "stripClose", size=16)

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, SignalInstance
+
+from app.kit.timer import timer
 
 if TYPE_CHECKING:
     from app.chats.welcome.pages.welcome import Welcome
-    from app.window.presenters.window import WindowPresenters
+    from app.models.discover.presenters.suggestions import Suggestions
+    from app.models.presenters import SystemService
 
 _CALM_MS = 300
 """The delay in milliseconds, so that the window comes first: the check takes memory and time."""
 
 
 class FirstLook(QObject):
-    """Starts each check once; the owner of `welcome` connects the presenters with it."""
+    """Starts each check once; the owner of `welcome` connects the presenters with it.
 
-    def __init__(self, welcome: Welcome, presenters: WindowPresenters) -> None:
+    Args:
+        changes: Signals after which the welcome can show more or less than before.
+    """
+
+    def __init__(
+        self,
+        welcome: Welcome,
+        system: SystemService,
+        suggestions: Suggestions,
+        changes: Iterable[SignalInstance],
+    ) -> None:
         super().__init__(welcome)
         self._welcome = welcome
-        self._presenters = presenters
+        self._system = system
+        self._suggestions = suggestions
         self._checked = self._recommended = False
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(_CALM_MS)
-        self._calm.timeout.connect(self._look)
+        self._calm = timer(self, _CALM_MS, self._look)
         welcome.installEventFilter(self)
-        for changed in (
-            presenters.chats.changed,
-            presenters.settings.changed,
-            presenters.models.listed,
-        ):
+        for changed in changes:
             changed.connect(self._calm.start)
         self._calm.start()
 
@@ -45,7 +53,7 @@ class FirstLook(QObject):
             return
         if self._welcome.shows_computer and not self._checked:
             self._checked = True
-            self._presenters.system.check()
+            self._system.check()
         if self._welcome.shows_offer and not self._recommended:
             self._recommended = True
-            self._presenters.suggestions.recommend()
+            self._suggestions.recommend()

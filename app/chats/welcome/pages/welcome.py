@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.scale import scaled
 from app.kit.look.theme import COLUMN, GRID
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.picture import Picture
 from app.kit.widgets.row_button import RowButton
-from app.models.library.pages.part_page import PartPage
 from app.models.pages.computer_card import ComputerCard
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.models.discover.pages.offer_card import OfferCard
     from app.models.discover.values.offers import Offer, Offers
     from app.models.downloads.values.downloads import Download
-    from app.runtime.presenters.system import SystemCheck
+    from app.models.presenters import SystemCheck
 
 
 _LEAST_FOR_FLAME = 320

@@ -2,45 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
-from app.documents.collections.pages.passage_list import PassageList
-from app.documents.collections.pages.words import facts, is_at_work, share, standing
-from app.documents.collections.values import (
-    CollectionState,
-    FoundPassage,
-    IndexedFile,
-    IndexProgress,
+from app.documents.collections.pages.picking import path_line
+from app.documents.collections.pages.words import (
+    facts,
+    is_at_work,
+    passage_place,
+    share,
+    standing,
 )
-from app.kit.look.format import figure
+from app.documents.collections.presenters import Collections
+from app.documents.collections.values import CollectionState, FoundPassage, IndexedFile
+from app.kit.look.format import figure, shortened
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
+from app.kit.notify import Notifier
+from app.kit.timer import timer
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard, drop_hint
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
-from app.kit.widgets.emptying import empty
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.flow import FlowRow
-from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import at_start, boxed, column, fill, row
 from app.kit.widgets.live_line import LiveLine
 from app.kit.widgets.panel import Panel
-from app.kit.widgets.picture import Picture
+from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.segments import Segments
-from app.models.library.pages.part_page import PartPage
 
 _TYPING_MS = 200
+_FILES_MS = 5_000
+"""Minimum milliseconds between two refreshes of the file list while files are being read."""
 _MANY = 8
 """The number of files from which the filter is shown."""
 _MOST_SOURCES = 50
+_PASSAGE = 400
+"""Maximum characters of a passage; the viewer shows all of it."""
 
 
-class _SearchField(QLineEdit):
+class _SearchField(LineField):
     """A search field in which Escape first clears the text."""
 
     def event(self, event: QEvent) -> bool:
@@ -57,74 +70,80 @@ class _SearchField(QLineEdit):
 class CollectionPage(PartPage):
     """The page of one collection.
 
-    Signals:
-        back(): The user wants to see all collections.
-        asked(action): The user wants "chat", "files", "folder", "pause", "resume", "rename",
-            "again" or "remove".
-        searched(words): The user searched for passages.
-        opened(FoundPassage): The user wants to see a passage on its page.
-        reveal(path): The user wants to see a file in its folder.
-        take_out(path): The user wants to take a file or folder out of the collection.
+    Args:
+        collections: Searches the collection and lists its files.
+        actions: What can be done with a collection.
+        notifier: Shows errors and folders.
+        back: Returns to all collections.
+        opens: Shows a passage on its page.
     """
 
-    back = Signal()
-    asked = Signal(str)
-    searched = Signal(str)
-    opened = Signal(object)
-    reveal = Signal(object)
-    take_out = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("collectionPage", parent=parent)
+    def __init__(
+        self,
+        collections: Collections,
+        actions: CollectionActions,
+        notifier: Notifier,
+        back: Callable[[], object],
+        opens: Callable[[FoundPassage], object],
+    ) -> None:
+        super().__init__("collectionPage")
+        self._collections = collections
+        self._actions = actions
+        self._notifier = notifier
+        self._back = back
+        self._opens = opens
         self._state: CollectionState | None = None
         self._files: Sequence[IndexedFile] = ()
-        self._picked = Path()
-        self._shown_paths: tuple[Path, ...] | None = None
-        self._way = LabelledButton(
-            "back", self.tr("All collections"), "allCollections", look="link", tone="accent_text"
-        )
-        self._way.clicked.connect(self.back)
-        self.column.addWidget(self._way, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(self._make_head())
-        self._drop = self._make_drop_hint()
-        self.column.addWidget(self._drop)
-        self.column.addWidget(self._make_search())
-        self._passages = PassageList()
-        self._passages.opened.connect(self.opened)
-        self._passages.hide()
-        self.column.addWidget(self._passages)
-        self._table = FileTable()
-        self._all_files = self._make_files()
-        self.column.addWidget(self._all_files)
-        self.column.addStretch(1)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_TYPING_MS)
-        self._pause.timeout.connect(self._search)
+        self._typed = timer(self, _TYPING_MS, self._search)
+        self._files_soon = timer(self, _FILES_MS, self._read_files)
+        way = UserAction("allCollections", "back", self.tr("All collections"), back).button("link")
+        words = self.tr("Drop to add them to this collection.")
+        self.drop_hint = drop_hint("collectionDropHint", "documents", words)
+        self._words = _SearchField(
+            "searchCollection", self.tr("Search in this collection"),
+            hint=self.tr("Try it: a question or a few words"), clears=True,
+        )  # fmt: skip
+        self._words.textChanged.connect(self._type)
+        self._words.returnPressed.connect(self._search)
+        self._passages = KeyedColumn(lambda it: str(it[0]), self._passage)
+        self._no_passage = Label("", "muted", name="noPassage", wrap=True)
+        self._found = boxed(column(self._no_passage, self._passages.layout), "passages")
+        self._found.hide()
+        self._all_files = boxed(self._make_files())
+        head = self._make_head()
+        fill(
+            self.column, at_start(way), head, self.drop_hint, self._words, self._found,
+            self._all_files, 1,
+        )  # fmt: skip
 
     @property
     def collection(self) -> str:
         """The id of the shown collection; "" before one is shown."""
         return self._state.collection.id if self._state else ""
 
-    @property
-    def words(self) -> str:
-        """The search words."""
-        return self._words.text().strip()
-
-    def open(self, state: CollectionState, progress: IndexProgress | None) -> None:
+    def open(self, state: CollectionState) -> None:
         """Show another collection, scrolled to the top."""
         self._words.clear()
         self._segments.show_choice("all")
         self._filter.clear()
-        self.show_files(())
-        self.show_state(state, progress)
+        self._show_files(())
+        self._show(state)
         self.verticalScrollBar().setValue(0)
+        self._focus()
+        self._read_files()
 
-    def show_state(self, state: CollectionState, progress: IndexProgress | None) -> None:
+    def show_state(self, state: CollectionState) -> None:
+        """Show the current state; refresh the files soon, or at once if none is being read."""
+        self._show(state)
+        if not self._collections.progress:
+            self._read_files()
+        elif not self._files_soon.isActive():
+            self._files_soon.start()
+
+    def _show(self, state: CollectionState) -> None:
+        progress = self._collections.progress.get(state.collection.id)
         self._state = state
         at_work, paused = is_at_work(state, progress), state.collection.paused
-        known = state.files > state.waiting
         self._name.setText(state.collection.name)
         self._line.say(standing(state, progress), at_once=not at_work)
         self._bar.setValue(share(state, progress))
@@ -132,155 +151,127 @@ class CollectionPage(PartPage):
         words = self.tr("Go on reading") if paused else self.tr("Pause")
         self._halt.redraw("play" if paused else "pause", words)
         self._halt.setVisible(at_work or paused)
-        self._chat.setEnabled(known)
-        waited = self._search_box.isHidden() and self._add_folder.hasFocus()
-        self._search_box.setVisible(state.passages > 0)
+        self._chat.setEnabled(state.files > state.waiting)
+        waited = self._words.isHidden() and self._add_folder.hasFocus()
+        self._words.setVisible(state.passages > 0)
         if waited and state.passages:
-            self.focus()
-        self._facts.setText("\n".join(facts(state)))
-        self._facts.setVisible(bool(self._facts.text()))
-        self._show_sources(state)
+            self._focus()
+        self._facts.show_text("\n".join(facts(state)))
+        paths = state.collection.paths
+        self._sources.show(enumerate(paths[:_MOST_SOURCES], start=1))
+        more = self.tr("And {0} more.").format(figure(len(paths) - _MOST_SOURCES))
+        self._more_sources.show_text(more if len(paths) > _MOST_SOURCES else "")
 
-    def show_files(self, files: Sequence[IndexedFile]) -> None:
-        self._files = files
-        self._show_table()
-
-    def show_found(self, found: Sequence[FoundPassage], words: str) -> None:
-        """Show the results of a search, unless the words have changed meanwhile."""
-        if words == self.words:
-            self._passages.show_found(found, words)
-            self._show_passages(True)
-            QTimer.singleShot(0, self, self._show_first)
-
-    def show_drop_hint(self, shown: bool) -> None:
-        self._drop.setVisible(shown)
-
-    def focus(self) -> None:
+    def _focus(self) -> None:
         """Focus the search field, or the button to add a folder if nothing is indexed."""
-        field = self._add_folder if self._search_box.isHidden() else self._words
+        field = self._add_folder if self._words.isHidden() else self._words
         field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _make_head(self) -> Panel:
-        head = Panel("card", "collectionHead", margins=(2.5, 2, 2, 2), spacing=1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+        actions, chat = self._actions, self.tr("Chat")
         self._name = ElidedLabel("", "title", "openCollection")
-        row.addWidget(self._name, 1)
-        self._more = IconButton("more", self.tr("More for this collection"), "moreOfCollection")
-        self._more.clicked.connect(self._open_menu)
-        row.addWidget(self._more)
+        more = self.tr("More for this collection")
+        self._more = UserAction("moreOfCollection", "more", more, self._open_menu).icon_button()
         self._line = LiveLine(self.tr("State"), "muted", "openStanding")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("openBar")
-        self._bar.setAccessibleName(self.tr("Reading the files"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("openBar", self.tr("Reading the files"))
         self._facts = Label("", "small", name="collectionFacts", wrap=True, selectable=True)
-        self._chat = LabelledButton(
-            "chat", self.tr("Chat"), "chatAbout", look="primary", tone="on_accent"
-        )
-        self._add_folder = LabelledButton("folder", self.tr("Add a folder…"), "addFolder")
-        files = LabelledButton("file", self.tr("Add files…"), "addFiles")
-        self._halt = LabelledButton("pause", self.tr("Pause"), "haltReading")
-        for button, action in (
-            (self._chat, "chat"),
-            (self._add_folder, "folder"),
-            (files, "files"),
-        ):
-            button.clicked.connect(lambda _=False, act=action: self.asked.emit(act))
-        self._halt.clicked.connect(self._press_halt)
-        head.box.addLayout(row)
-        head.box.addWidget(self._line)
-        head.box.addWidget(self._bar)
-        head.box.addWidget(self._facts)
-        buttons = FlowRow(self._chat, self._add_folder, files, self._halt)
+        self._chat = self._button("chatAbout", "chat", chat, actions.chat, "primary")
+        folder, files = self.tr("Add a folder…"), self.tr("Add files…")
+        self._add_folder = self._button("addFolder", "folder", folder, actions.pick_folder)
+        add_files = self._button("addFiles", "file", files, actions.pick_files)
+        self._halt = UserAction("haltReading", "pause", self.tr("Pause"), self._turn).button()
+        buttons = FlowRow(self._chat, self._add_folder, add_files, self._halt)
         buttons.setContentsMargins(0, GRID // 2, 0, 0)
-        head.box.addWidget(buttons)
-        return head
+        return Panel(
+            "card", "collectionHead", row((self._name, 1), self._more), self._line, self._bar,
+            self._facts, buttons, margins=(2.5, 2, 2, 2), spacing=1,
+        )  # fmt: skip
 
-    def _make_search(self) -> QWidget:
-        self._search_box = box = QWidget()
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        self._words = _SearchField()
-        self._words.setObjectName("searchCollection")
-        self._words.setAccessibleName(self.tr("Search in this collection"))
-        self._words.setPlaceholderText(self.tr("Try it: a question or a few words"))
-        self._words.setClearButtonEnabled(True)
-        self._words.textChanged.connect(self._written)
-        self._words.returnPressed.connect(self._search)
-        column.addWidget(self._words)
-        return box
+    def _button(
+        self, name: str, icon: str, text: str, do: Callable[[str], object], look: str = ""
+    ) -> LabelledButton:
+        """Return a button that does something with the shown collection."""
+        return UserAction(name, icon, text, lambda: do(self.collection)).button(look)
 
-    def _make_files(self) -> QWidget:
-        part = QWidget()
-        column = QVBoxLayout(part)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GRID)
+    def _make_files(self) -> QVBoxLayout:
         self._segments = Segments(
             "filesPart",
             self.tr("Files that are shown"),
             (
                 ("all", self.tr("Files"), self.tr("All files")),
-                (
-                    "unreadable",
-                    self.tr("Not read"),
-                    self.tr("Files that are not read to the end"),
-                ),
+                ("unreadable", self.tr("Not read"), self.tr("Files that are not read to the end")),
                 ("sources", self.tr("Added"), self.tr("Folders and files that you added")),
             ),
         )
-        self._segments.chosen.connect(lambda _: self._show_table())
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterFiles")
-        self._filter.setAccessibleName(self.tr("Filter the files"))
-        self._filter.setPlaceholderText(self.tr("Filter by name"))
-        self._filter.setClearButtonEnabled(True)
-        self._filter.textChanged.connect(lambda _: self._show_table())
-        column.addWidget(FlowRow(self._segments, self._filter))
+        title, hint = self.tr("Filter the files"), self.tr("Filter by name")
+        self._filter = LineField("filterFiles", title, hint=hint, clears=True)
+        for change in (self._segments.chosen, self._filter.textChanged):
+            change.connect(lambda _: self._show_table())
         self._nothing = Label("", "muted", name="noFiles", wrap=True)
-        column.addWidget(self._nothing)
+        self._table = FileTable()
         self._table.picked.connect(self._show_details)
-        column.addWidget(self._table)
-        self._details = self._make_details()
-        column.addWidget(self._details)
-        self._sources = QVBoxLayout()
-        self._sources.setSpacing(GRID // 2)
-        self._all_sources = QWidget()
-        self._all_sources.setLayout(self._sources)
-        self._sources.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._all_sources)
-        return part
-
-    def _make_details(self) -> Panel:
-        card = Panel("card", "fileDetails", margins=(2, 1.5, 2, 1.5), spacing=0.75)
         self._path = ElidedLabel("", "small", "filePath")
         self._why = Label("", name="fileWhy", wrap=True, selectable=True)
-        reveal = LabelledButton("folder", self.tr("Show in its folder"), "revealFile")
-        reveal.clicked.connect(lambda: self.reveal.emit(self._picked))
-        card.box.addWidget(self._path)
-        card.box.addWidget(self._why)
-        card.box.addWidget(reveal, 0, Qt.AlignmentFlag.AlignLeft)
-        card.hide()
-        return card
+        reveal = UserAction("revealFile", "folder", self.tr("Show in its folder"), self._reveal)
+        self._details = Panel(
+            "card", "fileDetails", self._path, self._why, at_start(reveal.button()), spacing=0.75
+        )
+        self._details.hide()
+        self._sources = KeyedColumn(lambda it: str(it[1]), self._source, spacing=GRID // 2)
+        self._more_sources = Label("", "small", wrap=True)
+        sources = column(self._sources.layout, self._more_sources, spacing=GRID // 2)
+        self._all_sources = boxed(sources)
+        choice = FlowRow(self._segments, self._filter)
+        return column(choice, self._nothing, self._table, self._details, self._all_sources)
 
-    def _make_drop_hint(self) -> Panel:
-        hint = Panel("banner", "collectionDropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
-        hint.box.addWidget(Picture("documents", "accent_text"))
-        hint.box.addWidget(Label(self.tr("Drop to add them to this collection."), "strong"), 1)
-        hint.hide()
-        return hint
+    def _source(self, shown: tuple[int, Path]) -> QWidget:
+        number, path = shown
+        words = self.tr("Take {0} out of the collection").format(path.name)
+
+        def take_out() -> None:
+            self._actions.take_out(self.collection, path)
+
+        remove = UserAction(f"takeOut{number}", "close", words, take_out)
+        return path_line(f"source{number}", "folder", path, remove)
+
+    def _passage(self, shown: tuple[int, FoundPassage]) -> ItemCard:
+        number, found = shown
+        where = passage_place(found.file, found.place)
+        text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
+        words = self.tr("Show the place: {0}").format(where)
+        show = UserAction(f"openPassage{number}", "forward", words, opens).icon_button(16)
+        return ItemCard(
+            f"passage{number}", row((ElidedLabel(where, "strong", "passagePlace"), 1), show),
+            Label(text, "muted", name="passageText", wrap=True), spoken=f"{where}: {text}",
+            opens=opens, across=False, margins=(2, 1.25, 1.25, 1.5), spacing=0.5,
+        )  # fmt: skip
+
+    def _read_files(self) -> None:
+        self._files_soon.stop()
+        collection = self.collection
+
+        def have(files: Sequence[IndexedFile]) -> None:
+            if collection == self.collection:
+                self._show_files(files)
+
+        self._collections.files(collection, have, self._notifier.error)
+
+    def _show_files(self, files: Sequence[IndexedFile]) -> None:
+        self._files = files
+        self._show_table()
 
     def _show_details(self, file: IndexedFile | None) -> None:
         """Show the path of the selected file, and why it could not be read."""
         self._details.setVisible(file is not None)
         if file is not None:
-            self._picked = file.path
             self._path.setText(str(file.path))
-            self._why.setText(" ".join(translated(it) for it in (file.why, file.do) if it))
-            self._why.setVisible(bool(file.why))
+            self._why.show_text(" ".join(translated(it) for it in (file.why, file.do) if it))
+
+    def _reveal(self) -> None:
+        self._notifier.reveal(Path(self._path.text()))
 
     def _show_table(self) -> None:
-        part, words = self._segments.choice, self._filter.text().strip().casefold()
+        part, words = self._segments.choice, self._filter.words.casefold()
         sources = part == "sources"
         files = self._files
         if part == "unreadable":
@@ -291,74 +282,64 @@ class CollectionPage(PartPage):
         self._table.setVisible(bool(files) and not sources)
         self._filter.setVisible(len(self._files) >= _MANY and not sources)
         self._all_sources.setVisible(sources)
-        self._nothing.setText(self._said_of_none(part, words))
-        self._nothing.setVisible(not files and not sources)
+        self._nothing.show_text("" if files or sources else self._nothing_words(part, words))
 
-    def _said_of_none(self, part: str, words: str) -> str:
+    def _nothing_words(self, part: str, words: str) -> str:
         if words:
-            return self.tr("No file’s name contains “{0}”.").format(self._filter.text().strip())
+            return self.tr("No file’s name contains “{0}”.").format(self._filter.words)
         if part == "unreadable":
             return self.tr("All files could be read.")
         return self.tr("Add a folder or some files, or drop them here.")
 
-    def _show_sources(self, state: CollectionState) -> None:
-        paths = state.collection.paths
-        if paths == self._shown_paths:
-            return
-        self._shown_paths = paths
-        empty(self._sources)
-        for number, path in enumerate(paths[:_MOST_SOURCES], start=1):
-            self._sources.addLayout(self._source(number, path))
-        if len(paths) > _MOST_SOURCES:
-            more = self.tr("And {0} more.").format(figure(len(paths) - _MOST_SOURCES))
-            self._sources.addWidget(Label(more, "small", wrap=True))
-
-    def _source(self, number: int, path: Path) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(GRID)
-        line.addWidget(Picture("folder", "muted", 16))
-        line.addWidget(ElidedLabel(str(path), "", f"source{number}"), 1)
-        words = self.tr("Take {0} out of the collection").format(path.name)
-        button = IconButton("close", words, f"takeOut{number}", size=16)
-        button.clicked.connect(lambda: self.take_out.emit(path))
-        line.addWidget(button)
-        return line
-
-    def _show_passages(self, shown: bool) -> None:
-        self._passages.setVisible(shown)
-        self._all_files.setVisible(not shown)
-
-    def _show_first(self) -> None:
-        """Scroll to the first passage, in case the window is small."""
-        if (first := self._passages.first) is not None:
-            self.ensureWidgetVisible(first, 0, GRID)
-
-    def _written(self) -> None:
-        if self.words:
-            self._pause.start()
+    def _type(self) -> None:
+        if self._words.words:
+            self._typed.start()
         else:
-            self._pause.stop()
+            self._typed.stop()
             self._show_passages(False)
 
     def _search(self) -> None:
-        self._pause.stop()
-        if self.words:
-            self.searched.emit(self.words)
+        self._typed.stop()
+        collection, words = self.collection, self._words.words
 
-    def _press_halt(self) -> None:
+        def have(found: Sequence[FoundPassage]) -> None:
+            if (collection, words) == (self.collection, self._words.words):
+                self._show_found(found)
+
+        if words:
+            self._collections.search(collection, words, have, self._notifier.error)
+
+    def _show_found(self, found: Sequence[FoundPassage]) -> None:
+        none = self.tr("No passage suits “{0}”. Try other words.").format(self._words.words)
+        self._no_passage.show_text("" if found else none)
+        self._passages.show(enumerate(found, start=1))
+        self._show_passages(True)
+        QTimer.singleShot(0, self, self._show_first)
+
+    def _show_first(self) -> None:
+        """Scroll to the first passage, in case the window is small."""
+        if self._passages.rows:
+            self.ensureWidgetVisible(next(iter(self._passages.rows.values())), 0, GRID)
+
+    def _show_passages(self, shown: bool) -> None:
+        self._found.setVisible(shown)
+        self._all_files.setVisible(not shown)
+
+    def _turn(self) -> None:
         if self._state is not None:
-            self.asked.emit("resume" if self._state.collection.paused else "pause")
+            self._actions.turn(self._state)
 
     def _open_menu(self) -> None:
+        if self._state is None:
+            return
+        collection, actions = self._state.collection, self._actions
+        rename = partial(actions.rename, collection)
+        again = partial(self._collections.read_again, collection.id)
+        remove = partial(actions.remove, collection, self._back)
         menu = QMenu(self._more)
         menu.setObjectName("collectionMenu")
         menu.aboutToHide.connect(menu.deleteLater)
-        for action, text in (
-            ("rename", self.tr("Rename…")),
-            ("again", self.tr("Look for changes now")),
-            ("remove", self.tr("Remove…")),
-        ):
-            entry = menu.addAction(text)
-            entry.setObjectName(f"collection-{action}")
-            entry.triggered.connect(lambda _=False, act=action: self.asked.emit(act))
+        UserAction("collection-rename", "", self.tr("Rename…"), rename).add_to(menu)
+        UserAction("collection-again", "", self.tr("Look for changes now"), again).add_to(menu)
+        UserAction("collection-remove", "", self.tr("Remove…"), remove).add_to(menu)
         menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))

@@ -1,4 +1,4 @@
-"""Lets the user pick or drop files and folders."""
+"""Lets the user pick or drop files and folders, and shows what was picked."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QMimeData
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.elided_label import ElidedLabel
+from app.kit.widgets.layouts import boxed, row
+from app.kit.widgets.picking import FILES, FOLDER, pick
+from app.kit.widgets.picture import Picture
+
+_tr = QCoreApplication.translate
 Picked = Callable[[list[Path]], object]
 """Called with the picked paths."""
 
 
 def pick_files(parent: QWidget, picked: Picked) -> None:
     """Let the user pick one or more files."""
-    _open(parent, _tr("Add files"), QFileDialog.FileMode.ExistingFiles, "pickDocuments", picked)
+    pick(parent, "pickDocuments", _tr("documents", "Add files"), FILES, picked)
 
 
 def pick_folder(parent: QWidget, picked: Picked) -> None:
     """Let the user pick a folder."""
-    _open(parent, _tr("Add a folder"), QFileDialog.FileMode.Directory, "pickFolder", picked)
+    pick(parent, "pickFolder", _tr("documents", "Add a folder"), FOLDER, picked)
 
 
 def dropped(data: QMimeData) -> list[Path]:
@@ -27,16 +34,14 @@ def dropped(data: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("documents", text)
+def path_line(name: str, icon: str, path: Path, remove: UserAction) -> QWidget:
+    """Return the line of a path in a list.
 
-
-def _open(
-    parent: QWidget, title: str, mode: QFileDialog.FileMode, name: str, picked: Picked
-) -> None:
-    dialog = QFileDialog(parent, title, str(Path.home()))
-    dialog.setObjectName(name)
-    dialog.setFileMode(mode)
-    dialog.filesSelected.connect(lambda paths: picked([Path(it) for it in paths]))
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    Args:
+        name: The object name of the path.
+        icon: The picture before it.
+        path: The file or folder.
+        remove: Takes it out of the list.
+    """
+    text = ElidedLabel(str(path), "", name)
+    return boxed(row(Picture(icon, "muted", 16), (text, 1), remove.icon_button(16)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QSizeF, Qt, QTimer
+from PySide6.QtCore import QSize, QSizeF, Qt
 from PySide6.QtGui import QCloseEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -18,6 +18,7 @@ from app.documents.viewer.pages.text_page import TextPage
 from app.kit.look.language import in_full
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.timer import timer
 from app.kit.widgets.dialog import EnterDialog
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
@@ -72,10 +73,7 @@ class FileViewer(EnterDialog):
             self._stack.addWidget(page)
         self._note = Label("", "caution", name="viewerNote", wrap=True)
         self._note.setContentsMargins(2 * GRID, 0, 2 * GRID, GRID)
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(_CALM_MS)
-        self._calm.timeout.connect(self._draw)
+        self._calm = timer(self, _CALM_MS, self._draw)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, GRID, 0, 0)
         column.setSpacing(GRID)

@@ -67,9 +67,7 @@ class ChoicePanel(Panel):
             self._projector.setAccessibleName(self._projector.text())
         self.box.addWidget(self._projector)
         self._projector.setHidden(choice.projector is None)
-        self._button = LabelledButton(
-            "download", "", "getVariant", look="primary", tone="on_accent"
-        )
+        self._button = LabelledButton("download", "", "getVariant", look="primary")
         self._button.clicked.connect(lambda: self.get.emit(self._projector.isChecked()))
         self._show_size()
         row = QHBoxLayout()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -18,7 +19,6 @@ from app.models.discover.pages.results import Results
 from app.models.discover.pages.search_bar import SearchBar
 from app.models.discover.pages.words import BETWEEN
 from app.models.discover.values.offers import KnownFamily
-from app.models.library.pages.part_page import PartPage
 
 _LAID_OUT_MS = 30
 """The results get their height only after several turns of the event loop."""
@@ -110,9 +110,7 @@ class DiscoverHome(PartPage):
             1,
         )
         row = QHBoxLayout()
-        self._go_online = LabelledButton(
-            "browse", self.tr("Go online"), "goOnline", look="link", tone="accent_text"
-        )
+        self._go_online = LabelledButton("browse", self.tr("Go online"), "goOnline", look="link")
         self._go_online.clicked.connect(self.go_online)
         row.addWidget(self._go_online)
         panel.box.addLayout(row)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -14,14 +13,14 @@ from app.kit.notify import Notifier
 from app.models.discover.pages.discover_home import DiscoverHome
 from app.models.discover.pages.repository_page import RepositoryPage
 from app.models.discover.pages.token_question import TokenQuestion
+from app.models.discover.presenters.discover import Discover
+from app.models.discover.presenters.hub_token import HubToken
+from app.models.discover.presenters.suggestions import Suggestions
 from app.models.discover.values.offers import Choice, Offer, Offers, Opened
 from app.models.downloads.pages.download_words import queued_words
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Query, SearchResult
 from engines.errors import UserError
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
 
 
 class DiscoverPage(QStackedWidget):
@@ -34,12 +33,17 @@ class DiscoverPage(QStackedWidget):
     go_online = Signal()
 
     def __init__(
-        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
+        self,
+        discover: Discover,
+        suggestions: Suggestions,
+        hub_token: HubToken,
+        notifier: Notifier,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("discover")
-        self._service = presenters.discover
-        self._suggestions = presenters.suggestions
+        self._service = discover
+        self._suggestions = suggestions
         self._notifier = notifier
         self._label = ""
         self.home = DiscoverHome()
@@ -47,7 +51,7 @@ class DiscoverPage(QStackedWidget):
         self.addWidget(self.home)
         self.addWidget(self.repository)
         self._token = TokenQuestion(
-            presenters.hub_token, lambda: self._service.page("settings/tokens"), notifier, self
+            hub_token, lambda: self._service.page("settings/tokens"), notifier, self
         )
         self._connect()
         if self._suggestions.told is not None:

@@ -146,7 +146,7 @@ class OfferCard(Panel):
         )
         self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
         self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
-        more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
+        more = LabelledButton("box", more_text, f"more-{kind}", look="link")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")
         more.clicked.connect(lambda: self.more.emit(self.offer))
         row.addWidget(self._get)

@@ -11,6 +11,7 @@ from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.look.theme import BASE, GRID
 from app.kit.text.markdown_view import MarkdownView
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
@@ -26,7 +27,6 @@ from app.models.discover.pages.words import BETWEEN, facts_of, fits_sentence, sp
 from app.models.discover.values.offers import Choice, Fits, Judged, Opened
 from app.models.downloads.values.downloads import Download
 from app.models.hub.values.hub import Gate
-from app.models.library.pages.part_page import PartPage
 from engines.errors import UserError
 
 
@@ -151,7 +151,7 @@ class RepositoryPage(PartPage):
         self._downloads: Sequence[Download] = ()
         self._place = QVBoxLayout()
         self._back = LabelledButton(
-            "back", self.tr("Back to the results"), "backToResults", look="link", tone="accent_text"
+            "back", self.tr("Back to the results"), "backToResults", look="link"
         )
         self._back.clicked.connect(self.back)
         self.column.addWidget(self._back, 0, Qt.AlignmentFlag.AlignLeft)
@@ -159,9 +159,7 @@ class RepositoryPage(PartPage):
         top.setSpacing(GRID)
         self._name = Label("", "title", name="repositoryName", wrap=True)
         top.addWidget(self._name, 1)
-        browse = LabelledButton(
-            "browse", self.tr("Open its page"), "openPage", look="link", tone="accent_text"
-        )
+        browse = LabelledButton("browse", self.tr("Open its page"), "openPage", look="link")
         browse.clicked.connect(self.page)
         top.addWidget(browse)
         self.column.addLayout(top)

@@ -8,10 +8,10 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
+from app.kit.widgets.action import UserAction
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
-from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
@@ -110,19 +110,13 @@ class Results(QWidget):
         return row is not None
 
     def _nothing(self) -> QWidget:
-        card = Panel("card", "nothingFound", margins=(2.5, 2, 2.5, 2))
-        card.box.addWidget(Label(self.tr("No model matches."), "strong"))
-        card.box.addWidget(
-            Label(
-                self.tr("Try fewer or other words, or look without the filters."),
-                "muted",
-                wrap=True,
-            )
-        )
-        button = LabelledButton("search", self.tr("Search without filters"), "withoutFilters")
-        button.clicked.connect(self.widen)
-        card.box.addWidget(button)
-        return card
+        widen, words = self.widen.emit, self.tr("Search without filters")
+        advice = self.tr("Try fewer or other words, or look without the filters.")
+        return Panel(
+            "card", "nothingFound", Label(self.tr("No model matches."), "strong"),
+            Label(advice, "muted", wrap=True),
+            UserAction("withoutFilters", "search", words, widen).button(), margins=(2.5, 2, 2.5, 2),
+        )  # fmt: skip
 
     def _show(self, *widgets: QWidget) -> None:
         empty(self._column)

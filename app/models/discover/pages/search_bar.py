@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import cast
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.kit.look.theme import GRID
 from app.kit.widgets.chip import Chip
-from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.labelled_button import LabelledButton
 from app.models.hub.values.hub import Query, Sort
@@ -36,11 +36,12 @@ class SearchBar(QWidget):
         column.setSpacing(GRID)
         row = QHBoxLayout()
         row.setSpacing(GRID)
-        self.words = QLineEdit()
-        self.words.setObjectName("hubWords")
-        self.words.setAccessibleName(self.tr("Search for models on the Hub"))
-        self.words.setPlaceholderText(self.tr("Search huggingface.co, such as “gemma” or “coder”"))
-        self.words.setClearButtonEnabled(True)
+        self.words = LineField(
+            "hubWords",
+            self.tr("Search for models on the Hub"),
+            hint=self.tr("Search huggingface.co, such as “gemma” or “coder”"),
+            clears=True,
+        )
         self.words.returnPressed.connect(self.ask)
         button = LabelledButton("search", self.tr("Search"), "hubSearchButton")
         button.clicked.connect(self.ask)

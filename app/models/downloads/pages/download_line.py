@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.language import translated
 from app.kit.widgets.label import Label
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.values.downloads import Download
 
@@ -23,10 +24,7 @@ class DownloadLine(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)
         column.setSpacing(6)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("downloadBar")
-        self._bar.setAccessibleName(self.tr("Downloading {0}").format(title))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("downloadBar", self.tr("Downloading {0}").format(title))
         self._words = Label("", "small", name="downloadWords", wrap=True)
         column.addWidget(self._bar)
         column.addWidget(self._words)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard, Notice
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.layouts import column, fill, row
 from app.kit.widgets.panel import Panel
-from app.kit.widgets.picture import Picture
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.presenters import DownloadList
 from app.models.downloads.values.downloads import Download
-from app.models.library.pages.part_page import PartPage
 from app.settings.pages.setting_row import SettingRow
 from app.settings.presenters import SettingsService
 from app.settings.values.fields import Settings, fields
@@ -100,64 +106,52 @@ _KEYS = {
 class DownloadRow(Panel):
     """The row of one download.
 
-    Signals:
-        asked: The user wants "pause", "resume", "cancel", "up", "down" or "use".
+    Args:
+        download: The download.
+        act: Called with its id and "pause", "resume", "cancel", "up", "down" or "use".
     """
 
-    asked = Signal(str)
-
-    def __init__(self, download: Download, parent: QWidget | None = None) -> None:
-        super().__init__(
-            "card", f"download-{download.id}", margins=(2, 1.5, 1.5, 1.5), parent=parent
-        )
+    def __init__(self, download: Download, act: Callable[[str, str], object]) -> None:
+        super().__init__("card", f"download-{download.id}", margins=(2, 1.5, 1.5, 1.5))
         self._download = download
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setToolTip(
             self.tr("Space pauses and resumes, Del cancels, Ctrl+Up and Ctrl+Down move it.")
         )
-        head = QHBoxLayout()
-        head.setSpacing(GRID // 2)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(ElidedLabel(download.wanted.label, "strong", "downloadName"))
-        texts.addWidget(ElidedLabel(download.wanted.repo, "small", "downloadRepo"))
-        head.addLayout(texts, 1)
         label, name = download.wanted.label, download.id
-        self._use = LabelledButton("chat", self.tr("Chat with it"), f"use-{name}")
-        self._use.setAccessibleName(self.tr("Chat with {0}").format(label))
-        self._again = LabelledButton("again", self.tr("Try again"), f"again-{name}")
-        self._again.setAccessibleName(self.tr("Try again: {0}").format(label))
-        self._turn = IconButton("pause", "", f"turn-{name}")
-        self._up = IconButton("up", self.tr("Earlier: {0}").format(label), f"up-{name}")
-        self._down = IconButton("lower", self.tr("Later: {0}").format(label), f"down-{name}")
-        self._cancel = IconButton("close", self.tr("Cancel {0}").format(label), f"cancel-{name}")
-        self._use.clicked.connect(lambda: self.asked.emit("use"))
-        self._again.clicked.connect(lambda: self.asked.emit("resume"))
-        self._turn.clicked.connect(lambda: self._do("turn"))
-        self._up.clicked.connect(lambda: self._do("up"))
-        self._down.clicked.connect(lambda: self._do("down"))
-        self._cancel.clicked.connect(lambda: self._do("cancel"))
-        for button in (self._use, self._again, self._turn, self._up, self._down, self._cancel):
-            head.addWidget(button)
-        self.box.addLayout(head)
-        self._bar = QProgressBar()
-        self._bar.setObjectName(f"bar-{name}")
-        self._bar.setAccessibleName(self.tr("Downloading {0}").format(label))
-        self._bar.setTextVisible(False)
-        self.box.addWidget(self._bar)
-        foot = QHBoxLayout()
+        self._act = act
+        use, again = partial(act, download.id, "use"), partial(act, download.id, "resume")
+        self._use = UserAction(f"use-{name}", "chat", self.tr("Chat with it"), use).button(
+            spoken=self.tr("Chat with {0}").format(label)
+        )
+        self._again = UserAction(f"again-{name}", "again", self.tr("Try again"), again).button(
+            spoken=self.tr("Try again: {0}").format(label)
+        )
+        self._turn = self._icon("turn", "pause", "")
+        self._up = self._icon("up", "up", self.tr("Earlier: {0}").format(label))
+        self._down = self._icon("down", "lower", self.tr("Later: {0}").format(label))
+        self._cancel = self._icon("cancel", "close", self.tr("Cancel {0}").format(label))
+        self._bar = ProgressBar(f"bar-{name}", self.tr("Downloading {0}").format(label))
         self._state = Label("", "small", name=f"state-{name}")
         self._amount = Label("", "small", name=f"amount-{name}")
-        foot.addWidget(self._state)
-        foot.addStretch(1)
-        foot.addWidget(self._amount)
-        self.box.addLayout(foot)
         self._what = Label("", "problem", name=f"what-{name}", wrap=True, selectable=True)
         self._why = Label("", "small", name=f"why-{name}", wrap=True, selectable=True)
         self._what_to_do = Label("", "small", name=f"do-{name}", wrap=True, selectable=True)
-        for line in (self._what, self._why, self._what_to_do):
-            self.box.addWidget(line)
-        self.show_download(download, first=False, last=False)
+        texts = column(
+            ElidedLabel(label, "strong", "downloadName"),
+            ElidedLabel(download.wanted.repo, "small", "downloadRepo"),
+            spacing=2,
+        )
+        buttons = self._use, self._again, self._turn, self._up, self._down, self._cancel
+        fill(
+            self.box,
+            row((texts, 1), *buttons, spacing=GRID // 2),
+            self._bar,
+            row(self._state, 1, self._amount),
+            self._what,
+            self._why,
+            self._what_to_do,
+        )
 
     @property
     def download(self) -> Download:
@@ -193,16 +187,16 @@ class DownloadRow(Panel):
         )
         self._use.setVisible(state == "done" and download.serves is None)
         self._again.setVisible(state == "failed")
-        for line, said in (
-            (self._what, translated(download.what)),
-            (self._why, translated(download.why)),
-            (self._what_to_do, translated(download.do)),
-        ):
-            line.setText(said)
-            line.setVisible(bool(said))
+        self._what.show_text(translated(download.what))
+        self._why.show_text(translated(download.why))
+        self._what_to_do.show_text(translated(download.do))
         self.setAccessibleName(label)
         parts = (words, translated(download.what))
         self.setAccessibleDescription(" ".join(part for part in parts if part))
+
+    def _icon(self, action: str, icon: str, text: str) -> IconButton:
+        do = partial(self._do, action)
+        return UserAction(f"{action}-{self._download.id}", icon, text, do).icon_button()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -215,9 +209,9 @@ class DownloadRow(Panel):
     def _do(self, action: str) -> None:
         state = self._download.state
         if action == "turn" and state in UNDER_WAY:
-            self.asked.emit("resume" if state == "paused" else "pause")
+            self._act(self._download.id, "resume" if state == "paused" else "pause")
         elif (action == "cancel" and state != "done") or (action != "turn" and state in UNDER_WAY):
-            self.asked.emit(action)
+            self._act(self._download.id, action)
 
 
 _TICK_MS = 1000
@@ -245,23 +239,26 @@ class DownloadsPage(PartPage):
         super().__init__("downloads", parent=parent)
         self._service = service
         self._notifier = notifier
-        self._rows: dict[str, DownloadRow] = {}
         self._going: list[str] = []
-        online = LabelledButton("online", self.tr("Go online"), "downloadsGoOnline")
-        online.clicked.connect(self.go_online)
+        self._rows = KeyedColumn(
+            attrgetter("id"), lambda it: DownloadRow(it, self._act), self._show_in_row
+        )
+        go_online = self.go_online.emit
+        online = UserAction("downloadsGoOnline", "online", self.tr("Go online"), go_online).button()
         text = self.tr("Hearth is offline, so nothing is downloaded. What was downloaded is kept.")
-        self._offline = self._banner("downloadsOffline", "offline", text, online)
+        self._offline = Notice("downloadsOffline", "offline", text, online)
         text = self.tr(
             "Your system says that this connection is metered: downloads may cost money."
         )
-        self._metered = self._banner("downloadsMetered", "warning", text)
+        self._metered = Notice("downloadsMetered", "warning", text)
+        for notice in (self._offline, self._metered):
+            notice.hide()
+            self.column.addWidget(notice)
         self._wait = Label(self.tr("Loading the downloads…"), "muted", name="lookingAtDownloads")
         self.column.addWidget(self._wait)
         self._empty = self._make_empty()
         self.column.addWidget(self._empty)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(GRID)
-        self.column.addLayout(self._list)
+        self.column.addLayout(self._rows.layout)
         self._clear = LabelledButton("check", self.tr("Clear finished"), "clearDownloads")
         self._clear.clicked.connect(service.clear_done)
         self._clear.hide()
@@ -284,13 +281,7 @@ class DownloadsPage(PartPage):
         self._empty.setVisible(not shown)
         self._clear.setVisible(any(it.state == "done" for it in shown))
         self._going = [it.id for it in downloads if it.state in UNDER_WAY]
-        self._keep_rows_of(shown)
-        for place, it in enumerate(shown):
-            row = self._rows[it.id]
-            ends = self._going[:1] == [it.id], self._going[-1:] == [it.id]
-            row.show_download(it, first=ends[0], last=ends[1])
-            if self._list.indexOf(row) != place:
-                self._list.insertWidget(place, row)
+        self._rows.show(shown)
         self._places = [it.id for it in downloads]
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -303,23 +294,12 @@ class DownloadsPage(PartPage):
         super().hideEvent(event)
         self._tick.stop()
 
-    def _keep_rows_of(self, shown: Sequence[Download]) -> None:
-        """Create and remove rows; a row lives as long as its download, to keep the focus."""
-        ids = {it.id for it in shown}
-        for gone in self._rows.keys() - ids:
-            row = self._rows.pop(gone)
-            self._list.removeWidget(row)
-            row.hide()
-            row.deleteLater()
-        for it in shown:
-            if it.id not in self._rows:
-                row = DownloadRow(it)
-                row.asked.connect(lambda action, name=it.id: self._act(name, action))
-                self._rows[it.id] = row
-                self._list.addWidget(row)
+    def _show_in_row(self, shown: DownloadRow, download: Download) -> None:
+        name, going = download.id, self._going
+        shown.show_download(download, first=going[:1] == [name], last=going[-1:] == [name])
 
     def _act(self, name: str, action: str) -> None:
-        service, download = self._service, self._rows[name].download
+        service, download = self._service, self._rows.rows[name].download
         match action:
             case "pause":
                 service.pause(name)
@@ -343,42 +323,22 @@ class DownloadsPage(PartPage):
         if not download.bytes_done:
             self._service.cancel(download.id)
             return
-        lines = [
+        self._notifier.confirm(
             self.tr("Cancel {0}?").format(download.wanted.label),
             self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
                 size(download.bytes_done)
             ),
-        ]
-        answers = [
-            ("keepDownload", self.tr("Keep it")),
             ("confirmCancel", self.tr("Cancel the download")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self._service.cancel(download.id) if answer == "confirmCancel" else None,
+            ("keepDownload", self.tr("Keep it")),
+            lambda: self._service.cancel(download.id),
         )
 
-    def _banner(self, name: str, drawing: str, text: str, button: QWidget | None = None) -> Panel:
-        banner = Panel("banner", name, across=True, margins=(2, 1.25, 1.25, 1.25), spacing=1.5)
-        banner.box.addWidget(Picture(drawing, "accent_text"))
-        banner.box.addWidget(Label(text, name=f"{name}Text", wrap=True), 1)
-        if button is not None:
-            banner.box.addWidget(button)
-        banner.hide()
-        self.column.addWidget(banner)
-        return banner
-
-    def _make_empty(self) -> Panel:
-        card = Panel("card", "noDownloads", across=True, margins=(2.5, 2, 2, 2), spacing=1.5)
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        texts.addWidget(Label(self.tr("No downloads."), "strong"))
+    def _make_empty(self) -> ItemCard:
         said = self.tr("Models that you download under Discover appear here.")
-        texts.addWidget(Label(said, "muted", wrap=True))
-        card.box.addLayout(texts, 1)
-        button = LabelledButton("search", self.tr("Discover models"), "discoverModels")
-        button.clicked.connect(self.discover)
-        card.box.addWidget(button)
+        title, words = Label(self.tr("No downloads."), "strong"), Label(said, "muted", wrap=True)
+        discover = self.discover.emit
+        find = UserAction("discoverModels", "search", self.tr("Discover models"), discover).button()
+        texts = column(title, words, spacing=2)
+        card = ItemCard("noDownloads", (texts, 1), find, margins=(2.5, 2, 2, 2))
         card.hide()
         return card

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.kit.look.format import size
 from app.kit.notify import Notifier
+from app.kit.widgets.picking import FILE, pick
 from app.kit.widgets.toast import Toast
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.models import Models, RemovedModel
@@ -21,15 +22,23 @@ from app.settings.values.models import NAMING
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.chats.history.presenters.chat_settings import ChatSettings
     from app.runtime.presenters.loaded import LoadedModels
+
+
+class ChatWithModel(Protocol):
+    """The open chat, as far as it concerns its model; see `OpenChat`."""
+
+    @property
+    def model(self) -> str: ...
+    def with_model(self, model: str) -> Settings: ...
+    def set_model(self, model: str | None) -> None: ...
 
 
 class ModelChooser(QObject):
     """Chooses the model of the open chat and the default model of new chats.
 
     Args:
-        chat_id: Returns the id of the open chat, whose model is the one in use.
+        chat: The open chat, whose model is the one in use.
         alone: Whether choices apply to that chat only.
 
     Signals:
@@ -45,8 +54,7 @@ class ModelChooser(QObject):
         models: Models,
         loaded: LoadedModels,
         settings: SettingsService,
-        chat_settings: ChatSettings,
-        chat_id: Callable[[], str | None],
+        chat: ChatWithModel,
         notifier: Notifier,
         window: QWidget,
         *,
@@ -56,8 +64,7 @@ class ModelChooser(QObject):
         self._models = models
         self._loaded = loaded
         self._settings = settings
-        self._chat_settings = chat_settings
-        self._chat_id = chat_id
+        self._chat = chat
         self._notifier = notifier
         self._window = window
         self._alone = alone
@@ -72,7 +79,7 @@ class ModelChooser(QObject):
 
     def current(self) -> str:
         """Return the id, name or path of the model in use."""
-        return self._chat_settings.model(self._chat_id())
+        return self._chat.model
 
     def current_entry(self) -> ModelEntry | None:
         """Return the model in use; None if its file was never added or is gone."""
@@ -116,7 +123,7 @@ class ModelChooser(QObject):
 
     def load(self, model_id: str) -> None:
         """Load a model with the settings of the open chat."""
-        self._loaded.load(model_id, self._chat_settings.with_model(self._chat_id(), model_id))
+        self._loaded.load(model_id, self._chat.with_model(model_id))
 
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
@@ -148,7 +155,7 @@ class ModelChooser(QObject):
             if usual is not None:
                 self._settings.set("model", usual)
             if chat is not None:
-                self._chat_settings.set_model(self._chat_id(), chat)
+                self._chat.set_model(chat)
         except UserError as error:
             self._notifier.error(error)
             return False
@@ -167,16 +174,8 @@ class ModelChooser(QObject):
 
     def add(self) -> None:
         """Let the user pick a file to add."""
-        from PySide6.QtWidgets import QFileDialog
-
-        dialog = QFileDialog(
-            self._window, self.tr("Add a model file"), str(Path.home()), self.tr("Models (*.gguf)")
-        )
-        dialog.setObjectName("pickModel")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: self.take([Path(path)]))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        title, kinds = self.tr("Add a model file"), (self.tr("Models (*.gguf)"),)
+        pick(self._window, "pickModel", title, FILE, self.take, filters=kinds)
 
     def take(self, paths: Sequence[Path]) -> None:
         """Add files in the way the user has chosen; ask if no way was chosen yet."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QShowEvent
@@ -16,9 +15,7 @@ from app.models.library.pages.here.list_page import ListPage
 from app.models.library.presenters.models import Models, is_model_file
 from app.models.library.presenters.overview import ModelOverview
 from app.models.library.values.entry import ModelEntry
-
-if TYPE_CHECKING:
-    from app.window.presenters.window import WindowPresenters
+from app.models.presenters import ModelsPresenters
 
 
 class HerePage(QStackedWidget):
@@ -39,7 +36,7 @@ class HerePage(QStackedWidget):
     changed = Signal()
 
     def __init__(
-        self, presenters: WindowPresenters, notifier: Notifier, parent: QWidget | None = None
+        self, presenters: ModelsPresenters, notifier: Notifier, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("here")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from app.models.discover.values.counterparts import Counterpart
     from app.models.library.pages.chooser import ModelChooser
     from app.models.library.pages.model_picker import ModelPicker, Way
+    from app.models.library.presenters.overview import ModelOverview
     from app.models.library.values.overview import ListedFacts
-    from app.window.presenters.window import WindowPresenters
+    from app.runtime.presenters.loaded import LoadedModels
 
 _WIDEST_NAME: Final = 280
 _LEAST_NAME: Final = 72
@@ -69,6 +70,9 @@ class ModelButton(MenuButton):
 class ModelPicking(QObject):
     """Opens a button's model picker, and carries out the user's choice.
 
+    Args:
+        overview: Returns the presenter of the models' facts; called when the picker first opens.
+
     Signals:
         opening: The picker opens, so that counterparts can be looked up.
         other_engine: A Counterpart: the user wants the same model on another engine.
@@ -81,7 +85,8 @@ class ModelPicking(QObject):
         self,
         button: ModelButton,
         chooser: ModelChooser,
-        presenters: WindowPresenters,
+        loaded: LoadedModels,
+        overview: Callable[[], ModelOverview],
         ways: Sequence[Way] = (),
         parent: QObject | None = None,
     ) -> None:
@@ -89,7 +94,8 @@ class ModelPicking(QObject):
         self.picker: ModelPicker | None = None
         self._button = button
         self._chooser = chooser
-        self._presenters = presenters
+        self._loaded = loaded
+        self._overview = overview
         self._ways = ways
         self._facts: dict[str, ListedFacts] = {}
         self._knows_facts = False
@@ -97,11 +103,11 @@ class ModelPicking(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)
         self._timer.timeout.connect(self._look)
-        self._states = self._presenters.loaded.states()
-        self._shares = self._presenters.loaded.shares()
+        self._states = self._loaded.states()
+        self._shares = self._loaded.shares()
         button.clicked.connect(self.open)
         chooser.shown.connect(self._show)
-        presenters.loaded.changed.connect(self._look)
+        loaded.changed.connect(self._look)
         self._show()
 
     def open(self) -> None:
@@ -112,17 +118,17 @@ class ModelPicking(QObject):
         picker = self.picker = ModelPicker(self._ways, self._button.window())
         picker.chosen.connect(self._choose)
         picker.list.load.connect(self._chooser.load)
-        picker.list.eject.connect(self._presenters.loaded.eject)
+        picker.list.eject.connect(self._loaded.eject)
         picker.for_new.connect(self._for_new)
         picker.other_engine.connect(self.other_engine)
         picker.closed.connect(self._closed)
         self._elsewhere = ()
-        self._states = self._presenters.loaded.states()
+        self._states = self._loaded.states()
         self._show()
         picker.open_under(self._button)
         self._button.setDown(True)
         self._timer.start()
-        overview = self._presenters.overview
+        overview = self._overview()
         if not self._knows_facts:
             self._knows_facts = True
             overview.learnt.connect(self._learnt)
@@ -160,7 +166,7 @@ class ModelPicking(QObject):
 
     def _look(self) -> None:
         """Update which models are in memory and how far others are loaded, if that has changed."""
-        loaded = self._presenters.loaded
+        loaded = self._loaded
         states, shares = loaded.states(), loaded.shares()
         if (states, shares) != (self._states, self._shares):
             self._states, self._shares = states, shares

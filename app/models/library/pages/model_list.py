@@ -21,7 +21,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QLineEdit,
     QListView,
     QPushButton,
     QStyle,
@@ -36,16 +35,16 @@ from app.kit.look.format import size
 from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
 from app.kit.look.theme import BASE, GRID, SMALL, Theme, theme_of
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.models.library.pages.here_words import mtp_sentence
 from app.models.library.pages.names import mtp_tip, name_of
-from app.models.library.values.overview import ListedFacts
+from app.models.library.values.overview import ListedFacts, LoadState
 from app.models.library.values.quantisations import quantisation_of
 from engines.types import EngineName
 
 if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
-    from app.runtime.presenters.loaded import LoadState
 
 _tr = QCoreApplication.translate
 _Index = QModelIndex | QPersistentModelIndex
@@ -279,11 +278,9 @@ class ModelList(QWidget):
         self._states: Mapping[str, LoadState] = {}
         self._shares: Mapping[str, float] = {}
         self._current = ""
-        self.field = QLineEdit()
-        self.field.setObjectName("findModel")
-        self.field.setAccessibleName(self.tr("Find a model"))
-        self.field.setPlaceholderText(self.tr("Find a model"))
-        self.field.setClearButtonEnabled(True)
+        self.field = LineField(
+            "findModel", self.tr("Find a model"), hint=self.tr("Find a model"), clears=True
+        )
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self._filter)
         self.choices = ModelChoices(self)

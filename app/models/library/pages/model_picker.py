@@ -69,7 +69,7 @@ class ModelPicker(Popover):
         self._usual_words = Label("", "small", name="usualModel", wrap=True)
         usual.addWidget(self._usual_words, 1)
         self._for_new = LabelledButton(
-            "check", self.tr("Use for new chats too"), "useForNew", look="link", tone="accent_text"
+            "check", self.tr("Use for new chats too"), "useForNew", look="link"
         )
         self._for_new.clicked.connect(self.for_new)
         usual.addWidget(self._for_new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.kit.look.language import in_full, translated
 from app.kit.look.motion import show_busy
@@ -13,6 +13,7 @@ from app.kit.notify import Notifier
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.presenters.same_answer import SameAnswer
 from app.models.library.values.same_answer import Compared, in_words, is_good
 from engines.errors import Cancelled, UserError
@@ -47,10 +48,7 @@ class MtpCard(Panel):
         row.setSpacing(12)
         self._button = LabelledButton("check", self.tr("Compare answers"), "checkMtp")
         self._button.clicked.connect(self._press)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("checkProgress")
-        self._bar.setAccessibleName(self.tr("Comparing answers"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("checkProgress", self.tr("Comparing answers"))
         self._bar.setFixedWidth(160)
         self._what = Label("", "small", name="checkStep")
         row.addWidget(self._button)
@@ -107,11 +105,7 @@ class MtpCard(Panel):
         self._say(text, problem=problem)
 
     def _say(self, text: str, *, problem: bool = False) -> None:
-        self._result.setProperty("look", "problem" if problem else "")
-        self._result.style().unpolish(self._result)
-        self._result.style().polish(self._result)
-        self._result.setText(text)
-        self._result.setVisible(bool(text))
+        self._result.show_text(text, "problem" if problem else "")
 
     def _show_running(self, running: bool) -> None:
         text = self.tr("Stop") if running else self.tr("Compare answers")

@@ -28,7 +28,11 @@ from engines.errors import EngineError, UserError
 from engines.hardware import Hardware
 
 if TYPE_CHECKING:
-    from app.runtime.services.runtime import Runtime
+    from app.models.library.services.fitting import FitReport
+    from engines.memory.load_options import LoadOptions
+
+    Judge = Callable[[ModelEntry, LoadOptions], FitReport]
+    """Returns whether a model would fit this computer now."""
 
 PAGE = "model-page"
 FITTING = "fitting"
@@ -101,7 +105,7 @@ class ModelPage(QObject):
         self,
         library: Library,
         manager: ModelManager,
-        runtime: Runtime,
+        judge: Judge,
         settings: SettingsService,
         hardware: Callable[[], Hardware],
         tasks: Tasks,
@@ -110,7 +114,7 @@ class ModelPage(QObject):
         super().__init__(parent)
         self._library = library
         self._manager = manager
-        self._runtime = runtime
+        self._judge = judge
         self._settings = settings
         self._hardware = hardware
         self._tasks = tasks
@@ -125,7 +129,7 @@ class ModelPage(QObject):
 
         def work() -> ShownModel:
             entry = self._library.find(model)
-            general = effective(settings, made_for(entry))
+            general = effective(settings, made_for(builtin=entry.builtin))
             found, problem = None, None
             try:
                 found = details(self._library, model)
@@ -150,7 +154,7 @@ class ModelPage(QObject):
         def work() -> Fitted:
             entry = self._library.find(model)
             held = self._library.effective(entry, settings)
-            report = self._runtime.judge(entry, load_options_of(held, entry.engine))
+            report = self._judge(entry, load_options_of(held, entry.engine))
             fit = report.fit
             uses = uses_of(fit.parts, report.share, fit.have_bytes, self._hardware())
             return Fitted(model, fit.verdict, uses, report.sentences or (fit.reason,), report.exact)

@@ -98,7 +98,7 @@ class Library:
 
     def effective(self, entry: ModelEntry, settings: Settings) -> Settings:
         """Resolve the settings with which this model answers outside of chats."""
-        return effective(settings, made_for(entry), self.settings_of(entry))
+        return effective(settings, made_for(builtin=entry.builtin), self.settings_of(entry))
 
     def own(self, called: str) -> Mapping[str, object]:
         """Return a model's own settings and those it is made for.
@@ -107,7 +107,7 @@ class Library:
             ModelUnknown: There is no such model.
         """
         entry = self.shelf.named(called)
-        return {**made_for(entry), **self.settings_of(entry)}
+        return {**made_for(builtin=entry.builtin), **self.settings_of(entry)}
 
     def settings_naming(
         self, settings: Settings, is_meant: Callable[[ModelEntry], bool]
@@ -133,7 +133,7 @@ class Library:
         A model called by its name gets its own settings only once it has been listed.
         """
         model_id = self.shelf.id_of(called)
-        made = made_for(self._starter) if model_id in RESERVED else {}
+        made = made_for(builtin=self._starter.builtin) if model_id in RESERVED else {}
         return {**made, **valid(self._store.known.settings(model_id))}
 
     def used(self, entry: ModelEntry) -> None:

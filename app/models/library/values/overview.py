@@ -15,6 +15,9 @@ Order = Literal["name", "size", "used", "unused"]
 ORDERS: tuple[Order, ...] = ("name", "size", "used", "unused")
 """The sort orders: by name, largest first, recently used first, longest unused first."""
 
+LoadState = Literal["", "loading", "loaded", "ejecting"]
+"""The state of a model in this computer's memory; "" if it is not there."""
+
 
 @dataclass(frozen=True)
 class Overview:

@@ -160,18 +160,13 @@ class Desktop(QObject):
         if name is None:
             return
 
-        def answered(answer: str) -> None:
-            if answer == "look":
-                self._navigation.show_model(name.repo, name.quantisation or "")
-
-        self._notifier.ask(
-            [
-                self.tr("Look at {0} on the Hub?").format(name.repo),
-                self.tr("A link outside of Hearth names this model."),
-                self.tr("Nothing is downloaded before you choose it there."),
-            ],
-            [("cancel", self.tr("Cancel")), ("look", self.tr("Look at it"))],
-            answered,
+        self._notifier.confirm(
+            self.tr("Look at {0} on the Hub?").format(name.repo),
+            self.tr("A link outside of Hearth names this model."),
+            ("look", self.tr("Look at it")),
+            ("cancel", self.tr("Cancel")),
+            lambda: self._navigation.show_model(name.repo, name.quantisation or ""),
+            more=self.tr("Nothing is downloaded before you choose it there."),
         )
 
     def come_to_front(self) -> None:

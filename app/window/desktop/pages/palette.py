@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app.kit.look.direction import isolated
+from app.kit.look.icons import pixmap
 from app.kit.look.scale import scaled
-from app.kit.look.theme import GRID
+from app.kit.look.theme import GRID, SMALL, theme_of
+from app.kit.widgets.fields import LineField
 from app.kit.widgets.label import Label
 from app.window.desktop.pages.palette_items import Item, best
-from app.window.desktop.pages.palette_row import DETAIL, DRAWING, PaletteRow
 
 _MOST = 50
 _WIDTH, _HEIGHT = 600, 420
 _FROM_TOP = 72
 _DRAWINGS = {"command": "forward", "chat": "chat", "model": "box", "setting": "sliders"}
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_DETAIL = Qt.ItemDataRole.UserRole + 1
+_DRAWING = Qt.ItemDataRole.UserRole + 2
+_ROW_HEIGHT = 36
+_ICON = 18
 
 
 class Palette(QDialog):
@@ -43,10 +67,11 @@ class Palette(QDialog):
         self._more = more
         self._chosen: Item | None = None
         self._window = parent
-        self._field = QLineEdit()
-        self._field.setObjectName("paletteField")
-        self._field.setAccessibleName(self.tr("Command, chat, model or setting"))
-        self._field.setPlaceholderText(self.tr("Command, chat, model or setting"))
+        self._field = LineField(
+            "paletteField",
+            self.tr("Command, chat, model or setting"),
+            hint=self.tr("Command, chat, model or setting"),
+        )
         self._field.installEventFilter(self)
         self._field.textChanged.connect(self._show)
         self._list = QListWidget()
@@ -117,8 +142,8 @@ class Palette(QDialog):
         self._list.clear()
         for item in found:
             row = QListWidgetItem(item.title)
-            row.setData(DETAIL, item.detail)
-            row.setData(DRAWING, _DRAWINGS[item.kind])
+            row.setData(_DETAIL, item.detail)
+            row.setData(_DRAWING, _DRAWINGS[item.kind])
             row.setData(Qt.ItemDataRole.UserRole, item)
             row.setData(Qt.ItemDataRole.AccessibleTextRole, f"{item.title}, {item.detail}")
             self._list.addItem(row)
@@ -145,3 +170,53 @@ class Palette(QDialog):
         if row is not None:
             self._chosen = row.data(Qt.ItemDataRole.UserRole)
             self.accept()
+
+
+class PaletteRow(QStyledItemDelegate):
+    """The delegate that draws the rows of the palette's list."""
+
+    def sizeHint(
+        self, _option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        return QSize(0, scaled(_ROW_HEIGHT))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        theme = theme_of(option.palette)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            chosen = option.state & QStyle.StateFlag.State_Selected
+            painter.setPen(QColor(theme.edge) if chosen else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(theme.pressed if chosen else theme.hover))
+            painter.drawRoundedRect(option.rect.adjusted(1, 1, -1, -1), GRID, GRID)
+        room = option.rect.adjusted(scaled(10), 0, -scaled(10), 0)
+        size = scaled(_ICON)
+        ratio = painter.device().devicePixelRatioF()
+        drawing = pixmap(index.data(_DRAWING), theme.muted, size, ratio)
+        painter.drawPixmap(room.left(), room.center().y() - size // 2 + 1, drawing)
+        room.setLeft(room.left() + size + scaled(10))
+        room.setRight(room.right() - self._draw_detail(painter, option, room, index.data(_DETAIL)))
+        painter.setFont(option.font)
+        painter.setPen(QColor(theme.text))
+        title = QFontMetrics(option.font).elidedText(
+            isolated(index.data()), Qt.TextElideMode.ElideRight, room.width()
+        )
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.restore()
+
+    def _draw_detail(
+        self, painter: QPainter, option: QStyleOptionViewItem, room: QRect, detail: str
+    ) -> int:
+        """Draw the detail at the right; return the width that it takes, in pixels."""
+        font = QFont(option.font)
+        font.setPixelSize(scaled(SMALL))
+        painter.setFont(font)
+        painter.setPen(QColor(theme_of(option.palette).text))
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(room, right, detail)
+        return QFontMetrics(font).horizontalAdvance(detail) + scaled(12)

@@ -10,18 +10,21 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chats.answers.values.answers import AnswerOptions
 from app.chats.composer.pages.message_edit import MessageEdit
+from app.chats.history.values.conversation import StoredMessage
+from app.chats.transcript.pages.bubble import Bubble
 from app.chats.transcript.pages.wait_words import wait_words
 from app.kit.look.icons import app_icon
 from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
+from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.column_page import ColumnPage
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
-from app.window.desktop.pages.exchange import Exchange
+from app.markdown.parser import Parser
 from engines.errors import UserError
 
 if TYPE_CHECKING:
@@ -215,3 +218,63 @@ class QuickAsk(QWidget):
         if self._chat_id is not None:
             self.open_chat.emit(self._chat_id)
             self.close()
+
+
+class Exchange(QWidget):
+    """A question and its answer.
+
+    Signals:
+        link(address): The user clicked a link in the answer.
+        grown(): The answer became longer.
+    """
+
+    link = Signal(str)
+    grown = Signal()
+
+    def __init__(self, question: str, text_size: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        parser = Parser()
+        self._began = False
+        self._state = Label(self.tr("One moment…"), "muted", name="quickState", wrap=True)
+        self._view = MarkdownView(parser, text_size)
+        self._view.setObjectName("quickAnswer")
+        self._view.setAccessibleName(self.tr("Answer"))
+        self._view.link.connect(self.link)
+        self._view.drawn.connect(self.grown)
+        self._view.hide()
+        bubble = Bubble(question, parser, text_size)
+        bubble.view.setAccessibleName(self.tr("Question"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(bubble)
+        column.addWidget(self._view)
+        column.addWidget(self._state)
+
+    def say(self, text: str) -> None:
+        """Show the state until the answer begins."""
+        self._state.setText(text)
+
+    def append(self, text: str) -> None:
+        """Append text to the answer."""
+        if not self._began:
+            self._began = True
+            self._state.hide()
+            self._view.show()
+            self._view.begin()
+        self._view.append(text)
+
+    def end(self, answer: StoredMessage) -> None:
+        """Show the answer as it was saved, and why it ended early if it did."""
+        if self._began:
+            self._view.end()
+        if answer.failure is not None:
+            failure = answer.failure
+            words = f"{translated(failure.what)} {translated(failure.do)}"
+            self._state.show_text(words, "problem")
+        elif answer.repeats:
+            self._state.setText(self.tr("This answer repeated itself and was ended."))
+        elif answer.state == "stopped":
+            self._state.setText(self.tr("Stopped."))
+        self._state.setVisible(answer.failure is not None or answer.state == "stopped")
+        self.grown.emit()

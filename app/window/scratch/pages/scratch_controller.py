@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
+from app.chats.pages.switch_controller import EngineSwitchController
+from app.connections.pages.going_online import GoingOnline
 from app.kit.navigation import Navigation
 from app.models.library.pages.chooser import ModelChooser
-from app.runtime.pages.switch_controller import EngineSwitchController
 from app.window.presenters.window import WindowPresenters
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class ScratchController(QObject):
         presenters: WindowPresenters,
         chooser: ModelChooser,
         switching: EngineSwitchController,
+        online: GoingOnline,
         report: Callable[[BaseException], str],
         navigation: Navigation,
     ) -> None:
@@ -45,6 +47,7 @@ class ScratchController(QObject):
         self._presenters = presenters
         self._chooser = chooser
         self._switching = switching
+        self._online = online
         self._report = report
         self._navigation = navigation
         window.installEventFilter(self)
@@ -59,6 +62,7 @@ class ScratchController(QObject):
             self.shown = ScratchWindow(
                 presenters.open_scratch(),
                 presenters,
+                self._online,
                 self._report,
                 self._switching.place_of,
             )

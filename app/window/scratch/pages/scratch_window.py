@@ -14,10 +14,11 @@ from app.chats.composer.pages.chat_collections import ChatCollections
 from app.chats.pages.chat_page import ChatPage
 from app.chats.pages.page_actions import page_actions
 from app.chats.presenters.scratch import Scratch
+from app.chats.transcript.pages.pictures import Pictures
+from app.connections.pages.going_online import GoingOnline
 from app.kit.look.icons import app_icon
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
-from app.kit.text.pictures import Pictures
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -53,6 +54,7 @@ class ScratchWindow(QMainWindow):
         self,
         scratch: Scratch,
         presenters: WindowPresenters,
+        online: GoingOnline,
         report: Callable[[BaseException], str],
         place_of: Callable[[str], Destination | None],
     ) -> None:
@@ -77,31 +79,23 @@ class ScratchWindow(QMainWindow):
             self,
             lambda error: report(without_words(error)),
             presenters.log_file,
-            lambda: presenters.is_offline,
+            lambda: online.is_offline,
         )
-        self.page = ChatPage(
-            scratch.chats,
-            scratch.generation,
-            scratch.answering,
-            scratch.chat_settings,
-            scratch.context,
-            settings.current,
-            self.notifier,
-        )
+        chat = scratch.presenters.open_chat
+        self.page = ChatPage(scratch.presenters, settings.current, self.notifier)
         self.page.welcome.set_first(False)
         self.page.welcome.set_guide(False)
         Pictures(scratch.tasks, self.page.transcript)
         self._prompts = PromptUse(presenters.prompts, self.page.composer.edit, self.page.transcript)
         self.page.composer.add_to_menu(self._prompts.fill)
         self._documents = ChatCollections(
-            self.page, presenters.collections, scratch.chat_settings, self.documents.emit
+            self.page.composer, chat, presenters.collections, self.documents.emit
         )
         self.chooser = ModelChooser(
             presenters.models,
             presenters.loaded,
             settings,
-            scratch.chat_settings,
-            lambda: self.page.chat_id,
+            chat,
             self.notifier,
             self,
             alone=True,
@@ -113,7 +107,9 @@ class ScratchWindow(QMainWindow):
         drops.models.connect(self.chooser.take)
         edit.files.connect(drops.take_files)
         button = ModelButton()
-        self.picking = ModelPicking(button, self.chooser, presenters)
+        self.picking = ModelPicking(
+            button, self.chooser, presenters.loaded, lambda: presenters.overview
+        )
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
@@ -124,8 +120,8 @@ class ScratchWindow(QMainWindow):
         settings.changed.connect(self.page.apply)
         presenters.models.listed.connect(self.chooser.tell)
         settings.changed.connect(self.chooser.tell)
-        scratch.chat_settings.changed.connect(self.chooser.tell)
-        self.page.shown.connect(self.chooser.tell)
+        for signal in (chat.opened, chat.stored, chat.changed):
+            signal.connect(self.chooser.tell)
         self.chooser.shown.connect(self._show_models)
         self._add_actions(settings.current)
         self.page.open_chat(None)
@@ -157,16 +153,13 @@ class ScratchWindow(QMainWindow):
         self.close()
 
     def _ask(self) -> None:
-        lines = [
+        self.notifier.confirm(
             self.tr("Close the scratch chat?"),
             self.tr("Its messages are not saved anywhere: closing deletes them."),
-        ]
-        answers = [
             ("dropScratch", self.tr("Close and delete")),
             ("keepScratch", self.tr("Keep open")),
-        ]
-        self.notifier.ask(
-            lines, answers, lambda answer: self.close_now() if answer == "dropScratch" else None
+            self.close_now,
+            careful=True,
         )
 
     def _banner(self, button: ModelButton) -> QWidget:

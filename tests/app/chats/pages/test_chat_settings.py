@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QInputDialog, QLabel, QLineEdit
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QLineEdit
 
 from app.assistants.values.assistants import Assistant
 from app.kit.widgets.label import Label
@@ -89,9 +90,9 @@ def test_a_preset_is_chosen_made_and_deleted(ui: Ui) -> None:
     set_temperature(ui, 0.77)
     assert ui.find(QComboBox, "presets").currentText() == "Custom"
     ui.click("keepPreset")
-    dialog = ui.find(QInputDialog, "presetName")
-    dialog.setTextValue("Mine")
-    dialog.accept()
+    assert ui.has("presetName")
+    QTest.keyClicks(ui.find(QLineEdit, "otherName"), "Mine")
+    ui.click("saveRename")
     assert ui.find(QComboBox, "presets").currentText() == "Mine"
     ui.click("dropPreset")
     assert ui.find(QComboBox, "presets").currentText() == "Custom"

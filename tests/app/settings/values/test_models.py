@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from app.base.errors import NoSuchSetting, SettingsInvalid
-from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings, fields
 from app.settings.values.models import OF_A_MODEL, checked, effective, made_for, valid
 
@@ -32,9 +29,8 @@ def test_every_setting_of_a_model_is_one_of_the_app() -> None:
 
 
 def test_the_guide_was_made_for_one_answer() -> None:
-    guide = ModelEntry("starter", "Guide", Path("g"), builtin=True)
-    assert effective(Settings(), made_for(guide)).temperature == 0
-    assert made_for(ModelEntry("m", "m", Path("m"))) == {}
+    assert effective(Settings(), made_for(builtin=True)).temperature == 0
+    assert made_for(builtin=False) == {}
 
 
 def test_values_are_read_as_their_type() -> None:

@@ -324,7 +324,7 @@ def test_several_are_exported_into_a_folder(three: Ui, tmp_path: Path) -> None:
     dialog = part(three.window, QFileDialog, "exportChats")
     into = tmp_path / "chats"
     into.mkdir()
-    dialog.fileSelected.emit(str(into))
+    dialog.filesSelected.emit([str(into)])
     dialog.reject()
     names = ["Apples.md", "Pears.md"]
     three.qtbot.waitUntil(lambda: sorted(path.name for path in into.iterdir()) == names)

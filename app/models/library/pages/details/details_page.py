@@ -7,18 +7,20 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.details.fit_card import FitCard
 from app.models.library.pages.details.metadata_dialog import MetadataDialog
 from app.models.library.pages.details.model_facts_card import ModelFactsCard
@@ -26,7 +28,6 @@ from app.models.library.pages.details.own_settings import OwnSettings
 from app.models.library.pages.here_words import used_words
 from app.models.library.pages.model_box import ModelBox
 from app.models.library.pages.names import name_of
-from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.metadata import ModelMetadata
 from app.models.library.presenters.model_page import Fitted, ModelPage, Removable, ShownModel
 from app.models.library.values.details import Checked
@@ -143,9 +144,7 @@ class ModelActions(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        self._use = LabelledButton(
-            "chat", self.tr("Use in chat"), "useModel", look="primary", tone="on_accent"
-        )
+        self._use = LabelledButton("chat", self.tr("Use in chat"), "useModel", look="primary")
         self._use.clicked.connect(lambda: self.asked.emit("use"))
         self._use.setEnabled(shown.details is not None)
         self._in_use = Label(self.tr("In use"), "chosen", name="inUseHere")
@@ -197,10 +196,7 @@ class CheckLine(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         row = QHBoxLayout()
         row.setSpacing(12)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("checkBar")
-        self._bar.setAccessibleName(self.tr("Checking the file"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("checkBar", self.tr("Checking the file"))
         self._stop = LabelledButton("stop", self.tr("Stop"), "stopCheckingFile")
         self._stop.clicked.connect(self.stop)
         row.addWidget(self._bar, 1)
@@ -212,39 +208,34 @@ class CheckLine(QWidget):
 
     def show_progress(self, share: float) -> None:
         self._bar.setValue(round(share * 100))
-        self._say(self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._words.show_text(
+            self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted"
+        )
         self._running(True)
 
     def show_checked(self, found: Checked) -> None:
         self._running(False)
         if found.compared:
-            self._say(self.tr("The file is intact."), "good")
+            self._words.show_text(self.tr("The file is intact."), "good")
         else:
             text = self.tr(
                 "There was nothing to compare it with. The next check will compare it "
                 "with today’s state."
             )
-            self._say(text, "muted")
+            self._words.show_text(text, "muted")
 
     def show_problem(self, error: UserError) -> None:
         self._running(False)
-        self._say(in_full(error), "problem")
+        self._words.show_text(in_full(error), "problem")
 
     def show_stopped(self) -> None:
         self._running(False)
-        self._say(self.tr("The check was stopped."), "muted")
+        self._words.show_text(self.tr("The check was stopped."), "muted")
 
     def _running(self, running: bool) -> None:
         self._bar.setVisible(running)
         self._stop.setVisible(running)
         self.show()
-
-    def _say(self, text: str, look: str) -> None:
-        if self._words.property("look") != look:
-            self._words.setProperty("look", look)
-            self._words.style().unpolish(self._words)
-            self._words.style().polish(self._words)
-        self._words.setText(text)
 
 
 class DetailsPage(PartPage):
@@ -281,9 +272,7 @@ class DetailsPage(PartPage):
         self._title: Title | None = None
         self._actions: ModelActions | None = None
         self._settings: OwnSettings | None = None
-        back = LabelledButton(
-            "back", self.tr("All models"), "backToModels", look="link", tone="accent_text"
-        )
+        back = LabelledButton("back", self.tr("All models"), "backToModels", look="link")
         back.clicked.connect(self.back)
         self.column.addWidget(back, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = QVBoxLayout()
@@ -411,20 +400,14 @@ class DetailsPage(PartPage):
     def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
         count = len(removable.files)
         files = self.tr("File") if count == 1 else self.tr("{0} files").format(count)
-        lines = [
+        self._notifier.confirm(
             self.tr("Move {0} to the trash?").format(entry.name),
             self.tr("{0} can be restored from there. Emptying the trash frees {1}.").format(
                 files, size(removable.frees or 0)
             ),
-        ]
-        answers = [
-            ("keepModel", self.tr("Keep it")),
             ("confirmTrash", self.tr("Move to the trash")),
-        ]
-        self._notifier.ask(
-            lines,
-            answers,
-            lambda answer: self.remove.emit(entry.id, True) if answer == "confirmTrash" else None,
+            ("keepModel", self.tr("Keep it")),
+            lambda: self.remove.emit(entry.id, True),
         )
 
     def _verify(self, model: str) -> None:

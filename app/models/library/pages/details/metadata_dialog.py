@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
-    QProgressBar,
     QPushButton,
     QRadioButton,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import SpinBox
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
+from app.kit.widgets.progress_bar import ProgressBar
 from app.models.library.pages.names import name_of
 from app.models.library.presenters.metadata import ModelMetadata
 from app.models.library.values.editable import Editable
@@ -179,10 +179,7 @@ class MetadataDialog(Dialog):
         self._template = TemplateEdit(now.template)
         self._target = TargetChoice(now)
         self._problem = Label("", "problem", name="metadataProblem", wrap=True, selectable=True)
-        self._bar = QProgressBar()
-        self._bar.setObjectName("metadataProgress")
-        self._bar.setAccessibleName(self.tr("How much of the file is written"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("metadataProgress", self.tr("How much of the file is written"))
         self._save = QPushButton(self.tr("Save"))
         self._lay_out()
         self._template.wanted.connect(self._try)
@@ -252,16 +249,12 @@ class MetadataDialog(Dialog):
         if self._target.is_copy:
             self._write()
             return
-        lines = [
+        self._notifier.confirm(
             self.tr("Change {0} itself?").format(self._now.entry.path.name),
             self.tr("The current values cannot be restored. The weights stay as they are."),
-        ]
-        answers = [
-            ("keepMetadata", self.tr("Keep it")),
             ("changeMetadata", self.tr("Change the file")),
-        ]
-        self._notifier.ask(
-            lines, answers, lambda answer: self._write() if answer == "changeMetadata" else None
+            ("keepMetadata", self.tr("Keep it")),
+            self._write,
         )
 
     def _write(self) -> None:

@@ -58,7 +58,7 @@ class OwnSetting(QWidget):
         self._column.addWidget(self._as_settings, 0, right)
         title = translated(field.title or name)
         self._reset = LabelledButton(
-            "again", self.tr("As in the settings"), f"reset-{name}", look="link", tone="accent_text"
+            "again", self.tr("As in the settings"), f"reset-{name}", look="link"
         )
         self._reset.setAccessibleName(self.tr("{0}: as in the settings").format(title))
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))

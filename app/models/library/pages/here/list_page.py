@@ -8,34 +8,36 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.kit.look.format import size
 from app.kit.look.language import translated
 from app.kit.notify import Notifier
+from app.kit.widgets.action import UserAction
+from app.kit.widgets.card import ItemCard, drop_hint
+from app.kit.widgets.column_page import PartPage
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
-from app.kit.widgets.fields import ComboBox
+from app.kit.widgets.fields import ComboBox, LineField
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
-from app.kit.widgets.picture import Picture
 from app.kit.widgets.problem_card import ProblemCard
+from app.kit.widgets.progress_bar import ProgressBar
 from app.kit.widgets.share_bar import BarPart, ShareBar, limited
 from app.models.downloads.pages.download_words import served_words
 from app.models.library.pages.here.model_rows import ModelRows, RowContent
 from app.models.library.pages.here_words import order_word
 from app.models.library.pages.mtp_card import MtpCard
 from app.models.library.pages.names import name_of
-from app.models.library.pages.part_page import PartPage
 from app.models.library.presenters.same_answer import SameAnswer
 from app.models.library.values.overview import ORDERS, ListedFacts, Order, Overview, arranged
 from app.models.pages.computer_card import ComputerCard
 from engines.errors import UserError
 
 if TYPE_CHECKING:
-    from app.runtime.presenters.system import SystemCheck
+    from app.models.presenters import SystemCheck
 
 
 class DiskCard(Panel):
@@ -85,10 +87,7 @@ class CopyCard(Panel):
         texts = QVBoxLayout()
         texts.setSpacing(6)
         self._what = ElidedLabel("", name="copyWhat")
-        self._bar = QProgressBar()
-        self._bar.setObjectName("copyBar")
-        self._bar.setAccessibleName(self.tr("Copying and checking"))
-        self._bar.setTextVisible(False)
+        self._bar = ProgressBar("copyBar", self.tr("Copying and checking"))
         texts.addWidget(self._what)
         texts.addWidget(self._bar)
         self.box.addLayout(texts, 1)
@@ -123,7 +122,7 @@ class ListPage(PartPage):
         self._overview: Overview | None = None
         self._facts: dict[str, ListedFacts] = {}
         self._current = ""
-        self._drop = self._make_drop_hint()
+        self._drop = drop_hint("dropHint", "download", self.tr("Drop to add the model file."))
         self.column.addWidget(self._drop)
         self.copy_card = CopyCard()
         self.column.addWidget(self.copy_card)
@@ -216,24 +215,22 @@ class ListPage(PartPage):
             self._said_instead.addWidget(said)
 
     def _nothing(self, words: str) -> QWidget:
-        card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
         text = self.tr("No model matches “{0}”.").format(words.strip())
-        card.box.addWidget(Label(text, "muted", wrap=True), 1)
-        clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
-        clear.clicked.connect(self._filter.clear)
-        card.box.addWidget(clear)
-        return card
+        clear = self.tr("Clear the filter")
+        button = UserAction("clearFilter", "close", clear, self._filter.clear).button()
+        return ItemCard("nothingFound", (Label(text, "muted", wrap=True), 1), button)
 
     def _said(self, overview: Overview) -> list[str]:
         drafters = [f"{name}: {served_words(its)}" for name, its in overview.served.items()]
         return [*drafters, *(translated(note) for note in overview.notes)]
 
     def _tools(self) -> FlowRow:
-        self._filter = QLineEdit()
-        self._filter.setObjectName("filterModels")
-        self._filter.setAccessibleName(self.tr("Filter the models"))
-        self._filter.setPlaceholderText(self.tr("Filter by name or source"))
-        self._filter.setClearButtonEnabled(True)
+        self._filter = LineField(
+            "filterModels",
+            self.tr("Filter the models"),
+            hint=self.tr("Filter by name or source"),
+            clears=True,
+        )
         self._filter.textChanged.connect(self._arrange)
         self._order = ComboBox()
         self._order.setObjectName("orderModels")
@@ -242,10 +239,3 @@ class ListPage(PartPage):
             self._order.addItem(order_word(order), order)
         self._order.currentIndexChanged.connect(self._arrange)
         return FlowRow(self._filter, self._order)
-
-    def _make_drop_hint(self) -> Panel:
-        hint = Panel("banner", "dropHint", across=True, margins=(2, 2, 2, 2), spacing=1.5)
-        hint.box.addWidget(Picture("download", "accent_text"))
-        hint.box.addWidget(Label(self.tr("Drop to add the model file."), "strong"), 1)
-        hint.hide()
-        return hint

@@ -17,6 +17,7 @@ from app.kit.look.theme import GRID, Tone
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.icon_button import IconButton
+from app.kit.widgets.keyed_column import KeyedColumn
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.kit.widgets.panel import Panel
@@ -187,14 +188,12 @@ class ModelRows(QWidget):
         self._after = after
         self._all: Sequence[RowContent] = ()
         self._facts: Mapping[str, ListedFacts] = {}
-        self._rows: dict[str, tuple[RowContent, ModelRow]] = {}
+        self._rows = KeyedColumn(lambda it: it.entry.id, self._made)
         self._wanted = PORTION
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(GRID)
-        column.addLayout(self._list)
+        column.addLayout(self._rows.layout)
         self._more = MoreCard()
         self._more.more.connect(self._show_more)
         column.addWidget(self._more)
@@ -215,54 +214,42 @@ class ModelRows(QWidget):
         self._all, self._facts = models, facts
         if anew:
             self._wanted = PORTION
-        self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows)))
+        self._place(_AT_ONCE if anew else max(_AT_ONCE, len(self._rows.rows)))
 
     def show_facts(self, facts: ListedFacts) -> None:
-        if facts.id in self._rows:
-            self._rows[facts.id][1].show_facts(facts)
+        if facts.id in self._rows.rows:
+            self._rows.rows[facts.id].show_facts(facts)
 
     def focus_row(self, model: str) -> None:
-        if model in self._rows:
-            self._rows[model][1].focus()
+        if model in self._rows.rows:
+            self._rows.rows[model].focus()
 
     def _show_more(self) -> None:
-        first_new = self._all[len(self._rows)].entry.id
+        first_new = self._all[len(self._rows.rows)].entry.id
         self._wanted += PORTION
         self._grow()
         self.focus_row(first_new)
 
     def _grow(self) -> None:
-        self._place(len(self._rows) + _AT_ONCE)
+        self._place(len(self._rows.rows) + _AT_ONCE)
 
     def _place(self, count: int) -> None:
         """Show the first `count` models now, and the others that are wanted in later turns."""
-        before, self._rows = self._rows, {}
-        for shown in self._all[: min(count, self._wanted)]:
-            old = before.get(shown.entry.id)
-            if old is not None and old[0] == shown:
-                self._rows[shown.entry.id] = before.pop(shown.entry.id)
-            else:
-                self._rows[shown.entry.id] = shown, self._made(shown)
-        focus = QApplication.focusWidget()
-        held = ""
-        for model, (_, row) in before.items():
-            if focus is not None and row.isAncestorOf(focus):
-                held = model
-            self._list.removeWidget(row)
-            row.hide()
-            row.deleteLater()
-        for place, (_, row) in enumerate(self._rows.values()):
-            if self._list.indexOf(row) != place:
-                self._list.insertWidget(place, row)
-        stops = [stop for _, row in self._rows.values() for stop in row.stops]
+        before, focus = self._rows.rows, QApplication.focusWidget()
+        focused = (it for it, row in before.items() if focus and row.isAncestorOf(focus))
+        held = next(focused, "")
+        self._rows.show(self._all[: min(count, self._wanted)])
+        rows = self._rows.rows
+        stops = [stop for row in rows.values() for stop in row.stops]
         for one, following in pairwise([self._after, *stops]):
             QWidget.setTabOrder(one, following)
-        self.focus_row(held)
-        if len(self._rows) < min(self._wanted, len(self._all)):
+        if rows.get(held) is not before.get(held):
+            self.focus_row(held)
+        if len(rows) < min(self._wanted, len(self._all)):
             self._timer.start()
         else:
             self._timer.stop()
-            self._more.show_count(len(self._rows), len(self._all))
+            self._more.show_count(len(rows), len(self._all))
 
     def _made(self, shown: RowContent) -> ModelRow:
         row = ModelRow(shown.entry, shown.taken, shown.in_use)

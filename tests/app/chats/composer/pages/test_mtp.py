@@ -137,7 +137,7 @@ def test_the_open_card_goes_with_the_choice_of_another_chat(ui: Ui) -> None:
     card = open_card(ui)
     ui.press("Right")
     assert segment(ui, "on").isChecked()
-    ui.page.mtp.show_chat(None)
+    ui.page.open_chat(None)
     assert segment(ui, "auto").isChecked()
     card.close()
 

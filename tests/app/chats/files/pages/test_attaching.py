@@ -384,7 +384,7 @@ def test_an_edited_question_keeps_its_files(ui: Ui, plan: Path) -> None:
     ui.qtbot.waitUntil(lambda: len(ui.engine.requests) == 2)
     ui.wait_for_answer()
     assert "250 degrees" in ui.engine.requests[-1].messages[-1].text
-    assert [it.name for it in sent_chips(ui)] == ["plan.txt"]
+    ui.qtbot.waitUntil(lambda: [it.name for it in sent_chips(ui)] == ["plan.txt"])
 
 
 def test_what_could_not_be_sent_stands_there_again(ui: Ui, plan: Path) -> None:

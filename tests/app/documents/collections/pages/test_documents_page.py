@@ -358,8 +358,8 @@ def test_a_scratch_chat_is_asked_about_documents_and_leaves_nothing(ui: Ui, fold
     ui.press("Ctrl+Shift+N")
     scratch = ui.window.scratch.shown
     assert scratch is not None
-    scratch.scratch.chat_settings.set_collections(None, (collection,))
-    with ui.qtbot.waitSignal(scratch.scratch.generation.ended):
+    scratch.scratch.presenters.open_chat.set_collections((collection,))
+    with ui.qtbot.waitSignal(scratch.scratch.presenters.generation.ended):
         scratch.page.ask("When does the lease end?")
     assert "31 March 2027" in ui.engine.requests[-1].messages[-1].text
     assert not ui.app.chats.chats()

@@ -259,7 +259,7 @@ def test_what_was_drawn_is_let_go_when_the_viewer_is_closed(ui: Ui, lease: Attac
     QTest.keyClick(viewer.canvas, Qt.Key.Key_Escape)
     assert not viewer.isVisible()
     assert viewer.canvas.image.isNull()
-    assert not ui.presenters.answering.viewing._drawn
+    assert not ui.presenters.chat_page.viewing._drawn
     assert follow(ui, 1).canvas.marks
 
 

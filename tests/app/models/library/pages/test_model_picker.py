@@ -248,7 +248,7 @@ def test_a_scratch_chat_stays_here_until_a_server_is_chosen_in_it(gateway: Ui) -
     gateway.press("Ctrl+Shift+N")
     scratch = gateway.find(ScratchWindow)
     assert scratch.chooser.current() == "starter"
-    assert scratch.scratch.chat_settings.begins().model == "starter"
+    assert scratch.scratch.presenters.open_chat.model == "starter"
     assert scratch.findChild(QLabel, "stayLineWhat") is not None
     button = scratch.findChild(QPushButton, "modelMenu")
     assert button is not None
@@ -259,7 +259,7 @@ def test_a_scratch_chat_stays_here_until_a_server_is_chosen_in_it(gateway: Ui) -
     assert field is not None
     QTest.keyClicks(field, "model-007")
     QTest.keyClick(field, Qt.Key.Key_Return)
-    assert scratch.scratch.chat_settings.begins().model == "gateway:maker/model-007"
+    assert scratch.scratch.presenters.open_chat.model == "gateway:maker/model-007"
     assert gateway.presenters.settings.current.model == far
     scratch.close_now()
 

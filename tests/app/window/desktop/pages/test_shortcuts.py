@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
-from app.window.desktop.pages.key_button import KeyButton
 from app.window.desktop.pages.keys import refusal, with_keys
+from app.window.desktop.pages.shortcut_row import KeyButton
 from app.window.pages.actions import commands
 from app.window.pages.shortcuts_dialog import ShortcutsDialog
 from tests.support.window import Ui

@@ -29,10 +29,10 @@ def open_scratch(ui: Ui) -> ScratchWindow:
 def ask(ui: Ui, scratch: ScratchWindow, text: str, *, wait: bool = True) -> None:
     QTest.keyClicks(scratch.page.composer.edit, text)
     if wait:
-        with ui.qtbot.waitSignal(scratch.scratch.generation.ended):
+        with ui.qtbot.waitSignal(scratch.scratch.presenters.generation.ended):
             scratch.page.composer.submit()
     else:
-        with ui.qtbot.waitSignal(scratch.scratch.generation.begun):
+        with ui.qtbot.waitSignal(scratch.scratch.presenters.generation.begun):
             scratch.page.composer.submit()
 
 
@@ -99,7 +99,7 @@ def test_it_asks_before_it_closes_with_messages(ui: Ui) -> None:
     ask(ui, scratch, "secret")
     chat_id = scratch.page.chat_id
     assert chat_id is not None
-    chats = scratch.scratch.chats
+    chats = scratch.scratch.presenters.chats
     ui.click("closeScratch")
     ui.click("keepScratch")
     assert ui.window.scratch.shown is scratch
@@ -126,7 +126,7 @@ def test_there_is_one_at_a_time_and_the_next_is_empty(ui: Ui) -> None:
     second = open_scratch(ui)
     assert second.page.transcript.messages == []
     with pytest.raises(ChatNotFound):
-        second.scratch.chats.path(first)
+        second.scratch.presenters.chats.path(first)
     second.close_now()
     is_gone(ui)
 

@@ -1,4 +1,4 @@
-"""The hardware and the engines of this computer, for the window."""
+"""The presenters of the models' page, and the check of this computer that it shows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from PySide6.QtCore import QObject, Signal
 from app.kit.tasks.tasks import SYSTEM, Tasks
 
 if TYPE_CHECKING:
+    from app.models.discover.presenters.discover import Discover
+    from app.models.discover.presenters.hub_token import HubToken
+    from app.models.discover.presenters.suggestions import Suggestions
+    from app.models.downloads.presenters import DownloadList
+    from app.models.library.presenters.metadata import ModelMetadata
+    from app.models.library.presenters.model_page import ModelPage
+    from app.models.library.presenters.models import Models
+    from app.models.library.presenters.overview import ModelOverview
+    from app.models.library.presenters.same_answer import SameAnswer
+    from app.settings.presenters import SettingsService
     from engines.hardware import Hardware
     from engines.registry import EngineAvailability
 
@@ -54,3 +64,20 @@ class SystemService(QObject):
             self.failed.emit,
             on=SYSTEM,
         )
+
+
+@dataclass(frozen=True)
+class ModelsPresenters:
+    """The presenters of the models' page."""
+
+    models: Models
+    overview: ModelOverview
+    model_page: ModelPage
+    metadata: ModelMetadata
+    same_answer: SameAnswer
+    discover: Discover
+    suggestions: Suggestions
+    hub_token: HubToken
+    downloads: DownloadList
+    settings: SettingsService
+    system: SystemService

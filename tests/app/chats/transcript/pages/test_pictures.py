@@ -13,12 +13,12 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage
 from pytestqt.qtbot import QtBot
 
 from app.chats.history.values.conversation import StoredMessage
+from app.chats.transcript.pages.pictures import Pictures
 from app.chats.transcript.pages.transcript import Transcript
 from app.kit.tasks.tasks import Tasks
 from app.kit.text.document_writer import MOST_PICTURES
 from app.kit.text.drawing import Order, draw
 from app.kit.text.markdown_view import MarkdownView
-from app.kit.text.pictures import Pictures
 from app.kit.text.selected_text import anchor_height
 from tests.support.calm import until_calm
 

@@ -14,11 +14,13 @@ from app.chats.history.values.places import ARCHIVE, PINNED, TRASH, Folder
 from app.chats.sidebar.pages.rows import ChatRow, FolderRow, Heading, Row, Scope
 
 if TYPE_CHECKING:
+    from app.chats.find.pages.chat_find import ChatFind
+    from app.chats.history.presenters.branches import Branches
     from app.chats.history.presenters.chats import Chats
-    from app.chats.history.values.chat import Chat
     from app.chats.search.presenters import ChatSearch
     from app.chats.search.values.hits import Hit
     from app.chats.sidebar.pages.chat_actions import ChatActions
+    from app.kit.navigation import Navigation
     from app.window.pages.sidebar import Sidebar
 
 
@@ -236,3 +238,34 @@ class ChatOrder(QObject):
     def _known(self, ids: Sequence[str]) -> list[Chat]:
         found = (self._chats.chat(chat_id) for chat_id in ids)
         return [chat for chat in found if chat]
+
+
+class HitOpening(QObject):
+    """A controller that opens search hits.
+
+    A message of another branch is shown once the chat has switched to it.
+    """
+
+    def __init__(
+        self, order: ChatOrder, branches: Branches, finding: ChatFind, navigation: Navigation
+    ) -> None:
+        super().__init__(order)
+        self._branches = branches
+        self._finding = finding
+        self._navigation = navigation
+        self._waiting: tuple[str, str] | None = None
+        order.found.connect(self._open)
+        branches.switched.connect(self._switched)
+
+    def _open(self, hit: Hit, words: str) -> None:
+        self._waiting = None
+        self._navigation.open_chat(hit.chat.id, to_write=False)
+        if hit.message_id and not self._finding.mark(hit.message_id, words):
+            self._waiting = hit.message_id, words
+            self._branches.go(hit.chat.id, hit.message_id)
+
+    def _switched(self, _chat_id: str, message_id: str) -> None:
+        if self._waiting and self._waiting[0] == message_id:
+            _, words = self._waiting
+            self._waiting = None
+            self._finding.mark(message_id, words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
@@ -14,14 +14,27 @@ from app.models.library.values.entry import ModelEntry
 if TYPE_CHECKING:
     from app.chats.pages.chat_page import ChatPage
     from app.chats.pages.header import Header
+    from app.chats.presenters.open_chat import OpenChat
     from app.kit.navigation import Navigation
     from app.kit.notify import Notifier
+    from app.models.discover.presenters.discover import Discover
     from app.models.discover.values.counterparts import Counterpart
     from app.models.library.pages.chooser import ModelChooser
     from app.models.library.pages.model_button import ModelPicking
+    from app.runtime.presenters.engine_list import EngineList
     from app.runtime.values.installation import InstallState
-    from app.servers.presenters import Destination
-    from app.window.presenters.window import WindowPresenters
+    from app.servers.presenters import Destination, ServerList
+
+
+class EnginePresenters(Protocol):
+    """The presenters of engines, servers and downloads; each is created on first use."""
+
+    @property
+    def engines(self) -> EngineList: ...
+    @property
+    def servers(self) -> ServerList: ...
+    @property
+    def discover(self) -> Discover: ...
 
 
 class EngineSwitchController(QObject):
@@ -32,8 +45,9 @@ class EngineSwitchController(QObject):
         header: Header,
         picking: ModelPicking,
         page: ChatPage,
+        chat: OpenChat,
         chooser: ModelChooser,
-        presenters: WindowPresenters,
+        presenters: EnginePresenters,
         notifier: Notifier,
         navigation: Navigation,
     ) -> None:
@@ -49,7 +63,8 @@ class EngineSwitchController(QObject):
         self._vllm_is_here: bool | None = None
         self._elsewhere: tuple[str, Sequence[Counterpart]] = ("", ())
         chooser.shown.connect(self.show)
-        page.shown.connect(self.show)
+        chat.opened.connect(self.show)
+        chat.stored.connect(self.show)
         picking.opening.connect(self._look_elsewhere)
         picking.other_engine.connect(self._take)
         page.fixes.wanted.connect(self.mend)
@@ -147,37 +162,33 @@ class EngineSwitchController(QObject):
             self._ask_to_fetch(other)
 
     def _ask_for_vllm(self) -> None:
-        lines = [
+        self._notifier.confirm(
             self.tr("vLLM is not installed yet"),
             self.tr(
                 "Before anything is downloaded, the page “Engines” shows what it needs "
                 "and how large it is."
             ),
-        ]
-        answers = [("cancel", self.tr("Cancel")), ("seeEngines", self.tr("See what it needs"))]
-
-        def answered(name: str) -> None:
-            if name == "seeEngines":
-                self.mend("install", "", lambda: None)
-
-        self._notifier.ask(lines, answers, answered)
+            ("seeEngines", self.tr("See what it needs")),
+            ("cancel", self.tr("Cancel")),
+            lambda: self.mend("install", "", lambda: None),
+        )
 
     def _ask_to_fetch(self, other: Counterpart) -> None:
         name = engine_called(other.engine)
         amount = size(other.bytes) if other.bytes else self.tr("its files")
-        lines = [
+
+        def fetch() -> None:
+            self._presenters.engines.fetch(other, self._notifier.error)
+            self._notifier.say(self.tr("The download has started."))
+
+        self._notifier.confirm(
             self.tr("Download {0} for {1}?").format(other.name, name),
             self.tr(
                 "The two engines use different files. {0} will be downloaded from {1}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
             ).format(amount, other.repo),
-        ]
-        answers = [("cancel", self.tr("Cancel")), ("fetch", self.tr("Download"))]
-
-        def answered(answer: str) -> None:
-            if answer == "fetch":
-                self._presenters.engines.fetch(other, self._notifier.error)
-                self._notifier.say(self.tr("The download has started."))
-
-        self._notifier.ask(lines, answers, answered)
+            ("fetch", self.tr("Download")),
+            ("cancel", self.tr("Cancel")),
+            fetch,
+        )

@@ -1,0 +1,95 @@
+"""A column of rows, each of which stays while its item does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.kit.look.theme import GRID
+
+T = TypeVar("T")
+W = TypeVar("W", bound=QWidget)
+
+
+class KeyedColumn(Generic[T, W]):
+    """A column of rows, one for each item: a row that stays keeps its focus and its state.
+
+    Tab follows the order of the rows.
+
+    Attributes:
+        layout: The column, to be added to another layout.
+        rows: The rows by key, in the order of the items.
+
+    Args:
+        key: Returns the key of an item, which it keeps when it changes.
+        make: Makes the row of an item.
+        update: Shows an item in its row, called each time; without it, a changed item gets a
+            new row.
+        spacing: The gap between the rows in pixels.
+    """
+
+    def __init__(
+        self,
+        key: Callable[[T], str],
+        make: Callable[[T], W],
+        update: Callable[[W, T], object] | None = None,
+        *,
+        spacing: int = GRID,
+    ) -> None:
+        self.layout = QVBoxLayout()
+        self.layout.setSpacing(spacing)
+        self.rows: dict[str, W] = {}
+        self._items: dict[str, T] = {}
+        self._key = key
+        self._make = make
+        self._update = update
+
+    def show(self, items: Iterable[T]) -> None:
+        """Show items in their order."""
+        before, self.rows = self.rows, {}
+        shown, self._items = self._items, {self._key(it): it for it in items}
+        above = _stop_before([*before.values()])
+        for key, item in self._items.items():
+            if key in before and (self._update is not None or shown[key] == item):
+                self.rows[key] = before.pop(key)
+            else:
+                self.rows[key] = self._make(item)
+            if self._update is not None:
+                self._update(self.rows[key], item)
+        for gone in before.values():
+            self.layout.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+        moved = False
+        for place, row in enumerate(self.rows.values()):
+            if self.layout.indexOf(row) != place:
+                self.layout.insertWidget(place, row)
+                moved = True
+        if moved:
+            stops = [stop for row in self.rows.values() for stop in _stops(row)]
+            for one, following in pairwise([above, *stops] if above is not None else stops):
+                QWidget.setTabOrder(one, following)
+
+
+def _stops(row: QWidget) -> list[QWidget]:
+    """Return the widgets of a row that Tab reaches."""
+    return [it for it in (row, *row.findChildren(QWidget)) if _is_stop(it)]
+
+
+def _stop_before(rows: list[QWidget]) -> QWidget | None:
+    """Return the widget from which Tab leads into the first of these rows; None if none does."""
+    first = next((stop for row in rows for stop in _stops(row)), None)
+    stop = first.previousInFocusChain() if first is not None else None
+    while stop is not None and stop is not first:
+        if _is_stop(stop) and not any(row is stop or row.isAncestorOf(stop) for row in rows):
+            return stop
+        stop = stop.previousInFocusChain()
+    return None
+
+
+def _is_stop(widget: QWidget) -> bool:
+    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
