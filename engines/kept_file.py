@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from engines.private import make_private_folder, private, replacing
+from engines.sentences import packed, unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class KeptFile:
         except (OSError, ValueError, RecursionError) as error:
             logger.warning("%s cannot be read and counts as empty: %s", self._path.name, error)
             return {}
-        return found
+        return unpacked(found)
 
     def write(self, pages: Mapping[str, object]) -> None:
         """Write all pages, or leave the file unchanged."""
@@ -53,7 +54,7 @@ class KeptFile:
         try:
             make_private_folder(self._path.parent)
             with replacing(self._path) as file:
-                file.write_text(json.dumps(pages, indent=1), encoding="utf-8")
+                file.write_text(json.dumps(packed(dict(pages)), indent=1), encoding="utf-8")
         except OSError as error:
             logger.warning("%s was not written: %s", self._path.name, error)
 

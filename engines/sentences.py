@@ -98,10 +98,12 @@ def _mapped(value: object, change: Callable[[str], str]) -> object:
 
 
 def _pack(text: str) -> str:
-    if not isinstance(text, Sentence):
-        return text
-    values = {name: _pack(it) for name, it in text.values.items()}
-    return json.dumps({_TEMPLATE: text.template, "values": values}, ensure_ascii=False)
+    if isinstance(text, Sentence):
+        values = {name: _pack(it) for name, it in text.values.items()}
+        return json.dumps({_TEMPLATE: text.template, "values": values}, ensure_ascii=False)
+    if text.startswith(_BEGIN):  # so that a text from elsewhere never becomes a template
+        return json.dumps({_TEMPLATE: None, "text": text}, ensure_ascii=False)
+    return text
 
 
 def _unpack(text: str) -> str:
@@ -109,7 +111,9 @@ def _unpack(text: str) -> str:
         return text
     try:
         found = json.loads(text)
+        if found[_TEMPLATE] is None:
+            return str(found["text"])
         values = {name: _unpack(it) for name, it in found["values"].items()}
         return Sentence(found[_TEMPLATE], values)
     except (ValueError, LookupError, TypeError, AttributeError):
-        return text  # written by somebody else
+        return text  # not written by `packed`

@@ -18,6 +18,7 @@ from engines.helper.child import NO_MEMORY_CODE
 from engines.helper.command import module_command
 from engines.helper.parent import NoResult, ProcessResult, result_of
 from engines.helper.serving import ServingHelper
+from engines.sentences import N_
 
 COMMAND: Final = module_command("engines.dialect.template_child")
 
@@ -96,13 +97,16 @@ class TemplateProcess:
             helper = self._helper = ServingHelper(self._command, modest=False)
         except OSError as error:
             raise EngineUnavailable(
-                "The model's chat template cannot be run.",
-                f"The process for it does not start: {error.strerror or error}.",
-                "Close other programs and try again; if it fails again, reinstall Hearth.",
+                N_("The model's chat template cannot be run."),
+                N_(
+                    "The process for it does not start: {strerror}.",
+                    strerror=error.strerror or error,
+                ),
+                N_("Close other programs and try again; if it fails again, reinstall Hearth."),
             ) from error
         try:
             if self._closed:
-                raise _stopped("Its model is being closed.")
+                raise _stopped(N_("Its model is being closed."))
             self._ask(helper, None, START_S, cancel)
             self._ask(helper, self._source, self._limit_s, cancel)
         except BaseException:
@@ -142,11 +146,14 @@ class TemplateProcess:
 def _why_ended(ended: ProcessResult, limit_s: float) -> str:
     """Return a sentence on why the process ended, mostly at a limit."""
     if ended.too_much or ended.code == NO_MEMORY_CODE:
-        return f"It needs more than {MEMORY_BYTES >> 20} MB of memory to write a prompt."
+        return N_(
+            "It needs more than {memory_bytes} MB of memory to write a prompt.",
+            memory_bytes=MEMORY_BYTES >> 20,
+        )
     if not ended.in_time:
-        return f"It had written no prompt after {limit_s:g} seconds."
-    return "The process that runs it has ended."
+        return N_("It had written no prompt after {limit_s} seconds.", limit_s=f"{limit_s:g}")
+    return N_("The process that runs it has ended.")
 
 
 def _stopped(why: str) -> TemplateFailed:
-    return template_failed("The model's chat template was stopped.", why)
+    return template_failed(N_("The model's chat template was stopped."), why)

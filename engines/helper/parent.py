@@ -17,6 +17,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.result import ERROR, RESULT, error_of
+from engines.sentences import N_
 
 _ROOT: Final = Path(__file__).parents[2]
 _SECRET: Final = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HEARTH_API_TOKEN"}
@@ -73,7 +74,9 @@ class NoResult(Exception):
     def __init__(self, ended: ProcessResult) -> None:
         self.ended = ended
         self.why = (
-            f"The process ended with code {ended.code}." if ended.in_time else "It did not finish."
+            N_("The process ended with code {code}.", code=ended.code)
+            if ended.in_time
+            else N_("It did not finish.")
         )
         super().__init__(self.why)
 

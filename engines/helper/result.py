@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from engines.errors import EngineError
+from engines.sentences import packed, unpacked
 
 RESULT: Final = "result"
 ERROR: Final = "error"
@@ -27,7 +28,7 @@ def line_of(value: object) -> bytes:
 
 def error_line(error: EngineError) -> dict[str, str | None]:
     """Return the last line of a helper that an error has ended."""
-    return {ERROR: type(error).__name__, **{word: getattr(error, word) for word in _WORDS}}
+    return {ERROR: type(error).__name__, **{word: packed(getattr(error, word)) for word in _WORDS}}
 
 
 def error_of(line: Mapping[str, Any]) -> EngineError:
@@ -36,5 +37,5 @@ def error_of(line: Mapping[str, Any]) -> EngineError:
     for kind in kinds:
         kinds += kind.__subclasses__()
     met = next((kind for kind in kinds if kind.__name__ == line[ERROR]), EngineError)
-    what, why, do, terminal = (str(line.get(word) or "") for word in _WORDS)
+    what, why, do, terminal = (unpacked(str(line.get(word) or "")) for word in _WORDS)
     return met(what, why, do, terminal=terminal)

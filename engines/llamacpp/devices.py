@@ -16,6 +16,7 @@ from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
 from engines.helper.parent import NoResult, ask_helper
 from engines.llamacpp.native import loaded_native, unavailable
+from engines.sentences import N_
 
 COMMAND: Final = module_command("engines.llamacpp.devices_child")
 """The command that starts the process, whose result is the list of devices."""
@@ -62,9 +63,14 @@ class Devices:
             return tuple(NativeDevice(**device) for device in found)
         except OSError as error:
             raise unavailable(
-                f"The system could not start a process: {error.strerror or error}."
+                N_(
+                    "The system could not start a process: {strerror}.",
+                    strerror=error.strerror or error,
+                )
             ) from error
         except (NoResult, TypeError) as error:
-            odd = "The process answered something else."
+            odd = N_("The process answered something else.")
             why = error.why if isinstance(error, NoResult) else odd
-            raise unavailable(f"The process that checks the devices failed. {why}") from error
+            raise unavailable(
+                N_("The process that checks the devices failed. {why}", why=why)
+            ) from error

@@ -27,6 +27,7 @@ from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
 from engines.helper.parent import NoResult, ProcessResult, ask_helper
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
+from engines.sentences import N_
 
 COMMAND: Final = module_command("engines.llamacpp.trial_child")
 """The command that starts the process, which takes the device and the model as last argument."""
@@ -40,7 +41,7 @@ A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's 
 TIE: Final = 0.1
 """The difference of logits, in standard deviations, within which rounding can swap two tokens."""
 
-BY_USER: Final = "It was switched off by hand."
+BY_USER: Final = N_("It was switched off by hand.")
 
 
 class Trials:
@@ -80,7 +81,14 @@ class Trials:
             known = self.verdict(device) if device.is_card else None
             found.append(replace(device, why_not=known.why) if known and known.why else device)
         broken = [it for it in found if it.why_not and it.why_not != BY_USER]
-        self._refused = {it.name: f"{it.description} is not used: {it.why_not}" for it in broken}
+        self._refused = {
+            it.name: N_(
+                "{description} is not used: {why_not}",
+                description=it.description,
+                why_not=it.why_not,
+            )
+            for it in broken
+        }
         return tuple(found)
 
     def complaints(self) -> tuple[str, ...]:
@@ -117,27 +125,37 @@ class Trials:
         try:
             found = ask_helper(self._command, asked, self._limit_s, cancel)
         except OSError as error:
-            return f"The test could not start: {error.strerror or error}.", False
+            return N_(
+                "The test could not start: {strerror}.", strerror=error.strerror or error
+            ), False
         except EngineError as error:
             innocent = isinstance(error, (NotEnoughMemory, EngineUnavailable))
-            return f"The test failed: {error.what} {error.why}", not innocent
+            return N_("The test failed: {what} {why}", what=error.what, why=error.why), not innocent
         except NoResult as error:
             return _why_ended(error.ended, self._limit_s), True
         expected, text, gap = found["expected"], found["text"], found["gap"]
         if text == expected or (gap is not None and gap < TIE):
             return "", True
         words, right = _short(text), _short(expected)
-        return f"It gives wrong results: “{words}” where the processor says “{right}”.", True
+        return N_(
+            "It gives wrong results: “{text}” where the processor says “{expected}”.",
+            text=words,
+            expected=right,
+        ), True
 
 
 def _why_ended(ended: ProcessResult, limit_s: float) -> str:
     if not ended.in_time:
-        return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes."
+        return N_(
+            "A first answer on it did not finish within {limit_s} minutes.",
+            limit_s=f"{limit_s / 60:.0f}",
+        )
     if any("expected" in line for line in ended.lines):
-        return f"The test ended with code {ended.code}: the driver is faulty."
-    return (
-        f"The test ended with code {ended.code} before it came to the card: llama.cpp does not "
-        "run as it was built."
+        return N_("The test ended with code {code}: the driver is faulty.", code=ended.code)
+    return N_(
+        "The test ended with code {code} before it came to the card: llama.cpp does not run "
+        "as it was built.",
+        code=ended.code,
     )
 
 

@@ -14,9 +14,9 @@ from app.assistants.pages.variables_dialog import VariablesDialog
 from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import Assistant
 from app.assistants.values.prompts import asked_for, filled, variables
+from app.base.language import translated
 from app.documents.collections.values import DocumentCollection
 from app.kit.look.format import shortened
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
@@ -47,7 +47,7 @@ class AssistantCard(ItemCard):
         prompt = assistant.system_prompt
         plain = filled(prompt, {it: f"[{it}]" for it in variables(prompt)})
         words = shortened(plain, _SHOWN) or self.tr("No system prompt.")
-        with_model = [Label(self.tr("With {0}").format(model), "small")] if model else []
+        with_model = [Label(self.tr("With {model}").format(model=model), "small")] if model else []
         title = Label(name, "strong", name="assistantTitle", wrap=True)
         texts = column(title, Label(words, "muted", wrap=True), *with_model, spacing=4)
         super().__init__(
@@ -151,15 +151,15 @@ class AssistantList(PartPage):
         words, name = self.tr("Chat"), shown_name(assistant)
         chat = UserAction("chatAssistant", "chat", words, partial(self._chat, assistant.id))
         entries = (
-            ("edit", "pencil", self.tr("Edit {0}"), self._edit),
-            ("copy", "copy", self.tr("Duplicate {0}"), self._duplicate),
-            ("remove", "trash", self.tr("Remove {0}"), self._remove),
+            ("edit", "pencil", self.tr("Edit {name}"), self._edit),
+            ("copy", "copy", self.tr("Duplicate {name}"), self._duplicate),
+            ("remove", "trash", self.tr("Remove {name}"), self._remove),
         )
         return (
             chat.button(spoken=f"{words}: {name}"),
             *(
                 UserAction(
-                    f"{verb}Assistant", icon, text.format(name), partial(do, assistant)
+                    f"{verb}Assistant", icon, text.format(name=name), partial(do, assistant)
                 ).icon_button(18)
                 for verb, icon, text, do in entries
             ),
@@ -170,7 +170,7 @@ class AssistantList(PartPage):
 
     def _remove(self, assistant: Assistant) -> None:
         self._service.remove(assistant.id)
-        text = self.tr("“{0}” was removed.").format(assistant.name)
+        text = self.tr("“{name}” was removed.").format(name=assistant.name)
         self._notifier.offer_undo(text, partial(self._service.save, assistant))
 
     def _copy_draft(self, draft: Assistant) -> None:

@@ -61,8 +61,8 @@ class PromptForm(FormCard):
         self._text.textChanged.connect(self._show_variables)
         own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
         words = self.tr(
-            "Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself."
-        ).replace("{0}", own)
+            "Hearth asks you for {blank} when you use the prompt, and fills in {own} by itself."
+        ).format(blank="{{name}}", own=own)
         self.lay_out(
             field(self.tr("Name"), self.name, note=self.tr("Type / and this name to use it")),
             field(self.tr("Text"), self._text, note=words),
@@ -81,7 +81,7 @@ class PromptForm(FormCard):
 
     def _show_variables(self) -> None:
         names = asked_for(self._text.toPlainText())
-        asks = self.tr("You will be asked for: {0}").format(", ".join(names))
+        asks = self.tr("You will be asked for: {names}").format(names=", ".join(names))
         self._found.show_text(asks if names else "")
 
 
@@ -136,7 +136,7 @@ class PromptList(PartPage):
         self._words.setVisible(bool(prompts))
         self._title.setVisible(not prompts)
         if prompts:
-            words = self.tr("No prompt is called “{0}”.").format(self._words.words)
+            words = self.tr("No prompt is called “{words}”.").format(words=self._words.words)
         else:
             words = self.tr(
                 "A prompt is a text that you write once and use again. Type / in a "
@@ -144,12 +144,15 @@ class PromptList(PartPage):
             )
         self._note.show_text("" if found else words)
         self._cards.show(found[:_MOST])
-        more = self.tr("{0} more; search for their names.").format(len(found) - _MOST)
+        more = self.tr("{count} more; search for their names.").format(count=len(found) - _MOST)
         self._more.show_text(more if len(found) > _MOST else "")
 
     def _card(self, prompt: SavedPrompt) -> ItemCard:
         name, text = prompt.name, shortened(prompt.text, _SHOWN)
-        change, remove = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
+        change, remove = (
+            self.tr("Edit {name}").format(name=name),
+            self.tr("Remove {name}").format(name=name),
+        )
         buttons = row(
             UserAction("editPrompt", "pencil", change, partial(self._edit, prompt)).icon_button(18),
             UserAction("removePrompt", "trash", remove, partial(self._remove, prompt)).icon_button(
@@ -188,14 +191,14 @@ class PromptList(PartPage):
 
     def _remove(self, prompt: SavedPrompt) -> None:
         self._service.remove(prompt.id)
-        text = self.tr("“{0}” was removed.").format(prompt.name)
+        text = self.tr("“{name}” was removed.").format(name=prompt.name)
         self._notifier.offer_undo(text, partial(self._service.save, prompt))
 
     def _exported(self, path: Path) -> None:
-        self._notifier.say(self.tr("The prompts were saved to {0}.").format(path.name))
+        self._notifier.say(self.tr("The prompts were saved to {name}.").format(name=path.name))
 
     def _imported(self, number: int) -> None:
         if number:
-            self._notifier.say(self.tr("{0} prompts were added.").format(number))
+            self._notifier.say(self.tr("{number} prompts were added.").format(number=number))
         else:
             self._notifier.say(self.tr("All of them are here already."))

@@ -182,12 +182,12 @@ class EngineSwitchController(QObject):
             self._notifier.say(self.tr("The download has started."))
 
         self._notifier.confirm(
-            self.tr("Download {0} for {1}?").format(other.name, name),
+            self.tr("Download {drafter} for {model}?").format(drafter=other.name, model=name),
             self.tr(
-                "The two engines use different files. {0} will be downloaded from {1}. "
+                "The two engines use different files. {amount} will be downloaded from {repo}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
-            ).format(amount, other.repo),
+            ).format(amount=amount, repo=other.repo),
             ("fetch", self.tr("Download")),
             ("cancel", self.tr("Cancel")),
             fetch,

@@ -35,9 +35,9 @@ class ExportDialog(FormDialog):
         parent: QWidget,
     ) -> None:
         if count == 1:
-            words = self.tr("Export “{0}”").format(title)
+            words = self.tr("Export “{title}”").format(title=title)
         else:
-            words = self.tr("Export {0} chats").format(figure(count))
+            words = self.tr("Export {count} chats").format(count=figure(count))
         save = UserAction("exportGo", "", self.tr("Choose where…"), self._go)
         super().__init__("exportDialog", words, save, "exportCancel", width=440, parent=parent)
         self._choose = choose

@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, SignalInstance
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.kit.look.language import in_full
+from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.tasks.telling import telling
 from app.kit.widgets.action import UserAction

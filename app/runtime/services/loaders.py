@@ -11,6 +11,7 @@ from app.runtime.services.prepared_load import PreparedLoad
 from engines.base import LoadingEngine
 from engines.errors import NotAModel
 from engines.models.pairing import mtp_advice
+from engines.sentences import N_
 from engines.types import LlamaPlan, ServedPlan
 
 if TYPE_CHECKING:
@@ -205,9 +206,9 @@ class RemoteLoader(EngineLoader[OutsideEngine[ServedPlan]]):
         self, entry: ModelEntry, _load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
         raise NotAModel(
-            f"“{entry.name}” needs no memory of this computer.",
-            "It runs on another server.",
-            "Ask whoever runs that server what fits there.",
+            N_("“{name}” needs no memory of this computer.", name=entry.name),
+            N_("It runs on another server."),
+            N_("Ask whoever runs that server what fits there."),
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:

@@ -13,6 +13,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
+from engines.sentences import N_
 from engines.types import Adapter, LoadedModel, VllmPlan
 
 if TYPE_CHECKING:
@@ -107,12 +108,14 @@ class VllmLoader(EngineLoader[WorkerEngine]):
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
-                f"“{entry.name}” cannot be loaded.",
-                "It is a checkpoint for vLLM, which is not installed.",
-                "Install it under Engines, or choose the model's GGUF file.",
+                N_("“{name}” cannot be loaded.", name=entry.name),
+                N_("It is a checkpoint for vLLM, which is not installed."),
+                N_("Install it under Engines, or choose the model's GGUF file."),
                 Action("install", "vllm"),
-                terminal="Install it with `hearth engines install vllm`, or choose the model's "
-                "GGUF file.",
+                terminal=N_(
+                    "Install it with `hearth engines install vllm`, or choose the model's "
+                    "GGUF file."
+                ),
             )
         from app.runtime.services.prepared_vllm_load import PreparedVllmLoad
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -50,7 +50,7 @@ def ask_for_key(
             dialog.accept()
             then()
 
-    title = _tr("servers", "Key for {0}").format(server)
+    title = _tr("servers", "Key for {server}").format(server=server)
     action = UserAction("saveKey", "", _tr("servers", "Save and try again"), save)
     dialog = FormDialog(
         "keyDialog", title, action, "cancelKey", problem="keyProblem", width=440, parent=window

@@ -33,7 +33,7 @@ class FileField(QWidget):
         super().__init__()
         self._title = title
         self._line = LineField(name, title, str(path or ""), hint=hint, clears=True)
-        words = self.tr("Choose a file for “{0}”").format(title)
+        words = self.tr("Choose a file for “{title}”").format(title=title)
         choose = UserAction(f"{name}Pick", "folder", words, self._pick)
         self.setLayout(row((self._line, 1), choose.icon_button()))
         self.setFocusProxy(self._line)
@@ -181,13 +181,13 @@ class ServerDialog(FormDialog):
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
         if variable:
             words = self.tr(
-                "The key comes from {0} in the environment and is sent to this address."
-            ).format(variable)
+                "The key comes from {variable} in the environment and is sent to this address."
+            ).format(variable=variable)
         elif moved:
             words = self.tr(
-                "The current key is for {0} only: enter it again for this address, or "
+                "The current key is for {origin} only: enter it again for this address, or "
                 "agree below. Otherwise it is removed."
-            ).format(self._before.origin)
+            ).format(origin=self._before.origin)
         else:
             words = self.tr("It is stored in the system’s keyring and sent to this server only.")
         if words != self._key_note.text():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.kit.look.language import in_full, translated
+from app.base.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
@@ -69,7 +69,7 @@ class ServerRow(ItemCard):
         super().__init__(
             f"server{number}", spoken=name, across=False, margins=(2.5, 2, 2, 2), spacing=1
         )
-        words = self.tr("Edit {0}").format(name), self.tr("Remove {0}").format(name)
+        words = self.tr("Edit {name}").format(name=name), self.tr("Remove {name}").format(name=name)
         self._test = test
         self._again = UserAction(
             f"testServer{number}", "again", self.tr("Test"), self._start
@@ -91,8 +91,8 @@ class ServerRow(ItemCard):
             self._model(it, use, chosen=current in (it.id, it.name)) for it in entries[:_MOST]
         ]
         if len(entries) > _MOST:
-            more = self.tr("And {0} more, in the model menu above a chat.")
-            lines.append(Label(more.format(len(entries) - _MOST), "small", wrap=True))
+            more = self.tr("And {count} more, in the model menu above a chat.")
+            lines.append(Label(more.format(count=len(entries) - _MOST), "small", wrap=True))
         fill(
             self.box,
             row(at_top(picture), (texts, 1), *map(at_top, buttons), spacing=12),
@@ -117,7 +117,7 @@ class ServerRow(ItemCard):
         end: QWidget = Label(self.tr("In use"), "chosen")
         if not chosen:
             choose = UserAction(f"use-{entry.id}", "chat", self.tr("Use"), partial(use, entry.id))
-            end = choose.button("quiet", spoken=self.tr("Use {0}").format(name))
+            end = choose.button("quiet", spoken=self.tr("Use {name_of}").format(name_of=name))
         return row(Picture("box", "muted", 16), (ElidedLabel(name), 1), end)
 
     def _start(self) -> None:
@@ -201,7 +201,7 @@ class ServersPage(ColumnPage):
         ).open()
 
     def _saved(self, profile: ServerProfile, warning: str) -> None:
-        said = self.tr("{0} was saved.").format(profile.name)
+        said = self.tr("{name} was saved.").format(name=profile.name)
         self._notifier.say(f"{said} {translated(warning)}".strip())
         self._test(profile)
 
@@ -228,7 +228,7 @@ class ServersPage(ColumnPage):
 
     def _ask_to_remove(self, profile: ServerProfile) -> None:
         self._notifier.confirm(
-            self.tr("Remove {0}?").format(profile.name),
+            self.tr("Remove {name}?").format(name=profile.name),
             self.tr(
                 "Its key and its models are removed from Hearth. Chats with them stay, "
                 "and can continue with another model."

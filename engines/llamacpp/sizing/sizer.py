@@ -25,6 +25,7 @@ from engines.llamacpp.probing.protocol import write_plan
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers
 from engines.memory.buffers import Buffers
+from engines.sentences import N_
 from engines.types import LlamaPlan
 
 FILE_NAME: Final = "sizes.json"
@@ -92,19 +93,21 @@ class Sizer:
                 return found
             found = ask_helper(self._command, write_plan(plan), LIMIT_S + _MARGIN_S, cancel)
         except OSError as error:
-            raise _not_sized(f"The system says: {error.strerror or error}.") from error
+            raise _not_sized(
+                N_("The system says: {strerror}.", strerror=error.strerror or error)
+            ) from error
         except NoResult as error:
             raise _not_sized(error.why) from error
         buffers = read_buffers(found)
         if buffers is None:
-            raise _not_sized("The process answered something else.")
+            raise _not_sized(N_("The process answered something else."))
         self._book.keep(key, buffers)
         return buffers
 
 
 def _not_sized(why: str) -> NotSized:
     return NotSized(
-        "llama.cpp could not say how much memory this takes.",
+        N_("llama.cpp could not say how much memory this takes."),
         why,
-        "Hearth uses its own estimate instead; try again after a restart.",
+        N_("Hearth uses its own estimate instead; try again after a restart."),
     )

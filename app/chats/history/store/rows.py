@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from app.chats.history.values.chat import Chat, ListedChat
+from engines.sentences import packed, unpacked
 
 MARK = """coalesce(
     (
@@ -92,8 +93,8 @@ def row_of_message(message: StoredMessage) -> dict[str, object]:
     """Return the columns of a message."""
     return {
         **vars(message),
-        "facts": json.dumps(asdict(message.facts)) if message.facts else None,
-        "failure": json.dumps(asdict(message.failure)) if message.failure else None,
+        "facts": json.dumps(packed(asdict(message.facts))) if message.facts else None,
+        "failure": json.dumps(packed(asdict(message.failure))) if message.failure else None,
         "pinned": int(message.pinned),
         "attachments": list_as_json(message.attachments),
         "sources": list_as_json(message.sources),
@@ -142,7 +143,7 @@ def _facts(text: str | None) -> AnswerFacts | None:
     from app.chats.history.values.conversation import AnswerFacts
     from engines.types import MtpReport
 
-    values = json.loads(text)
+    values = unpacked(json.loads(text))
     mtp, notes = values.pop("mtp", None), values.pop("notes", ())
     return AnswerFacts(**values, mtp=MtpReport(**mtp) if mtp else None, notes=tuple(notes))
 
@@ -152,7 +153,7 @@ def _failure(text: str | None) -> Failure | None:
         return None
     from app.chats.history.values.conversation import Failure
 
-    return Failure(**json.loads(text))
+    return Failure(**unpacked(json.loads(text)))
 
 
 _OF_CHAT: Readers = {"pinned": bool, "settings": json.loads, "unread": bool}

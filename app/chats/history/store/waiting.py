@@ -14,6 +14,7 @@ from app.chats.history.store.message_rows import insert_turn, leaf_of, show_leaf
 from app.chats.history.store.rows import insert_row, row_of_waiting, waiting_of
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.waiting import Waiting
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.documents.values.documents import Attachment
@@ -119,9 +120,9 @@ class WaitingStore:
             row = db.execute("SELECT * FROM waiting WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 raise NotWaiting(
-                    "This message is no longer waiting.",
-                    "It was sent or removed in another window.",
-                    "There is nothing left to do.",
+                    N_("This message is no longer waiting."),
+                    N_("It was sent or removed in another window."),
+                    N_("There is nothing left to do."),
                 )
             item = waiting_of(row)
             chat_id, after = item.chat_id, item.after

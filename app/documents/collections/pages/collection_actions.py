@@ -60,9 +60,9 @@ class CollectionActions(QObject):
     def take_out(self, collection: str, path: Path) -> None:
         """Remove an added file or folder from a collection."""
         self._collections.take_out(collection, path)
-        text = self.tr("“{0}” is no longer in the collection. It was not changed.")
+        text = self.tr("“{name}” is no longer in the collection. It was not changed.")
         self._notifier.offer_undo(
-            text.format(path.name), lambda: self._collections.add(collection, (path,))
+            text.format(name=path.name), lambda: self._collections.add(collection, (path,))
         )
 
     def rename(self, collection: DocumentCollection) -> None:
@@ -82,7 +82,7 @@ class CollectionActions(QObject):
             removed()
 
         self._notifier.confirm(
-            self.tr("Remove “{0}”?").format(collection.name),
+            self.tr("Remove “{name}”?").format(name=collection.name),
             self.tr(
                 "Hearth forgets what it has read, and chats can no longer be asked about it. "
                 "Your files are not deleted; they stay where they are."

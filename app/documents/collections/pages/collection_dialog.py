@@ -96,14 +96,14 @@ class CollectionDialog(FormDialog):
 
     def _show_paths(self) -> None:
         self._list.show(enumerate(self.paths[:_MOST_LINES], start=1))
-        more = self.tr("And {0} more.").format(len(self.paths) - _MOST_LINES)
+        more = self.tr("And {count} more.").format(count=len(self.paths) - _MOST_LINES)
         self._more.show_text(more if len(self.paths) > _MOST_LINES else "")
         if self.isVisible():
             self.fit()
 
     def _line(self, shown: tuple[int, Path]) -> QWidget:
         number, path = shown
-        words = self.tr("Leave {0} out").format(path.name)
+        words = self.tr("Leave {name} out").format(name=path.name)
         leave_out = UserAction(f"leaveOut{number}", "close", words, partial(self._leave_out, path))
         icon = "file" if path.is_file() else "folder"
         return path_line(f"newPath{number}", icon, path, leave_out)

@@ -8,11 +8,11 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.words import is_at_work, share, standing
 from app.documents.collections.values import CollectionState, EmbedderStatus, IndexProgress
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, drop_hint, empty_card
 from app.kit.widgets.column_page import PartPage
@@ -67,14 +67,14 @@ class CollectionCard(ItemCard):
         self.setAccessibleName(name)
         self._line.say(standing(*shown), at_once=not at_work)
         self._bar.setValue(share(*shown))
-        self._bar.setAccessibleName(self.tr("Reading {0}").format(name))
+        self._bar.setAccessibleName(self.tr("Reading {name}").format(name=name))
         self._bar.setVisible(at_work)
-        words = self.tr("Go on reading {0}") if paused else self.tr("Pause reading {0}")
+        words = self.tr("Go on reading {name}") if paused else self.tr("Pause reading {name}")
         self._halt.redraw("play" if paused else "pause")
-        self._halt.rename(words.format(name))
+        self._halt.rename(words.format(name=name))
         self._halt.setVisible(at_work or paused)
-        self._chat.setAccessibleName(self.tr("New chat about {0}").format(name))
-        self._open.rename(self.tr("Open {0}").format(name))
+        self._chat.setAccessibleName(self.tr("New chat about {name}").format(name=name))
+        self._open.rename(self.tr("Open {name}").format(name=name))
 
     def focus(self) -> None:
         self._open.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -119,8 +119,10 @@ class SearchCard(ItemCard):
         self._offer = None if status.choices else offer
         if status.model is not None:
             self._title.setText(self.tr("Search by words and by meaning"))
-            words = self.tr("{0} also finds what is said in other words, or in another language.")
-            self._words.setText(words.format(name_of(status.model)))
+            words = self.tr(
+                "{model} also finds what is said in other words, or in another language."
+            )
+            self._words.setText(words.format(model=name_of(status.model)))
         else:
             self._title.setText(self.tr("Search by words alone"))
             words = self.tr(
@@ -143,7 +145,9 @@ class SearchCard(ItemCard):
         offer = self._offer
         self._buttons.setVisible(offer is not None)
         if offer is not None and not self._coming:
-            words = self.tr("Get {0} ({1})").format(offer.name, size(offer.disk_bytes))
+            words = self.tr("Get {name} ({disk_bytes})").format(
+                name=offer.name, disk_bytes=size(offer.disk_bytes)
+            )
             self._get.redraw("download", words)
         self._note.show_text(translated(offer.licence_note) if offer is not None else "")
 

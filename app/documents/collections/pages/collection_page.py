@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.documents.collections.pages.collection_actions import CollectionActions
 from app.documents.collections.pages.file_table import FileTable
 from app.documents.collections.pages.picking import path_line
@@ -24,7 +25,6 @@ from app.documents.collections.pages.words import (
 from app.documents.collections.presenters import Collections
 from app.documents.collections.values import CollectionState, FoundPassage, IndexedFile
 from app.kit.look.format import figure, shortened
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.timer import timer
@@ -159,7 +159,7 @@ class CollectionPage(PartPage):
         self._facts.show_text("\n".join(facts(state)))
         paths = state.collection.paths
         self._sources.show(enumerate(paths[:_MOST_SOURCES], start=1))
-        more = self.tr("And {0} more.").format(figure(len(paths) - _MOST_SOURCES))
+        more = self.tr("And {count} more.").format(count=figure(len(paths) - _MOST_SOURCES))
         self._more_sources.show_text(more if len(paths) > _MOST_SOURCES else "")
 
     def _focus(self) -> None:
@@ -226,7 +226,7 @@ class CollectionPage(PartPage):
 
     def _source(self, shown: tuple[int, Path]) -> QWidget:
         number, path = shown
-        words = self.tr("Take {0} out of the collection").format(path.name)
+        words = self.tr("Take {name} out of the collection").format(name=path.name)
 
         def take_out() -> None:
             self._actions.take_out(self.collection, path)
@@ -238,7 +238,7 @@ class CollectionPage(PartPage):
         number, found = shown
         where = passage_place(found.file, found.place)
         text, opens = shortened(found.text, _PASSAGE), partial(self._opens, found)
-        words = self.tr("Show the place: {0}").format(where)
+        words = self.tr("Show the place: {where}").format(where=where)
         show = UserAction(f"openPassage{number}", "forward", words, opens).icon_button(16)
         return ItemCard(
             f"passage{number}", row((ElidedLabel(where, "strong", "passagePlace"), 1), show),
@@ -286,7 +286,7 @@ class CollectionPage(PartPage):
 
     def _nothing_words(self, part: str, words: str) -> str:
         if words:
-            return self.tr("No file’s name contains “{0}”.").format(self._filter.words)
+            return self.tr("No file’s name contains “{words}”.").format(words=self._filter.words)
         if part == "unreadable":
             return self.tr("All files could be read.")
         return self.tr("Add a folder or some files, or drop them here.")
@@ -310,7 +310,9 @@ class CollectionPage(PartPage):
             self._collections.search(collection, words, have, self._notifier.error)
 
     def _show_found(self, found: Sequence[FoundPassage]) -> None:
-        none = self.tr("No passage suits “{0}”. Try other words.").format(self._words.words)
+        none = self.tr("No passage suits “{words}”. Try other words.").format(
+            words=self._words.words
+        )
         self._no_passage.show_text("" if found else none)
         self._passages.show(enumerate(found, start=1))
         self._show_passages(True)

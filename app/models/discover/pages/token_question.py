@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.base.language import translated
 from app.base.secret import KeptToken
-from app.kit.look.language import translated
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.fields import LineField
@@ -71,7 +71,7 @@ class TokenDialog(FormDialog):
             warning: What the user should know about the place where it is stored.
         """
         if account is not None:
-            said = self.tr("Saved. The token belongs to {0}.").format(account)
+            said = self.tr("Saved. The token belongs to {account}.").format(account=account)
         else:
             said = " ".join((self.tr("Saved."), translated(untested or "")))
         self.say(said, "good")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.widgets.label import Label
 from app.kit.widgets.progress_bar import ProgressBar
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
@@ -24,7 +24,7 @@ class DownloadLine(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 0)
         column.setSpacing(6)
-        self._bar = ProgressBar("downloadBar", self.tr("Downloading {0}").format(title))
+        self._bar = ProgressBar("downloadBar", self.tr("Downloading {title}").format(title=title))
         self._words = Label("", "small", name="downloadWords", wrap=True)
         column.addWidget(self._bar)
         column.addWidget(self._words)

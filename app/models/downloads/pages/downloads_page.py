@@ -10,8 +10,8 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
@@ -83,11 +83,11 @@ def amount(download: Download) -> str:
     """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
     wanted = download.wanted
     total = size(wanted.bytes_total)
-    text = _tr("{0} of {1}").format(size(download.bytes_done), total)
+    text = _tr("{total} of {context}").format(total=size(download.bytes_done), context=total)
     if download.state == "done":
         text = total
     count = len(wanted.files)
-    return text if count == 1 else _tr("{0}, {1} files").format(text, count)
+    return text if count == 1 else _tr("{text}, {count} files").format(text=text, count=count)
 
 
 def _tr(text: str) -> str:
@@ -122,16 +122,16 @@ class DownloadRow(Panel):
         self._act = act
         use, again = partial(act, download.id, "use"), partial(act, download.id, "resume")
         self._use = UserAction(f"use-{name}", "chat", self.tr("Chat with it"), use).button(
-            spoken=self.tr("Chat with {0}").format(label)
+            spoken=self.tr("Chat with {label}").format(label=label)
         )
         self._again = UserAction(f"again-{name}", "again", self.tr("Try again"), again).button(
-            spoken=self.tr("Try again: {0}").format(label)
+            spoken=self.tr("Try again: {label}").format(label=label)
         )
         self._turn = self._icon("turn", "pause", "")
-        self._up = self._icon("up", "up", self.tr("Earlier: {0}").format(label))
-        self._down = self._icon("down", "lower", self.tr("Later: {0}").format(label))
-        self._cancel = self._icon("cancel", "close", self.tr("Cancel {0}").format(label))
-        self._bar = ProgressBar(f"bar-{name}", self.tr("Downloading {0}").format(label))
+        self._up = self._icon("up", "up", self.tr("Earlier: {label}").format(label=label))
+        self._down = self._icon("down", "lower", self.tr("Later: {label}").format(label=label))
+        self._cancel = self._icon("cancel", "close", self.tr("Cancel {label}").format(label=label))
+        self._bar = ProgressBar(f"bar-{name}", self.tr("Downloading {title}").format(title=label))
         self._state = Label("", "small", name=f"state-{name}")
         self._amount = Label("", "small", name=f"amount-{name}")
         self._what = Label("", "problem", name=f"what-{name}", wrap=True, selectable=True)
@@ -175,15 +175,17 @@ class DownloadRow(Panel):
         paused = state == "paused"
         self._turn.setVisible(going)
         self._turn.redraw("play" if paused else "pause")
-        text = self.tr("Resume {0}") if paused else self.tr("Pause {0}")
-        self._turn.rename(text.format(label))
+        text = self.tr("Resume {label}") if paused else self.tr("Pause {label}")
+        self._turn.rename(text.format(label=label))
         self._up.setVisible(going)
         self._up.setEnabled(not first)
         self._down.setVisible(going)
         self._down.setEnabled(not last)
         self._cancel.setVisible(state != "done")
         self._cancel.rename(
-            (self.tr("Remove {0}") if state == "failed" else self.tr("Cancel {0}")).format(label)
+            (self.tr("Remove {name}") if state == "failed" else self.tr("Cancel {name}")).format(
+                name=label
+            )
         )
         self._use.setVisible(state == "done" and download.serves is None)
         self._again.setVisible(state == "failed")
@@ -324,10 +326,10 @@ class DownloadsPage(PartPage):
             self._service.cancel(download.id)
             return
         self._notifier.confirm(
-            self.tr("Cancel {0}?").format(download.wanted.label),
-            self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
-                size(download.bytes_done)
-            ),
+            self.tr("Cancel {label}?").format(label=download.wanted.label),
+            self.tr(
+                "The {bytes_done} downloaded so far are deleted; pausing would keep them."
+            ).format(bytes_done=size(download.bytes_done)),
             ("confirmCancel", self.tr("Cancel the download")),
             ("keepDownload", self.tr("Keep it")),
             lambda: self._service.cancel(download.id),

@@ -10,6 +10,7 @@ from typing import Final
 from app.settings.values.fields import Settings
 from app.settings.values.named import adapters_named, in_one_file
 from engines.memory.load_options import LoadOptions
+from engines.sentences import N_
 from engines.types import Adapter, EngineName, VllmOptions
 
 
@@ -97,38 +98,38 @@ _UNMET: Final[Mapping[EngineName, tuple[tuple[Callable[[Settings], bool], str], 
     "llamacpp": (
         (
             lambda it: it.vllm_memory > 0,
-            "llama.cpp takes the memory that the model needs, and no share of the card.",
+            N_("llama.cpp takes the memory that the model needs, and no share of the card."),
         ),
         (
             lambda it: it.vllm_cards > 1,
-            "llama.cpp gives whole layers to each card, one card after the other works.",
+            N_("llama.cpp gives whole layers to each card, one card after the other works."),
         ),
-        (lambda it: it.vllm_nodes > 1, "llama.cpp uses this computer only."),
+        (lambda it: it.vllm_nodes > 1, N_("llama.cpp uses this computer only.")),
         (
             lambda it: it.vllm_offload > 0,
-            "llama.cpp leaves whole layers in RAM by itself, and computes them there.",
+            N_("llama.cpp leaves whole layers in RAM by itself, and computes them there."),
         ),
         (
             _names_folders,
-            "vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.",
+            N_("vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files."),
         ),
     ),
     "vllm": (
         (
             lambda it: it.threads > 0,
-            "A number of threads has no meaning in vLLM, which chooses its own.",
+            N_("A number of threads has no meaning in vLLM, which chooses its own."),
         ),
         (
             lambda it: it.gpu_layers >= 0,
-            "vLLM puts all layers on the card; it cannot leave some on the processor.",
+            N_("vLLM puts all layers on the card; it cannot leave some on the processor."),
         ),
         (
             lambda it: it.experts_in_ram > 0,
-            "vLLM keeps the experts of a mixture with their layers, on the card.",
+            N_("vLLM keeps the experts of a mixture with their layers, on the card."),
         ),
         (
             lambda it: len(_devices(it)) > 1,
-            "Several cards share each layer in vLLM (tensor parallel).",
+            N_("Several cards share each layer in vLLM (tensor parallel)."),
         ),
     ),
 }

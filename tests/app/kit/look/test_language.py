@@ -114,6 +114,12 @@ def test_a_sentence_keeps_its_template_where_it_is_stored(german: None) -> None:
     assert translated(pickle.loads(pickle.dumps(stored[1]))) == "Die Meldung: [hidden]."
 
 
+def test_a_text_from_elsewhere_never_becomes_a_template() -> None:
+    text = '{"sentence": "{a}", "values": {"a": "b"}}'
+    assert unpacked(packed([text])) == [text]
+    assert unpacked(packed(N_("It says: {error}.", error=text))) == f"It says: {text}."
+
+
 def test_words_of_others_stay_as_they_are(german: None) -> None:
     assert translated("ggml_abort: something odd") == "ggml_abort: something odd"
     assert translated("") == ""

@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.notify import Notifier
 from app.kit.widgets.action import UserAction
 from app.kit.widgets.card import ItemCard, drop_hint
@@ -52,10 +52,12 @@ class DiskCard(Panel):
 
     def show_use(self, overview: Overview) -> None:
         count = len(overview.models)
-        text = self.tr("{0} models take {1} on disk; {2} are free.")
+        text = self.tr("{count} models take {total} on disk; {free} are free.")
         if count == 1:
-            text = self.tr("One model takes {1} on disk; {2} are free.")
-        self._sentence.setText(text.format(count, size(overview.total), size(overview.free)))
+            text = self.tr("One model takes {total} on disk; {free} are free.")
+        self._sentence.setText(
+            text.format(count=count, total=size(overview.total), free=size(overview.free))
+        )
         if self._bar is not None:
             self._bar.hide()
             self._bar.deleteLater()
@@ -67,7 +69,7 @@ class DiskCard(Panel):
         self._bar = ShareBar(
             "diskBar",
             self.tr("Disk use of the models"),
-            limited(parts, self.tr("{0} others")),
+            limited(parts, self.tr("{count} others")),
         )
         self.box.addWidget(self._bar)
         self.show()
@@ -97,7 +99,7 @@ class CopyCard(Panel):
         self.hide()
 
     def show_progress(self, path: str, share: float) -> None:
-        self._what.setText(self.tr("Copying and checking {0}").format(PurePath(path).name))
+        self._what.setText(self.tr("Copying and checking {name}").format(name=PurePath(path).name))
         self._bar.setValue(round(share * 100))
         self.show()
 
@@ -215,7 +217,7 @@ class ListPage(PartPage):
             self._said_instead.addWidget(said)
 
     def _nothing(self, words: str) -> QWidget:
-        text = self.tr("No model matches “{0}”.").format(words.strip())
+        text = self.tr("No model matches “{words}”.").format(words=words.strip())
         clear = self.tr("Clear the filter")
         button = UserAction("clearFilter", "close", clear, self._filter.clear).button()
         return ItemCard("nothingFound", (Label(text, "muted", wrap=True), 1), button)

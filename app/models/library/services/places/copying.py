@@ -23,6 +23,7 @@ from app.models.library.services.places.hashing import (
 )
 from engines.cancel import CancelToken
 from engines.private import replace_file
+from engines.sentences import N_
 
 SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -85,9 +86,9 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
         digest = write_hashed(part, pieces_of(file, source, cancel), share)
     if sha256_of(part, share, cancel) != digest:
         raise ModelDiffers(
-            f"“{source.name}” was not copied.",
-            "What was read back from the disk is not what was written there.",
-            "Check the disk; then try again.",
+            N_("“{name}” was not copied.", name=source.name),
+            N_("What was read back from the disk is not what was written there."),
+            N_("Check the disk; then try again."),
         )
     with explained(target):
         replace_file(part, target)
@@ -108,9 +109,14 @@ def _require_disk_space(needed: int, own: Path) -> None:
     free = shutil.disk_usage(own).free
     if free < needed + SPARE:
         raise DiskFull(
-            "There is no room for a copy.",
-            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",
-            "Free some space, or add the file without copying it.",
+            N_("There is no room for a copy."),
+            N_(
+                "It takes {needed} GB, and {free} GB are free where {folder} is.",
+                needed=f"{needed / 1000000000.0:.1f}",
+                free=f"{free / 1000000000.0:.1f}",
+                folder=own,
+            ),
+            N_("Free some space, or add the file without copying it."),
         )
 
 
