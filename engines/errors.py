@@ -45,6 +45,7 @@ import re
 from typing import Literal, NamedTuple
 
 from engines.redaction import redact_certain
+from engines.sentences import N_, joined
 
 
 class Action(NamedTuple):
@@ -88,6 +89,11 @@ class UserError(Exception):
         self.do = do
         self.terminal = redact_certain(terminal) or do
         super().__init__(f"{what} {why} {self.terminal}")
+
+    @property
+    def in_terminal(self) -> str:
+        """The three parts in one text, for people who type commands."""
+        return joined(" ", (self.what, self.why, self.terminal))
 
 
 class EngineError(UserError):
@@ -157,9 +163,9 @@ class NotEnoughMemory(EngineError):
 def out_of_memory() -> NotEnoughMemory:
     """Make the error for memory that the system refused."""
     return NotEnoughMemory(
-        "Memory ran out.",
-        "The system gave Hearth no more of it, or no further thread; your chats are safe.",
-        "Close other programs, or choose a smaller model or context, then try again.",
+        N_("Memory ran out."),
+        N_("The system gave Hearth no more of it, or no further thread; your chats are safe."),
+        N_("Close other programs, or choose a smaller model or context, then try again."),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from engines.sentences import Sentence
 from engines.text import held_back
 
 HIDDEN: Final = "[hidden]"
@@ -81,8 +82,12 @@ def redact(text: str) -> str:
 
 
 def redact_certain(text: str) -> str:
-    """Replace the secrets that cannot be ordinary words; for answers and the log."""
-    return text if _certain is None else _certain.sub(HIDDEN, text)
+    """Replace the secrets that cannot be ordinary words; for answers, errors and the log."""
+    if _certain is None:
+        return text
+    if isinstance(text, Sentence):
+        return text.with_values(redact_certain)
+    return _certain.sub(HIDDEN, text)
 
 
 def redact_value(value: Any) -> Any:

@@ -20,3 +20,6 @@ GUIDES = _RESOURCES / "docs"
 
 LICENCES = _RESOURCES / "licences"
 """The list of Hearth's components, and the licence texts that these do not contain themselves."""
+
+TRANSLATIONS = _RESOURCES / "translations"
+"""The catalogues of Hearth's words, one .po file and the .mo file made from it per language."""

@@ -17,6 +17,7 @@ from app.kit.terminal.display import DisplayTrial, has_display
 from app.kit.terminal.interrupt import ending_at_once
 from app.window.values.launch_request import LaunchRequest
 from engines.errors import UserError
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from app.kit.terminal.output import Output
     from app.wiring.app import App
 
-_NO_DISPLAY = "No display found: chatting in the terminal."
+_NO_DISPLAY = N_("No display found: chatting in the terminal.")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -109,27 +110,33 @@ def _in_window(
         why_not = str(error)
     if why_not:
         gc.enable()
-        _output(words).note(f"The window cannot open ({why_not}): the terminal is used instead.")
+        _output(words).note(
+            N_("The window cannot open ({why_not}): the terminal is used instead.", why_not=why_not)
+        )
         return None
     return window.open_window(folder, offline, wish)
 
 
 def _in_terminal(args: argparse.Namespace, folder: DataFolder, words: Sequence[str]) -> int:
     with ending_at_once():
+        from app.base.language import language_code, language_of_terminal, use_language
         from app.base.reports import keep_log
         from app.wiring.app import open_app
 
     app = open_app(folder, offline="offline" in args)
+    use_language(language_code(app.settings.read().language, language_of_terminal()))
     with keep_log(folder), closing(app):
         if app.hindered is not None:
-            _output(words).note(str(app.hindered))
+            _output(words).note(app.hindered.in_terminal)
         return _with_app(args, app, _output(words))
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
     with ending_at_once():
+        from app.base.language import language_code, language_of_terminal, use_language
         from app.cli.parser import build_parser, with_command
 
+    use_language(language_code("system", language_of_terminal()))
     words = with_command(words)
     return build_parser(words).parse_args(words)
 
@@ -161,7 +168,7 @@ def _window_alone(words: Sequence[str]) -> _Alone | None:
 
 def _with_app(args: argparse.Namespace, app: App, out: Output) -> int:
     for fault in app.settings.find().faults:
-        out.note(str(fault))
+        out.note(fault.in_terminal)
     if args.command is None and not has_display():
         out.note(_NO_DISPLAY)
     if args.run is None:
@@ -181,9 +188,9 @@ def _wish(args: argparse.Namespace) -> LaunchRequest:
         from app.kit.terminal.command import WrongUsage
 
         raise WrongUsage(
-            "The links were not opened.",
-            "There is more than one.",
-            "Open one after the other.",
+            N_("The links were not opened."),
+            N_("There is more than one."),
+            N_("Open one after the other."),
         )
     files = [from_home(path_of(it)).absolute() for it in words if not is_link(it)]
     return LaunchRequest(args.quick_ask, tuple(files), "".join(links))

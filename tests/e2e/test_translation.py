@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QLocale, QTranslator
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 
-from app.base.shipped import GUIDES
+from app.base.language import use_catalogue
+from app.base.shipped import GUIDES, TRANSLATIONS
 from app.help.services.guides import Guides
-from app.kit.look.language import FOLDER
-from resources.translations.make.update import read
+from app.kit.look.language import Translator
+from resources.translations.make.update import read, translations
 from tests.e2e.looks import contents
 from tests.e2e.looks.house import opened, settle
 from tests.e2e.looks.pages import PAGES
@@ -56,30 +57,26 @@ _BEGIN = 24
 """Characters by which a text is known, also where it is cut off."""
 
 
-class Bracketed(QTranslator):
-    """Knows the texts that have a translation, and says them in brackets."""
+class Bracketed:
+    """A catalogue that puts each text with a translation in brackets."""
 
     def __init__(self, known: frozenset[str]) -> None:
-        super().__init__()
         self._known = known
 
-    def isEmpty(self) -> bool:
-        return False
-
-    def translate(
-        self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
-    ) -> str | None:
-        return f"{OPEN}{text}{CLOSE}" if text in self._known else None
+    def gettext(self, message: str, /) -> str:
+        return f"{OPEN}{message}{CLOSE}" if message in self._known else message
 
 
 @pytest.fixture
 def bracketed(qapp: QApplication) -> Iterator[None]:
-    translator = Bracketed(frozenset(read(FOLDER / "hearth_de.ts")))
+    translator = Translator()
+    use_catalogue(Bracketed(frozenset(translations(read(TRANSLATIONS / "hearth_de.po")))))
     before = QLocale()
     QLocale.setDefault(QLocale(QLocale.Language.German))
     qapp.installTranslator(translator)
     yield
     qapp.removeTranslator(translator)
+    use_catalogue(None)
     QLocale.setDefault(before)
 
 

@@ -1,23 +1,26 @@
-"""No text of Hearth is without its German, and what is shipped is what the source says."""
+"""Every text of Hearth has its German, and the shipped catalogue is that of the source."""
 
 from __future__ import annotations
 
-import json
+import ast
 import re
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTranslator
 
-from app.kit.look.language import CONTEXT, FOLDER
-from resources.translations.make.extract import placeholders, templates, texts
-from resources.translations.make.update import read
+from app.base.language import translated
+from app.base.shipped import TRANSLATIONS
+from engines.sentences import N_
+from resources.translations.make.extract import ROOT, called, marked_in, placeholders, texts
+from resources.translations.make.update import compiled, read, translations
 
 UPDATE = "run: python -m resources.translations.make.update"
+SOURCE = TRANSLATIONS / "hearth_de.po"
 
 
 @pytest.fixture(scope="module")
 def german() -> dict[str, str]:
-    return read(FOLDER / "hearth_de.ts")
+    return translations(read(SOURCE))
 
 
 @pytest.fixture(scope="module")
@@ -30,46 +33,32 @@ def test_every_text_has_its_german(english: list[str], german: dict[str, str]) -
     assert missing == [], UPDATE
 
 
-def test_nothing_is_translated_that_is_said_no_more(
-    english: list[str], german: dict[str, str]
-) -> None:
+def test_the_catalogue_has_no_text_that_is_gone(english: list[str], german: dict[str, str]) -> None:
     assert sorted(set(german) - set(english)) == [], UPDATE
 
 
 def test_the_values_of_a_text_are_those_of_its_german(german: dict[str, str]) -> None:
-    other = [text for text, said in german.items() if placeholders(text) != placeholders(said)]
+    other = [text for text, words in german.items() if placeholders(text) != placeholders(words)]
     assert other == []
 
 
 def test_blanks_at_the_ends_are_kept(german: dict[str, str]) -> None:
-    """Texts that are put together with others begin or end with one."""
-
     def ends(text: str) -> tuple[bool, bool]:
         return text[:1].isspace(), text[-1:].isspace()
 
-    assert [text for text, said in german.items() if ends(text) != ends(said)] == []
+    assert [text for text, words in german.items() if ends(text) != ends(words)] == []
 
 
 def test_quotation_marks_and_dashes_are_german(german: dict[str, str]) -> None:
-    for said in german.values():
-        for quoted in re.findall(r"“[^”]*”", said):
-            pytest.fail(f"English quotation marks: {quoted} in {said}")
-        assert said.count("„") == said.count("“"), said
-        assert " - " not in said.replace("+ oder - ", ""), said
+    for words in german.values():
+        for quoted in re.findall(r"“[^”]*”", words):
+            pytest.fail(f"English quotation marks: {quoted} in {words}")
+        assert words.count("„") == words.count("“"), words
+        assert " - " not in words.replace("+ oder - ", ""), words
 
 
-def test_what_the_window_loads_is_what_the_source_of_the_translation_says(
-    german: dict[str, str],
-) -> None:
-    translator = QTranslator()
-    assert translator.load(str(FOLDER / "hearth_de.qm"))
-    for text, said in german.items():
-        assert translator.translate(CONTEXT, text) == said, UPDATE
-
-
-def test_the_templates_are_those_of_the_source() -> None:
-    stored = json.loads((FOLDER / "templates.json").read_text(encoding="utf-8"))
-    assert stored == templates(), UPDATE
+def test_the_compiled_catalogue_is_that_of_the_source() -> None:
+    assert SOURCE.with_suffix(".mo").read_bytes() == compiled(read(SOURCE)), UPDATE
 
 
 @pytest.mark.parametrize(
@@ -77,29 +66,134 @@ def test_the_templates_are_those_of_the_source() -> None:
     [
         "New chat",
         "Temperature",
-        "“{0}” could not be loaded.",
-        "It says: {0}.",
+        "“{name}” could not be loaded.",
+        "It says: {error}.",
         "Explain simply",
+        "look at a model",
     ],
 )
 def test_texts_of_every_kind_are_found(text: str, english: list[str]) -> None:
-    """Of the window, a setting, an engine's error, a value in a sentence, and an assistant."""
+    """Texts of the window, a setting, two errors, an assistant, and a connection's purpose."""
     assert text in english
 
 
-@pytest.mark.parametrize(
-    "sought",
-    [
-        "Loading weights took",
-        "maximum context length",
-        "See root cause",
-        "no kernel image is available for execution on the device",
-        "Starting vLLM server on",
-    ],
+def test_a_value_that_is_not_given_is_found() -> None:
+    with pytest.raises(KeyError):
+        N_("“{name}” could not be loaded.", model="a")
+
+
+def trees(*folders: str) -> list[tuple[Path, ast.Module]]:
+    return [
+        (path, ast.parse(path.read_text(encoding="utf-8")))
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+
+
+def test_each_mark_names_the_values_that_it_is_given() -> None:
+    """`N_("… {name} …", name=…)`: no value is missing, none is left over."""
+    wrong = []
+    for path, tree in trees("app", "engines"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and called(node) == "N_" and node.args:
+                first = node.args[0]
+                if not isinstance(first, ast.Constant):
+                    continue
+                given = {it.arg for it in node.keywords}
+                wanted = set(placeholders(first.value)) if given else set()
+                if given != wanted or (not given and placeholders(first.value)):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}: {first.value}")
+    assert [it for it in wrong if not _filled_in_later(it)] == []
+
+
+def _filled_in_later(place: str) -> bool:
+    """Return whether this is a constant that `N_` fills in where it is used."""
+    return any(text in place for text in LATER)
+
+
+LATER = (
+    "Or set the variable",
+    "is set in the environment and takes precedence",
+    "{count} chats",
+    "{count} messages",
 )
-def test_what_is_looked_for_in_the_words_of_others_is_no_text(
-    sought: str, english: list[str]
-) -> None:
-    """In a stage of the log, an error of a server, a general and a telling one, and by a worker."""
-    assert sought not in english
-    assert "Loading the weights" in english
+
+
+def pieces(tree: ast.AST) -> list[int]:
+    """Return the lines where a marked sentence is put together with other text."""
+    found = []
+    for node in ast.walk(tree):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.JoinedStr):
+            parts = [it.value for it in node.values if isinstance(it, ast.FormattedValue)]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.Call) and called(node) in ("format", "join"):
+            parts = [*node.args]
+            if isinstance(node.func, ast.Attribute):
+                parts.append(node.func.value)
+            parts = [
+                it for part in parts for it in (part.elts if isinstance(part, ast.List) else [part])
+            ]
+        found += [
+            node.lineno for part in parts if isinstance(part, ast.Call) and called(part) == "N_"
+        ]
+    return found
+
+
+def test_no_sentence_is_put_together_from_pieces() -> None:
+    """A piece loses its template; `N_` and `joined` keep it."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path, tree in trees("app", "engines")
+        for line in pieces(tree)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "code", ['f"{a} {N_("b")}"', 'N_("a") + b', '" ".join([N_("a"), b])', 'N_("a").format(b)']
+)
+def test_pieces_are_found(code: str) -> None:
+    assert pieces(ast.parse(code.replace('"b"', "'b'")))
+
+
+def errors() -> frozenset[str]:
+    """Return the names of all errors that a user can meet."""
+    names = {"UserError"}
+    bases: dict[str, set[str]] = {}
+    for _, tree in trees("app", "engines"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = {it.id for it in node.bases if isinstance(it, ast.Name)}
+    while more := {name for name, of in bases.items() if of & names} - names:
+        names |= more
+    return frozenset(names)
+
+
+def test_each_sentence_of_an_error_is_marked() -> None:
+    known = errors()
+    assert {"EngineError", "SettingsInvalid"} <= known
+    bare = [
+        f"{path.relative_to(ROOT)}:{argument.lineno}"
+        for path, tree in trees("app", "engines")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and called(node) in known
+        for argument in node.args
+        if isinstance(argument, ast.JoinedStr)
+        or (isinstance(argument, ast.Constant) and " " in str(argument.value))
+    ]
+    assert bare == []
+
+
+def test_only_literal_texts_are_marked() -> None:
+    """The tool reads the source: it cannot know a text that is computed."""
+    assert list(marked_in(ast.parse('N_("a {b}", b=c); self.tr("d" if e else "f")'))) == [
+        "a {b}",
+        "d",
+        "f",
+    ]
+
+
+def test_without_a_catalogue_texts_stay_english() -> None:
+    assert translated(N_("{name} is empty.", name="a.md")) == "a.md is empty."

@@ -1,4 +1,7 @@
-"""Output to the terminal: answers and JSON on stdout, everything else on stderr."""
+"""Output to the terminal: answers and JSON on stdout, everything else on stderr.
+
+Sentences of Hearth's are printed in the user's language. JSON stays English.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from app.base.language import translated
 from app.kit.terminal.streams import Complaints, say
 from engines.errors import UserError
+from engines.sentences import N_
 from engines.text import harmless, json_harmless, on_one_line
 
 _BAR: Final = 24
@@ -59,12 +64,12 @@ class Output:
         if self.as_json:
             _say_json(value)
         else:
-            text = human()
+            text = translated(human())
             say(text if ours else harmless(text))
 
     def line(self, text: str) -> None:
         """Print one or more lines for people."""
-        say(harmless(text))
+        say(harmless(translated(text)))
 
     def data(self, text: str) -> None:
         """Print a text, such as an export; it is unchanged in a file or a pipe."""
@@ -78,11 +83,11 @@ class Output:
     def note(self, line: str) -> None:
         """Print a note that is not part of the answer to stderr."""
         if not self.quiet and not self.as_json:
-            print(on_one_line(line), file=sys.stderr, flush=True)
+            print(on_one_line(translated(line)), file=sys.stderr, flush=True)
 
     def ask(self, question: str) -> None:
         """Print a question to stderr; the user answers it on standard input."""
-        print(on_one_line(question), end=" ", file=sys.stderr, flush=True)
+        print(on_one_line(translated(question)), end=" ", file=sys.stderr, flush=True)
 
     def error(self, error: UserError, **beside: Any) -> None:
         """Print an error to stderr, and as a JSON value if the output is JSON.
@@ -91,7 +96,7 @@ class Output:
             error: The error.
             beside: Further entries of the JSON value.
         """
-        print(on_one_line(str(error)), file=sys.stderr)
+        print(on_one_line(translated(error.in_terminal)), file=sys.stderr)
         if self.as_json:
             parts = {"code": error.code, "what": error.what, "why": error.why, "do": error.terminal}
             _say_json({"error": parts, **beside})
@@ -103,14 +108,17 @@ class Output:
             share: The share that is done, 0 to 1; 1 clears the line.
             doing: The current step; empty for "Loading the model".
         """
-        self.rewrite(f"{doing or 'Loading the model'}: {share:4.0%}" if share < 1 else "")
+        doing = doing or N_("Loading the model")
+        self.rewrite(
+            N_("{doing}: {share}", doing=doing, share=f"{share:4.0%}") if share < 1 else ""
+        )
 
     def rewrite(self, line: str) -> None:
         """Replace the last line that this method printed, if the terminal can do so."""
         if self.quiet or self.as_json or not sys.stderr.isatty() or is_dumb():
             return
         if isinstance(sys.stderr, Complaints):
-            sys.stderr.rewrite(on_one_line(line))
+            sys.stderr.rewrite(on_one_line(translated(line)))
 
 
 def is_dumb() -> bool:
@@ -122,7 +130,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows as text with left-aligned columns; line breaks in a cell are removed."""
     if not rows:
         return ""
-    rows = [[on_one_line(cell) for cell in row] for row in rows]
+    rows = [[on_one_line(translated(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,72 +1,78 @@
-"""Brings the translations up to date with the source: the .ts, the .qm and the list of templates.
+"""Brings the catalogues of translations up to date with the source: the .po and the .mo files.
 
 Run from the repository root:
 
-    python -m resources.translations.make.update            what has no translation is listed
-    python -m resources.translations.make.update WORDS.json  a mapping of texts to translations
-                                                             is put in first
+    python -m resources.translations.make.update             lists the texts without a translation
+    python -m resources.translations.make.update WORDS.json  takes translations from a mapping of
+                                                             texts to translations first
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
-from resources.translations.make.extract import templates, texts
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
 
-FOLDER = Path(__file__).resolve().parents[1]
+from app.base.shipped import TRANSLATIONS
+from resources.translations.make.extract import texts
+
 LANGUAGE = "de"
-CONTEXT = "Hearth"
+_WIDTH = 100
 
 
 def main(words: Mapping[str, str]) -> int:
-    """The number of texts without a translation."""
-    source = FOLDER / f"hearth_{LANGUAGE}.ts"
-    known = {**read(source), **words}
-    found = texts()
-    _write(source, {text: known.get(text, "") for text in found}, found)
-    listed = json.dumps(templates(), ensure_ascii=False, indent=0)
-    (FOLDER / "templates.json").write_text(listed + "\n", encoding="utf-8")
-    tool = Path(sys.executable).parent / "pyside6-lrelease"
-    target = source.with_suffix(".qm")
-    subprocess.run([tool, "-silent", "-nounfinished", source, "-qm", target], check=True)
-    missing = [text for text in found if not known.get(text)]
+    """Write both files; print the texts without a translation and return their number."""
+    source = TRANSLATIONS / f"hearth_{LANGUAGE}.po"
+    before = read(source)
+    known = {**translations(before), **words}
+    catalogue = Catalog(
+        locale=LANGUAGE,
+        project="Hearth",
+        header_comment="# German translation of Hearth.",
+        creation_date=before.creation_date,
+        revision_date=before.revision_date,
+        last_translator="Hearth",
+        fuzzy=False,
+    )
+    for text, places in texts().items():
+        catalogue.add(text, known.get(text, ""), [(place, 0) for place in places])
+    with source.open("wb") as file:
+        write_po(file, catalogue, width=_WIDTH, include_lineno=False)
+    source.with_suffix(".mo").write_bytes(compiled(catalogue))
+    missing = [text for text in texts() if not known.get(text)]
     for text in missing:
         print(json.dumps(text, ensure_ascii=False))
     return len(missing)
 
 
-def read(source: Path) -> dict[str, str]:
-    """The finished translations of a .ts file by their texts."""
+def read(source: Path) -> Catalog:
+    """Read a .po file; a language without one gets an empty catalogue."""
     if not source.exists():
-        return {}
-    found = {}
-    for message in ET.parse(source).getroot().iter("message"):
-        translation = message.find("translation")
-        if translation is not None and translation.get("type") is None:
-            found[message.findtext("source", "")] = translation.text or ""
-    return found
+        return Catalog(locale=LANGUAGE)
+    with source.open("rb") as file:
+        return read_po(file)
 
 
-def _write(target: Path, words: Mapping[str, str], places: Mapping[str, list[str]]) -> None:
-    root = ET.Element("TS", version="2.1", language=LANGUAGE, sourcelanguage="en")
-    context = ET.SubElement(root, "context")
-    ET.SubElement(context, "name").text = CONTEXT
-    for text, translation in words.items():
-        message = ET.SubElement(context, "message")
-        for place in places[text]:
-            ET.SubElement(message, "location", filename=f"../../{place}")
-        ET.SubElement(message, "source").text = text
-        state = {} if translation else {"type": "unfinished"}
-        ET.SubElement(message, "translation", state).text = translation
-    ET.indent(root, "  ")
-    body = ET.tostring(root, encoding="unicode")
-    head = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n'
-    target.write_text(f"{head}{body}\n", encoding="utf-8")
+def translations(catalogue: Catalog) -> dict[str, str]:
+    """Return the finished translations by their texts."""
+    return {
+        str(message.id): str(message.string)
+        for message in catalogue
+        if message.id and message.string
+    }
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """Return the content of the .mo file."""
+    file = BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
 
 
 if __name__ == "__main__":

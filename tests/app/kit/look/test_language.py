@@ -1,21 +1,27 @@
-"""The window speaks German: its own words, Qt's, and what the layers under it say."""
+"""The window is German: its own words, Qt's, and the sentences of the layers below."""
 
 from __future__ import annotations
+
+import json
+import pickle
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QApplication, QLabel
 
+from app.base.language import language_code, translated
 from app.kit.look.format import day, figure, size
-from app.kit.look.language import code_of, speak, translated
+from app.kit.look.language import speak
 from app.settings.pages.settings_dialog import SettingsDialog
 from app.settings.values.fields import Settings
 from engines.errors import UserError
+from engines.redaction import remember
+from engines.sentences import N_, joined, packed, unpacked
 from tests.support.window import Ui
 
 
 @pytest.mark.parametrize(
-    ("wish", "system", "code"),
+    ("setting", "system", "code"),
     [
         ("system", "de_AT", "de"),
         ("system", "en_GB", "en"),
@@ -25,9 +31,9 @@ from tests.support.window import Ui
     ],
 )
 def test_the_language_follows_the_setting_then_the_system(
-    wish: str, system: str, code: str
+    setting: str, system: str, code: str
 ) -> None:
-    assert code_of(wish, QLocale(system)) == code
+    assert language_code(setting, system) == code
 
 
 def test_the_window_is_german(german: None, ui: Ui) -> None:
@@ -43,15 +49,15 @@ def test_the_window_is_german(german: None, ui: Ui) -> None:
 def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
     ui.window.notifier.error(
         UserError(
-            "“a.gguf” could not be loaded.",
-            "It needs 7.3 GB, most of it for the KV cache, and 5 GB are free.",
+            N_("“{name}” could not be loaded.", name="a.gguf"),
+            N_("{path} is empty, and there is no daily copy of it yet.", path="hearth.db"),
             "Choose a smaller model, or close other programs.",
         )
     )
     lines = [ui.find(QLabel, f"toastLine{number}").text() for number in (1, 2, 3)]
     assert lines == [
         "„a.gguf“ ließ sich nicht laden.",
-        "Es braucht 7,3 GB, das meiste für den KV-Cache, und 5 GB sind frei.",
+        "hearth.db ist leer, und es gibt noch keine tägliche Kopie davon.",
         "Wähle ein kleineres Modell oder schließe andere Programme.",
     ]
     ui.click("toastClose")
@@ -61,9 +67,16 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
     ("english", "words"),
     [
         (
-            (
-                "Careful answers, European languages and tools. It fits, and writes about 12 "
-                "tokens a second."
+            joined(
+                " ",
+                (
+                    "Careful answers, European languages and tools.",
+                    N_(
+                        "{where}, and writes {speed}.",
+                        where="It fits",
+                        speed=N_("about {number} tokens a second", number=12),
+                    ),
+                ),
             ),
             (
                 "Sorgfältige Antworten, europäische Sprachen und Werkzeuge. Es passt und schreibt "
@@ -71,21 +84,34 @@ def test_errors_of_the_layers_below_are_german(german: None, ui: Ui) -> None:
             ),
         ),
         (
-            "On: its drafter is small (59 MB) and was seen to give about a fifth more speed.",
+            N_(
+                "On: {why}",
+                why="its drafter is small (59 MB) and was seen to give about a fifth more speed.",
+            ),
             "An: Sein Drafter ist klein (59 MB) und brachte etwa ein Fünftel mehr Tempo.",
         ),
         (
-            "This model can answer faster: up to 2.1x on this computer",
-            "Dieses Modell kann schneller antworten: bis zu 2,1x auf diesem Computer",
-        ),
-        (
-            "The weather.gguf has changed since it was downloaded or added.",
-            "The weather.gguf hat sich seit dem Download oder Hinzufügen geändert.",
+            N_(
+                "It needs {need}, and {have} are free.",
+                need="1,007.3 GB",
+                have="5 GB",
+            ),
+            "Es braucht 1.007,3 GB, und 5 GB sind frei.",
         ),
     ],
 )
-def test_sentences_are_put_together_again(german: None, english: str, words: str) -> None:
+def test_sentences_are_translated_with_their_values(german: None, english: str, words: str) -> None:
     assert translated(english) == words
+
+
+def test_a_sentence_keeps_its_template_where_it_is_stored(german: None) -> None:
+    """In a database, in a file, in another process, and in an error that hides a key."""
+    remember("sk-1234567890abcdef")
+    why = N_("It says: {error}.", error="sk-1234567890abcdef")
+    error = UserError(N_("“{name}” could not be loaded.", name=N_("{name} chats", name=2)), why, "")
+    stored = unpacked(json.loads(json.dumps(packed([error.what, error.why]))))
+    assert stored == ["“2 chats” could not be loaded.", "It says: [hidden]."]
+    assert translated(pickle.loads(pickle.dumps(stored[1]))) == "Die Meldung: [hidden]."
 
 
 def test_words_of_others_stay_as_they_are(german: None) -> None:

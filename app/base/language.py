@@ -1,0 +1,132 @@
+"""The language of Hearth's own words, in the window and in the terminal.
+
+The catalogue is gettext's: `resources/translations/hearth_de.po` for translators and the `.mo` file
+that is made from it. The layers without Qt mark their sentences with `engines.sentences.N_`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from gettext import GNUTranslations
+from typing import Protocol
+
+from app.base.shipped import TRANSLATIONS
+from engines.sentences import N_, Sentence
+
+_CODES = {"english": "en", "deutsch": "de"}
+_NUMBER = N_("1,234.5")
+"""Shows translators how numbers are written: with which separator, and with which point."""
+_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
+_WORDS = re.compile(r"[^\W\d_]")
+_PLACE = re.compile(r"\{\w+\}")
+
+
+class Problem(Protocol):
+    """An error, or a stored record of one."""
+
+    @property
+    def what(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def do(self) -> str: ...
+
+
+class Catalogue(Protocol):
+    """The translations into one language."""
+
+    def gettext(self, message: str, /) -> str:
+        """Return the translation of a text, or the text itself if there is none."""
+        ...
+
+
+_catalogue: Catalogue | None = None
+
+
+def language_code(setting: str, system: str) -> str:
+    """Return the code of the language to use, such as "en" or "de".
+
+    Args:
+        setting: A value of the setting `language`.
+        system: The system's language, such as "de_AT"; "" if it is not known.
+    """
+    if setting in _CODES:
+        return _CODES[setting]
+    code = re.split(r"[_.@-]", system)[0]
+    return code if (TRANSLATIONS / f"hearth_{code}.mo").exists() else "en"
+
+
+def language_of_terminal(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the language that the environment asks for, in gettext's order; "" for none."""
+    names = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+    return next((value for name in names if (value := environment.get(name))), "").split(":")[0]
+
+
+def use_language(code: str) -> None:
+    """Translate into this language from now on.
+
+    Raises:
+        FileNotFoundError: There is no catalogue for it.
+    """
+    if code == "en":
+        use_catalogue(None)
+        return
+    with (TRANSLATIONS / f"hearth_{code}.mo").open("rb") as file:
+        use_catalogue(GNUTranslations(file))
+
+
+def use_catalogue(catalogue: Catalogue | None) -> None:
+    """Translate with this catalogue from now on; None leaves all texts in English."""
+    global _catalogue  # noqa: PLW0603 - one language for the process
+    _catalogue = catalogue
+
+
+def known(text: str) -> str | None:
+    """Return the catalogue's translation of exactly this text; None if it has none."""
+    if _catalogue is None or not text:
+        return None
+    found = _catalogue.gettext(text)
+    return found if found != text else None
+
+
+def translated(text: str) -> str:
+    """Translate a sentence and the values in it.
+
+    A text without a translation, such as the message of another program, stays as it is.
+    """
+    if _catalogue is None:
+        return text
+    if not isinstance(text, Sentence):
+        return known(text) or text
+    template = text.template
+    if _WORDS.search(_PLACE.sub("", template)):
+        template = known(template) or template
+    return template.format_map({name: _value(it) for name, it in text.values.items()})
+
+
+def in_full(problem: Problem) -> str:
+    """Return the translated three parts of an error in one text."""
+    return " ".join(translated(part) for part in (problem.what, problem.why, problem.do) if part)
+
+
+def _value(value: str) -> str:
+    """Translate a value: a sentence, a number or words. A single word is a name and stays."""
+    if isinstance(value, Sentence):
+        return translated(value)
+    if _AMOUNT.fullmatch(value):
+        return _localised(value)
+    if " " not in value:
+        return value
+    whole = known(value)
+    if whole is not None:
+        return whole
+    capital = value[:1].upper() + value[1:]  # a sentence can begin small inside another one
+    return known(capital) or value
+
+
+def _localised(number: str) -> str:
+    """Write an English number as the language does."""
+    written = known(_NUMBER) or _NUMBER
+    return number.translate({ord(","): written[1], ord("."): written[5]})
