@@ -19,8 +19,6 @@ _CODES = {"english": "en", "deutsch": "de"}
 _NUMBER = N_("1,234.5")
 """Shows translators how numbers are written: with which separator, and with which point."""
 _AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
-_WORDS = re.compile(r"[^\W\d_]")
-_PLACE = re.compile(r"\{\w+\}")
 
 
 class Problem(Protocol):
@@ -100,9 +98,7 @@ def translated(text: str) -> str:
         return text
     if not isinstance(text, Sentence):
         return known(text) or text
-    template = text.template
-    if _WORDS.search(_PLACE.sub("", template)):
-        template = known(template) or template
+    template = known(text.template) or text.template
     return template.format_map({name: _value(it) for name, it in text.values.items()})
 
 

@@ -33,8 +33,6 @@ def texts() -> Mapping[str, list[str]]:
     """Return every text with the files that contain it, in the order of the files."""
     found: dict[str, list[str]] = {}
     for text, place in (*_marked(), *_choices(), *_settings(), *_suggested(), *_model_list()):
-        if "{" in text and not _WORD.search(_PLACE.sub("", text)):
-            continue  # it only puts other sentences together
         places = found.setdefault(text, [])
         if place not in places:
             places.append(place)
@@ -77,7 +75,9 @@ def _texts_of(call: ast.Call) -> Iterator[str]:
         return
     for node in ast.walk(call.args[int(has_context)]):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+            # Without words, it only puts other sentences together.
+            if name != "N_" or _WORD.search(_PLACE.sub("", node.value)):
+                yield node.value
 
 
 def _choices() -> Iterator[tuple[str, str]]:
