@@ -131,7 +131,8 @@ def pieces(tree: ast.AST) -> list[int]:
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
             parts = [node.left, node.right]
         elif isinstance(node, ast.Call) and called(node) in ("format", "join"):
-            parts = [*node.args]
+            made = (ast.GeneratorExp, ast.ListComp)
+            parts = [it.elt if isinstance(it, made) else it for it in node.args]
             if isinstance(node.func, ast.Attribute):
                 parts.append(node.func.value)
             parts = [

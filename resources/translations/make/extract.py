@@ -74,10 +74,11 @@ def _texts_of(call: ast.Call) -> Iterator[str]:
     if len(call.args) <= has_context:
         return
     for node in ast.walk(call.args[int(has_context)]):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            # Without words, it only puts other sentences together.
-            if name != "N_" or _WORD.search(_PLACE.sub("", node.value)):
-                yield node.value
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        # Without words of its own, a sentence only puts others together.
+        if name != "N_" or "{" not in node.value or _WORD.search(_PLACE.sub("", node.value)):
+            yield node.value
 
 
 def _choices() -> Iterator[tuple[str, str]]:

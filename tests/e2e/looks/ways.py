@@ -36,6 +36,7 @@ from app.settings.values.fields import Settings
 from app.window.desktop.pages.quick_ask import QuickAsk
 from app.window.scratch.pages.scratch_window import ScratchWindow
 from engines.errors import ModelUnreadable
+from engines.sentences import N_
 from engines.vllm.provision.preflight import Finding
 from tests.e2e.looks.contents import (
     FILES_ASKED,
@@ -68,7 +69,7 @@ OPEN_SERVER = ServerStatus(
 )
 PORT_TAKEN = AddressNotFree(
     "The server was not started.",
-    "Another program already listens at port 8117.",
+    N_("Another program already listens at port {port}.", port=8117),
     "Choose another port, or end that program.",
 )
 CLIENTS = (

@@ -76,7 +76,7 @@ def test_the_system_is_told_of_models_links_and_the_microphone() -> None:
 
 def test_the_app_is_spoken_in_the_languages_that_hearth_has() -> None:
     made = {
-        it.stem.removeprefix("hearth_") for it in (ROOT / "resources/translations").glob("*.qm")
+        it.stem.removeprefix("hearth_") for it in (ROOT / "resources/translations").glob("*.mo")
     }
     assert set(INFO["CFBundleLocalizations"]) == made | {"en"}
 
