@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engines.errors import Action, AdapterUnknown
+from engines.sentences import N_
 from engines.types import Adapter, ChatRequest
 
 
@@ -22,9 +23,11 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
         return name
     known = ", ".join(f"“{it.name}”" for it in adapters)
     raise AdapterUnknown(
-        f"The adapter “{name}” cannot be used.",
-        f"Loaded with this model: {known}." if known else "None was loaded with this model.",
-        "Choose one of those, or name it in the settings, under Engines.",
+        N_("The adapter “{adapter}” cannot be used.", adapter=name),
+        N_("Loaded with this model: {known}.", known=known)
+        if known
+        else N_("None was loaded with this model."),
+        N_("Choose one of those, or name it in the settings, under Engines."),
         Action("open_settings", "vllm_adapters"),
     )
 
@@ -36,4 +39,6 @@ def refuse_adapter(request: ChatRequest, why: str, do: str) -> None:
         AdapterUnknown: The request names one.
     """
     if request.adapter is not None:
-        raise AdapterUnknown(f"The adapter “{request.adapter}” cannot be used.", why, do)
+        raise AdapterUnknown(
+            N_("The adapter “{adapter}” cannot be used.", adapter=request.adapter), why, do
+        )

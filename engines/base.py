@@ -7,6 +7,7 @@ from typing import Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     EngineStatus,
@@ -157,5 +158,5 @@ class Engine(Protocol):
 def nothing_loaded() -> EngineFailed:
     """Make the error for a request to an engine that has no model loaded."""
     return EngineFailed(
-        "There is nothing to answer with.", "No model is loaded.", "Choose a model."
+        N_("There is nothing to answer with."), N_("No model is loaded."), N_("Choose a model.")
     )

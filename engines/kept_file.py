@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from engines.private import make_private_folder, private, replacing
+from engines.sentences import packed, unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class KeptFile:
         except (OSError, ValueError, RecursionError) as error:
             logger.warning("%s cannot be read and counts as empty: %s", self._path.name, error)
             return {}
-        return found
+        return unpacked(found)
 
     def write(self, pages: Mapping[str, object]) -> None:
         """Write all pages, or leave the file unchanged."""
@@ -52,7 +53,7 @@ class KeptFile:
         try:
             make_private_folder(self._path.parent)
             with replacing(self._path) as file:
-                file.write_text(json.dumps(pages, indent=1), encoding="utf-8")
+                file.write_text(json.dumps(packed(dict(pages)), indent=1), encoding="utf-8")
         except OSError as error:
             logger.warning("%s was not written: %s", self._path.name, error)
 

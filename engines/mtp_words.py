@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from engines.sentences import N_
+
 
 def ahead(depth: int) -> str:
     """Return how many tokens are drafted ahead, in words."""
-    return "1 token ahead" if depth == 1 else f"{depth} tokens ahead"
+    return N_("1 token ahead") if depth == 1 else N_("{depth} tokens ahead", depth=depth)
 
 
 def times(gain: float) -> str:
@@ -24,7 +26,19 @@ def looked_up(depth: int, drafted: int, accepted: int, gain: float | None) -> st
     """
     far, held = ahead(depth), f"{round(100 * accepted / drafted)} %"
     if gain is None:
-        return f"Only copied text is guessed: {far}, {held} accepted"
+        return N_(
+            "Only copied text is guessed: {ahead}, {accepted} accepted", ahead=far, accepted=held
+        )
     if gain < PAYS:
-        return f"Copied text comes no faster: {far}, {held} accepted, {times(gain)} measured here"
-    return f"Copied text comes faster: {far}, {held} accepted, {times(gain)} measured here"
+        return N_(
+            "Copied text comes no faster: {ahead}, {accepted} accepted, {gain} measured here",
+            ahead=far,
+            accepted=held,
+            gain=times(gain),
+        )
+    return N_(
+        "Copied text comes faster: {ahead}, {accepted} accepted, {gain} measured here",
+        ahead=far,
+        accepted=held,
+        gain=times(gain),
+    )

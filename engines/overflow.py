@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engines.errors import ContextFull, EngineError, MessageTooLong
+from engines.sentences import N_
 
 
 def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> ContextFull:
@@ -14,14 +15,26 @@ def full(tokens: int, kept: int, context: int, *, counted: bool = True) -> Conte
         context: Tokens of the loaded model's context.
     """
     return ContextFull(
-        "This chat no longer fits the context.",
-        f"With this message it takes {tokens:,} tokens. The context has {context:,}, of "
-        f"which {kept:,} are reserved for the answer."
+        N_("This chat no longer fits the context."),
+        N_(
+            "With this message it takes {tokens} tokens. The context has {context}, of which "
+            "{kept} are reserved for the answer.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+            kept=f"{kept:,}",
+        )
         if counted
-        else f"With this message it takes at least {tokens:,} tokens. The context has {context:,},"
-        f" of which {kept:,} are reserved for the answer.",
-        "Shorten the message, choose a larger context, or let the oldest messages be "
-        "left out or summarised.",
+        else N_(
+            "With this message it takes at least {tokens} tokens. The context has {context}, of "
+            "which {kept} are reserved for the answer.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+            kept=f"{kept:,}",
+        ),
+        N_(
+            "Shorten the message, choose a larger context, or let the oldest messages be "
+            "left out or summarised."
+        ),
         tokens=tokens,
         context=context,
         kept=kept,
@@ -39,21 +52,34 @@ def too_long(tokens: int, pinned: int, context: int, *, counted: bool = True) ->
     """
     if pinned and tokens - pinned < context:
         return ContextFull(
-            "The pinned messages leave no room for this one.",
-            f"They take {pinned:,} of the {context:,} tokens that the context has, and always"
-            " stay in it.",
-            "Unpin some of them, or choose a larger context.",
+            N_("The pinned messages leave no room for this one."),
+            N_(
+                "They take {pinned} of the {context} tokens that the context has, and always "
+                "stay in "
+                "it.",
+                pinned=f"{pinned:,}",
+                context=f"{context:,}",
+            ),
+            N_("Unpin some of them, or choose a larger context."),
             tokens=tokens,
             context=context,
             counted=counted,
         )
     return MessageTooLong(
-        "This message is too long for the model.",
-        f"With the system prompt it takes {tokens:,} tokens, and the context has {context:,}."
+        N_("This message is too long for the model."),
+        N_(
+            "With the system prompt it takes {tokens} tokens, and the context has {context}.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+        )
         if counted
-        else f"With the system prompt it takes at least {tokens:,} tokens, and the context has"
-        f" {context:,}.",
-        "Shorten it, or load the model with a larger context.",
+        else N_(
+            "With the system prompt it takes at least {tokens} tokens, and the context has "
+            "{context}.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+        ),
+        N_("Shorten it, or load the model with a larger context."),
         tokens=tokens,
         context=context,
         counted=counted,
@@ -68,11 +94,19 @@ def prompt_too_long(tokens: int, context: int, *, counted: bool = True) -> Messa
         context: Tokens of the loaded model's context.
     """
     return MessageTooLong(
-        "The prompt is too long for the model.",
-        f"It takes {tokens:,} tokens, and the context has {context:,}."
+        N_("The prompt is too long for the model."),
+        N_(
+            "It takes {tokens} tokens, and the context has {context}.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+        )
         if counted
-        else f"It takes at least {tokens:,} tokens, and the context has {context:,}.",
-        "Shorten the prompt, or choose a larger context.",
+        else N_(
+            "It takes at least {tokens} tokens, and the context has {context}.",
+            tokens=f"{tokens:,}",
+            context=f"{context:,}",
+        ),
+        N_("Shorten the prompt, or choose a larger context."),
         tokens=tokens,
         context=context,
         counted=counted,

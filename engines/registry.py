@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engines.sentences import N_
 from engines.types import EngineName
 
-_MISSING: Final = "Its library is not installed; start Hearth with run.py, which installs it."
-_NOT_INSTALLED: Final = "It is not installed."
-_NOT_ON_MACOS: Final = "vLLM does not run on macOS; one on another computer can be a server."
-_NO_SERVER: Final = "No server has been added."
+_MISSING: Final = N_("Its library is not installed; start Hearth with run.py, which installs it.")
+_NOT_INSTALLED: Final = N_("It is not installed.")
+_NOT_ON_MACOS: Final = N_("vLLM does not run on macOS; one on another computer can be a server.")
+_NO_SERVER: Final = N_("No server has been added.")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def _vllm(folder: Path | None) -> EngineAvailability:
 
         found = EngineHome(folder).current()
     if found is not None:
-        build = "for NVIDIA cards" if found.profile == "cuda" else "for processors"
+        build = N_("for NVIDIA cards") if found.profile == "cuda" else N_("for processors")
         return EngineAvailability("vllm", available=True, about=f"vLLM {found.version}, {build}")
     why_not = _NOT_ON_MACOS if sys.platform == "darwin" else _NOT_INSTALLED
     return EngineAvailability("vllm", available=False, why_not=why_not)

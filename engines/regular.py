@@ -12,12 +12,14 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
+from engines.sentences import N_
+
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 _KINDS: Final = (
-    (stat.S_ISFIFO, "it is a pipe"),
-    (stat.S_ISSOCK, "it is a socket"),
-    (stat.S_ISCHR, "it is a device"),
-    (stat.S_ISBLK, "it is a device"),
+    (stat.S_ISFIFO, N_("it is a pipe")),
+    (stat.S_ISSOCK, N_("it is a socket")),
+    (stat.S_ISCHR, N_("it is a device")),
+    (stat.S_ISBLK, N_("it is a device")),
 )
 
 
@@ -65,6 +67,6 @@ def _refuse(path: str | Path, found: os.stat_result) -> None:
     if stat.S_ISREG(found.st_mode):
         return
     if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+        raise IsADirectoryError(errno.EISDIR, N_("it is a folder"), str(path))
     kinds = (words for is_kind, words in _KINDS if is_kind(found.st_mode))
     raise OSError(errno.EINVAL, next(kinds, "it is no file"), str(path))

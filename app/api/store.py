@@ -9,6 +9,7 @@ from app.api.values import ApiClient, ApiUse
 from app.base.db import Database
 from app.base.errors import ClientInvalid
 from app.base.records import inserting, record, row
+from engines.sentences import N_
 
 KEPT_S: Final = 30 * 24 * 3600.0
 """How long a use is kept, in seconds."""
@@ -36,9 +37,9 @@ class ApiClientStore:
                 db.execute(inserting("api_clients", ApiClient), row(client))
         except sqlite3.IntegrityError as error:
             raise ClientInvalid(
-                f"There is a program “{client.name}” already.",
-                "Each has a name of its own, so that you can tell who asked.",
-                "Choose another name, or remove that one first.",
+                N_("There is a program “{name}” already.", name=client.name),
+                N_("Each has a name of its own, so that you can tell who asked."),
+                N_("Choose another name, or remove that one first."),
             ) from error
 
     def remove(self, client_id: str) -> None:

@@ -12,6 +12,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.settings.values.fields import fields
 from app.settings.values.resolved import NO_LAYERS, SettingLayers
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -23,7 +24,7 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
         [asdict(it) for it in found],
         lambda: (
             table([(it.id[:8], it.name, it.model or "") for it in found])
-            or "No assistants yet; they are made in the window."
+            or N_("No assistants yet; they are made in the window.")
         ),
     )
     return 0
@@ -49,9 +50,9 @@ def find_assistant(app: App, called: str) -> Assistant:
     found = found or [it for it in known if called and it.id.startswith(called)]
     if len(found) != 1:
         raise AssistantUnknown(
-            f"There is no assistant “{called}”.",
-            "Several are called like that." if found else "None has that name or id.",
-            "`hearth assistants list` shows all of them with their ids.",
+            N_("There is no assistant “{called}”.", called=called),
+            N_("Several are called like that.") if found else N_("None has that name or id."),
+            N_("`hearth assistants list` shows all of them with their ids."),
         )
     return found[0]
 
@@ -76,7 +77,10 @@ def _described(assistant: Assistant) -> str:
 
 
 _NAME = Argument(
-    "what", "the assistant's name, or the beginning of its id", metavar="NAME", offers="assistants"
+    "what",
+    N_("the assistant's name, or the beginning of its id"),
+    metavar="NAME",
+    offers="assistants",
 )
 
 COMMAND = Command(

@@ -23,6 +23,7 @@ from app.base.errors import (
 from app.base.folder import disk_full, explained
 from app.base.migrations import MIGRATIONS
 from engines.private import make_private_file
+from engines.sentences import N_
 
 MEMORY: Final = Path(":memory:")
 """The path of a database that exists only in memory."""
@@ -32,10 +33,10 @@ SQLITE_VERSION: Final = sqlite3.sqlite_version
 BESIDE: Final = ("-wal", "-shm", "-journal")
 """The suffixes of the files that SQLite keeps beside a database."""
 
-PUT_BACK: Final = "Restore a copy of it, or move the data folder away to begin without chats."
+PUT_BACK: Final = N_("Restore a copy of it, or move the data folder away to begin without chats.")
 """The advice for a damaged or missing database."""
 
-PUT_BACK_IN_TERMINAL: Final = (
+PUT_BACK_IN_TERMINAL: Final = N_(
     "Put a copy of it back; to begin without chats, choose another data folder with --data-dir."
 )
 
@@ -55,15 +56,19 @@ def require_files(path: Path) -> None:
     """
     for place in (path, *(_beside(path, end) for end in BESIDE)):
         if place.is_symlink() and not place.exists():
-            why = f"{place} leads to {place.readlink()}, which is not there."
+            why = N_(
+                "{place} leads to {readlink}, which is not there.",
+                place=place,
+                readlink=place.readlink(),
+            )
         elif place.exists() and not place.is_file():
-            why = f"{place} is not a file."
+            why = N_("{place} is not a file.", place=place)
         else:
             continue
         raise DatabaseDamaged(
-            "The database of chats cannot be opened.",
+            N_("The database of chats cannot be opened."),
             why,
-            "Put the file back where it was, or move away what is in its place.",
+            N_("Put the file back where it was, or move away what is in its place."),
         )
 
 
@@ -92,10 +97,12 @@ def _unwritable(path: Path) -> Path | None:
 
 def _not_writable(place: Path) -> DataFolderReadOnly:
     return DataFolderReadOnly(
-        "Hearth cannot write to its database.",
-        f"The system does not allow writing to {place}.",
-        "Allow writing to that file and its folder.",
-        terminal="Allow writing to that file and its folder, or choose another with --data-dir.",
+        N_("Hearth cannot write to its database."),
+        N_("The system does not allow writing to {place}.", place=place),
+        N_("Allow writing to that file and its folder."),
+        terminal=N_(
+            "Allow writing to that file and its folder, or choose another with --data-dir."
+        ),
     )
 
 
@@ -242,11 +249,17 @@ class Database:
         version = self._version_on_disk()
         if version > len(MIGRATIONS):
             raise DatabaseNewer(
-                "These chats were written by a newer Hearth.",
-                f"The database {self._path} has version {version}; this Hearth knows versions "
-                f"up to {len(MIGRATIONS)} and leaves it untouched.",
-                "Update Hearth.",
-                terminal="Update Hearth, or choose another data folder with --data-dir.",
+                N_("These chats were written by a newer Hearth."),
+                N_(
+                    "The database {path} has version {version}; this Hearth knows versions up to "
+                    "{count} "
+                    "and leaves it untouched.",
+                    path=self._path,
+                    version=version,
+                    count=len(MIGRATIONS),
+                ),
+                N_("Update Hearth."),
+                terminal=N_("Update Hearth, or choose another data folder with --data-dir."),
             )
         if version == len(MIGRATIONS):
             return
@@ -291,21 +304,24 @@ class Database:
             return _not_writable(_unwritable(self._path) or self._path)
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DatabaseDamaged(
-                "The database of chats is damaged.",
-                f"{self._path} is no longer a complete SQLite file; Hearth has not changed it.",
+                N_("The database of chats is damaged."),
+                N_(
+                    "{path} is no longer a complete SQLite file; Hearth has not changed it.",
+                    path=self._path,
+                ),
                 PUT_BACK,
                 terminal=PUT_BACK_IN_TERMINAL,
             )
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return DatabaseBusy(
-                "The database of chats is busy.",
-                "Another program has been writing to it for several seconds.",
-                "Wait a moment, then try again.",
+                N_("The database of chats is busy."),
+                N_("Another program has been writing to it for several seconds."),
+                N_("Wait a moment, then try again."),
             )
         if code == sqlite3.SQLITE_IOERR:
             return AppError(
-                "The disk failed while chats were being read or written.",
-                f"The system says: {error}.",
-                "Check the disk and its free space, then try again.",
+                N_("The disk failed while chats were being read or written."),
+                N_("The system says: {strerror}.", strerror=error),
+                N_("Check the disk and its free space, then try again."),
             )
         return error

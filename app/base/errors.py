@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engines.errors import UserError
+from engines.sentences import N_, joined
 
 
 class AppError(UserError):
@@ -16,8 +17,10 @@ class NothingKept(AppError):
 
     def at_start(self) -> NothingKept:
         """Return this error for a start that continues without writing."""
-        still = "Chats can still be read and exported."
-        return type(self)(self.what, f"{self.why} {still}", self.do, terminal=self.terminal)
+        still = N_("Chats can still be read and exported.")
+        return type(self)(
+            self.what, joined(" ", (self.why, still)), self.do, terminal=self.terminal
+        )
 
 
 class DataFolderReadOnly(NothingKept):

@@ -16,6 +16,7 @@ from app.base.errors import AppError, DataFolderReadOnly, DiskFull, NotADataFold
 from app.base.home import from_home
 from app.base.recognition import contents, is_data_folder, is_own_file, mark
 from engines.private import below, close_to_others, make_private_folder, replace_text
+from engines.sentences import N_
 
 _ROOM = 256 * 1024
 """The number of bytes written to test for free space.
@@ -128,12 +129,19 @@ class DataFolder:
             return
         names = sorted(it.name for it in contents(self.root))
         raise NotADataFolder(
-            f"{self.root} is not a data folder of Hearth’s.",
-            f"It holds other files, such as “{names[0]}”, and Hearth would close its data folder "
-            "to all other accounts. Nothing in it was changed.",
-            "Choose an empty folder, or one that does not exist yet.",
-            terminal=f"Name an empty or a new folder, such as {self.root / 'hearth'}, with "
-            "--data-dir or HEARTH_DATA_DIR.",
+            N_("{root} is not a data folder of Hearth’s.", root=self.root),
+            N_(
+                "It holds other files, such as “{names}”, and Hearth would close its data folder "
+                "to "
+                "all other accounts. Nothing in it was changed.",
+                names=names[0],
+            ),
+            N_("Choose an empty folder, or one that does not exist yet."),
+            terminal=N_(
+                "Name an empty or a new folder, such as {root}, with --data-dir or "
+                "HEARTH_DATA_DIR.",
+                root=self.root / "hearth",
+            ),
         )
 
     def make_room(self) -> None:
@@ -222,27 +230,31 @@ def explained(place: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
             raise DataFolderReadOnly(
-                f"Hearth cannot write to {place}.",
-                "The system does not allow writing there, so nothing could be saved.",
-                "Allow writing to that folder, or choose another.",
-                terminal="Allow writing to that folder, or choose another; the data folder is "
-                "chosen with --data-dir.",
+                N_("Hearth cannot write to {place}.", place=place),
+                N_("The system does not allow writing there, so nothing could be saved."),
+                N_("Allow writing to that folder, or choose another."),
+                terminal=N_(
+                    "Allow writing to that folder, or choose another; the data folder is "
+                    "chosen with --data-dir."
+                ),
             ) from error
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(place) from error
         raise AppError(
-            f"Hearth cannot write to {place}.",
-            f"The system says: {error.strerror or error}.",
-            "Check the disk, or choose another folder.",
-            terminal="Check the disk, or choose another folder; the data folder is chosen with "
-            "--data-dir.",
+            N_("Hearth cannot write to {place}.", place=place),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
+            N_("Check the disk, or choose another folder."),
+            terminal=N_(
+                "Check the disk, or choose another folder; the data folder is chosen with "
+                "--data-dir."
+            ),
         ) from error
 
 
 def disk_full(place: Path) -> DiskFull:
     """Make the error for a disk without free space."""
     return DiskFull(
-        "The disk is full.",
-        f"There is no room left to save to {place}; what was saved before is safe.",
-        "Free some space, then try again.",
+        N_("The disk is full."),
+        N_("There is no room left to save to {place}; what was saved before is safe.", place=place),
+        N_("Free some space, then try again."),
     )

@@ -18,6 +18,7 @@ from typing import Final
 from app.base.db import BESIDE, MEMORY, connect
 from app.base.errors import AppError, SearchBroken
 from app.base.folder import disk_full
+from engines.sentences import N_
 
 FORGETS: Final = sqlite3.sqlite_version_info >= (3, 42)
 """Whether this SQLite can remove a word from an index at once, instead of only marking it."""
@@ -192,8 +193,12 @@ class IndexFile:
             return error
         if _is(error, (sqlite3.SQLITE_FULL,)):
             return disk_full(self._path.parent)
-        why = self._kind.anew if _is(error, _DAMAGED) else f"The system says: {error}."
-        return SearchBroken(self._kind.failed, why, "Try again in a while.")
+        why = (
+            self._kind.anew
+            if _is(error, _DAMAGED)
+            else N_("The system says: {strerror}.", strerror=error)
+        )
+        return SearchBroken(self._kind.failed, why, N_("Try again in a while."))
 
 
 def remove_index(path: Path) -> None:

@@ -21,6 +21,7 @@ from app.base.folder import DataFolder
 from engines.errors import UserError, is_out_of_memory, out_of_memory
 from engines.private import private
 from engines.redaction import redact_certain
+from engines.sentences import N_
 from engines.text import harmless
 
 if TYPE_CHECKING:
@@ -135,8 +136,14 @@ def explained(error: Exception, folder: DataFolder) -> UserError:
     if is_out_of_memory(error):
         return out_of_memory()
     try:
-        do = f"The report is in {save_report(error, folder)}; please send it to the project."
+        do = N_(
+            "The report is in {file}; please send it to the project.",
+            file=save_report(error, folder),
+        )
     except OSError as unsaved:
-        do = f"Please tell the project; no report could be saved: {unsaved.strerror or unsaved}."
-    why = "This is a bug of ours; your chats are safe."
-    return UserError("Hearth has made a mistake and stopped.", why, do)
+        do = N_(
+            "Please tell the project; no report could be saved: {reason}.",
+            reason=unsaved.strerror or unsaved,
+        )
+    why = N_("This is a bug of ours; your chats are safe.")
+    return UserError(N_("Hearth has made a mistake and stopped."), why, do)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.base.errors import KeyringBroken
 from app.base.secret import Secret, SecretStatus
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -20,12 +21,12 @@ API_TOKEN = "api"  # noqa: S105 - a name
 ENVIRONMENT = {"hf": "HF_TOKEN", API_TOKEN: "HEARTH_API_TOKEN"}
 """The environment variables that take precedence over the keyring; they are only read."""
 
-NO_KEYRING = (
+NO_KEYRING = N_(
     "This system has no keyring that Hearth can use, so a token is forgotten when Hearth ends. "
     "Install one, such as GNOME Keyring or KWallet."
 )
-OR_SET = "Or set the variable {variable}."
-OVERRULED = "{variable} is set in the environment and takes precedence over the keyring."
+OR_SET = N_("Or set the variable {variable}.")
+OVERRULED = N_("{variable} is set in the environment and takes precedence over the keyring.")
 
 
 class Secrets:
@@ -54,11 +55,11 @@ class Secrets:
             try:
                 keyring.set_password(SERVICE, name, value.reveal())
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-                raise _broken("save the secret", name, error) from None
+                raise _broken(N_("save the secret"), name, error) from None
         self._known[name] = value
         if keyring is None:
             return SecretStatus(True, "memory", _no_keyring(name))
-        overruled = OVERRULED.format(variable=ENVIRONMENT[name]) if _given(name) else None
+        overruled = N_(OVERRULED, variable=ENVIRONMENT[name]) if _given(name) else None
         return SecretStatus(True, "keyring", overruled)
 
     def clear(self, name: str) -> SecretStatus:
@@ -67,7 +68,7 @@ class Secrets:
             try:
                 keyring.delete_password(SERVICE, name)
             except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-                raise _broken("remove the secret", name, error) from None
+                raise _broken(N_("remove the secret"), name, error) from None
         self._known[name] = None
         return self.status(name)
 
@@ -82,7 +83,7 @@ class Secrets:
 
 def _no_keyring(name: str) -> str:
     variable = ENVIRONMENT.get(name)
-    return f"{NO_KEYRING} {OR_SET.format(variable=variable)}" if variable else NO_KEYRING
+    return joined(" ", (NO_KEYRING, N_(OR_SET, variable=variable) if variable else ""))
 
 
 def _given(name: str) -> Secret | None:
@@ -105,7 +106,7 @@ def _ask(keyring: KeyringBackend, name: str) -> Secret | None:
     try:
         text = keyring.get_password(SERVICE, name)
     except Exception as error:  # noqa: BLE001 - keyrings raise what their system raises
-        raise _broken("read the secret", name, error) from None
+        raise _broken(N_("read the secret"), name, error) from None
     return Secret(text) if text else None
 
 
@@ -113,7 +114,7 @@ def _broken(what: str, name: str, error: Exception) -> KeyringBroken:
     """Make the error for a keyring that failed. Its text is left out: it could quote the secret."""
     variable = ENVIRONMENT.get(name, ENVIRONMENT["hf"])
     return KeyringBroken(
-        f"The system’s keyring did not {what}.",
-        f"It is locked, or it failed ({type(error).__name__}).",
-        f"Unlock the keyring and try again, or set {variable}.",
+        N_("The system’s keyring did not {what}.", what=what),
+        N_("It is locked, or it failed ({name}).", name=type(error).__name__),
+        N_("Unlock the keyring and try again, or set {variable}.", variable=variable),
     )

@@ -17,6 +17,7 @@ from app.base.home import from_home
 from app.base.migrations import MIGRATIONS
 from engines.cancel import CancelToken
 from engines.private import make_private_file, make_private_folder, replace_file
+from engines.sentences import N_
 
 _NAME = "chats-%Y-%m-%d.db"
 _BEFORE = "before-restore-%Y-%m-%d-%H%M%S.db"
@@ -78,15 +79,21 @@ class Snapshots:
         if not waits and self._last_copy() is None:
             if path.exists() and index.is_file() and index.stat().st_size > 0:
                 raise DatabaseDamaged(
-                    "The database of chats is empty.",
-                    f"{path} is empty, and there is no daily copy of it yet.",
-                    "Put a copy of your own in its place, or move it away to begin without chats.",
+                    N_("The database of chats is empty."),
+                    N_("{path} is empty, and there is no daily copy of it yet.", path=path),
+                    N_(
+                        "Put a copy of your own in its place, or move it away to begin without "
+                        "chats."
+                    ),
                 )
             return
         if path.exists():
-            what, why = "The database of chats is empty.", f"{path} is empty."
+            what, why = N_("The database of chats is empty."), N_("{path} is empty.", path=path)
         else:
-            what, why = "The database of chats is gone.", f"{path} is not there any more."
+            what, why = (
+                N_("The database of chats is gone."),
+                N_("{path} is not there any more.", path=path),
+            )
         raise DatabaseDamaged(
             what,
             why,
@@ -104,8 +111,11 @@ class Snapshots:
             error.why,
             error.do,
             copy.name,
-            terminal=f"{error.terminal} The last copy is put back with `hearth chats restore "
-            f"{copy.name}`.",
+            terminal=N_(
+                "{terminal} The last copy is put back with `hearth chats restore {name}`.",
+                terminal=error.terminal,
+                name=copy.name,
+            ),
         )
 
     def named(self, name: str) -> Path:
@@ -231,7 +241,7 @@ class Snapshots:
                 return None
             if code == sqlite3.SQLITE_FULL:
                 raise disk_full(self._folder) from error
-            raise _unusable(path, f"The system says: {error}.") from error
+            raise _unusable(path, N_("The system says: {strerror}.", strerror=error)) from error
         finally:
             partial.unlink(missing_ok=True)
         return path
@@ -279,7 +289,7 @@ def _is_no_loss(new: Path, old: Path) -> bool:
 
 def _opened(source: Path) -> closing[sqlite3.Connection]:
     if not source.is_file():
-        raise _unusable(source, "There is no such file.")
+        raise _unusable(source, N_("There is no such file."))
     require_files(source)
     uri = f"{source.absolute().as_uri()}?mode=ro"
     return closing(sqlite3.connect(uri, uri=True))
@@ -293,17 +303,17 @@ def _require_sound(db: sqlite3.Connection, path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_INTERRUPT:
             raise
-        raise _unusable(path, f"It is not a database of chats: {error}.") from error
+        raise _unusable(path, N_("It is not a database of chats: {error}.", error=error)) from error
     if version > len(MIGRATIONS):
-        raise _unusable(path, "It was written by a newer Hearth; update Hearth first.")
+        raise _unusable(path, N_("It was written by a newer Hearth; update Hearth first."))
     if found != "ok":
-        raise _unusable(path, f"The file is damaged: {found}.")
+        raise _unusable(path, N_("The file is damaged: {found}.", found=found))
 
 
 def _unusable(path: Path, why: str) -> SnapshotUnusable:
     return SnapshotUnusable(
-        f"The copy {path.name} cannot be used.",
+        N_("The copy {name} cannot be used.", name=path.name),
         why,
-        "Choose another copy.",
-        terminal="`hearth chats restore list` shows all.",
+        N_("Choose another copy."),
+        terminal=N_("`hearth chats restore list` shows all."),
     )

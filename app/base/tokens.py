@@ -8,6 +8,7 @@ from collections.abc import Callable
 from app.base.errors import KeyringBroken, NoSuchService, Offline, TokenMalformed
 from app.base.secret import KeptToken, Secret, SecretStatus
 from app.base.secrets import ENVIRONMENT, Secrets
+from engines.sentences import N_
 
 HUB = "hf"
 
@@ -43,7 +44,9 @@ class Tokens:
         if secret is None:
             return None
         # A token in a keyring was checked before it was saved.
-        return checked(secret.reveal(), f"{ENVIRONMENT[HUB]} in the environment").reveal()
+        return checked(
+            secret.reveal(), N_("{environment} in the environment", environment=ENVIRONMENT[HUB])
+        ).reveal()
 
     def keep(self, service: str, text: str, *, test: bool = True) -> KeptToken:
         """Test a token and save it; while Hearth is offline, save it untested.
@@ -60,7 +63,7 @@ class Tokens:
             try:
                 account = self._who(secret.reveal())
             except Offline:
-                why = "It was not tested, because Hearth is offline."
+                why = N_("It was not tested, because Hearth is offline.")
         return KeptToken(account, self._secrets.set(name, secret), why)
 
     def status(self, service: str) -> SecretStatus:
@@ -75,10 +78,10 @@ class Tokens:
         """Return the name of a service's secret, and allow the keyring to be asked again."""
         if service != HUB:
             raise NoSuchService(
-                f"Hearth stores no token for “{service}”.",
-                f"It knows of these: {HUB}.",
-                "Use one of these names.",
-                terminal="Use one of them, such as `hearth token status hf`.",
+                N_("Hearth stores no token for “{service}”.", service=service),
+                N_("It knows of these: {hub}.", hub=HUB),
+                N_("Use one of these names."),
+                terminal=N_("Use one of them, such as `hearth token status hf`."),
             )
         self._gave_up = False
         return service
@@ -95,8 +98,8 @@ def checked(text: str, what: str = "That") -> Secret:
     text = text.strip()
     if not text or not all("!" <= character <= "~" for character in text):
         raise TokenMalformed(
-            f"{what} is not a token.",
-            "A token is one word of letters, digits and signs, without spaces.",
-            "Copy all of it from the page where it was made.",
+            N_("{what} is not a token.", what=what),
+            N_("A token is one word of letters, digits and signs, without spaces."),
+            N_("Copy all of it from the page where it was made."),
         )
     return Secret(text)

@@ -24,6 +24,7 @@ from engines.errors import UserError
 from engines.helper.command import module_command
 from engines.models.gguf.header import read_header
 from engines.registry import availability
+from engines.sentences import N_, joined
 
 State = Literal["ok", "warning", "failed"]
 
@@ -31,15 +32,15 @@ _LOADING_S = 60.0
 _LOW_DISK = 2_000_000_000
 _PACKAGED = bool(getattr(sys, "frozen", False))
 _AFRESH = (
-    "Install Hearth's package again."
+    N_("Install Hearth's package again.")
     if _PACKAGED
-    else "Delete the folder .venv, then start Hearth with run.py."
+    else N_("Delete the folder .venv, then start Hearth with run.py.")
 )
-_AGAIN = _AFRESH if _PACKAGED else "Run run.py again."
+_AGAIN = _AFRESH if _PACKAGED else N_("Run run.py again.")
 _LIBRARIES = (
-    "Install Hearth's package again: it names the system packages that it needs."
+    N_("Install Hearth's package again: it names the system packages that it needs.")
     if _PACKAGED
-    else "Run run.py again: it names the missing system packages."
+    else N_("Run run.py again: it names the missing system packages.")
 )
 _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 
@@ -101,14 +102,20 @@ def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> C
     try:
         return check(folder)
     except UserError as error:
-        return CheckResult(name, "failed", f"{error.what} {error.why}", error.terminal)
+        return CheckResult(name, "failed", joined(" ", (error.what, error.why)), error.terminal)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        finding = f"it cannot be checked: {place}{error.strerror or error}"
-        return CheckResult(name, "failed", finding, "Look at that place, and at who may read it.")
+        finding = N_(
+            "it cannot be checked: {place}{strerror}", place=place, strerror=error.strerror or error
+        )
+        return CheckResult(
+            name, "failed", finding, N_("Look at that place, and at who may read it.")
+        )
     except Exception as error:  # noqa: BLE001 - an error in one check must not hide the others
         said = explained(error, folder)
-        return CheckResult(name, "failed", f"it cannot be checked: {said.why}", said.terminal)
+        return CheckResult(
+            name, "failed", N_("it cannot be checked: {why}", why=said.why), said.terminal
+        )
 
 
 def _python(_: DataFolder) -> CheckResult:
@@ -117,21 +124,28 @@ def _python(_: DataFolder) -> CheckResult:
 
 def _data_folder(folder: DataFolder) -> CheckResult:
     folder.prepare()
-    return CheckResult("data folder", "ok", f"{folder.root} can be written to")
+    return CheckResult(N_("data folder"), "ok", N_("{root} can be written to", root=folder.root))
 
 
 def _privacy(folder: DataFolder) -> CheckResult:
     """Close files that an older Hearth or another program left readable for other accounts."""
     readable = folder.close_to_others()
     if not readable:
-        return CheckResult("privacy", "ok", "no other account can read your chats")
-    more = f" and {len(readable) - 1} more" if len(readable) > 1 else ""
+        return CheckResult("privacy", "ok", N_("no other account can read your chats"))
+    more = N_(" and {count} more", count=len(readable) - 1) if len(readable) > 1 else ""
     return CheckResult(
         "privacy",
         "warning",
-        f"other accounts may read {readable[0]}{more}, and Hearth cannot change that",
-        "Make them your own and run `chmod -R go=` on that folder, or choose a data folder on a "
-        "disk that knows owners, with --data-dir.",
+        N_(
+            "other accounts may read {readable}{more}, and Hearth cannot change that",
+            readable=readable[0],
+            more=more,
+        ),
+        N_(
+            "Make them your own and run `chmod -R go=` on that folder, or choose a data folder "
+            "on a "
+            "disk that knows owners, with --data-dir."
+        ),
     )
 
 
@@ -139,7 +153,7 @@ def _disk(folder: DataFolder) -> CheckResult:
     free = shutil.disk_usage(folder.root).free
     if free < _LOW_DISK:
         return CheckResult(
-            "disk", "warning", f"{size(free)} free", "Free some space: models are large."
+            "disk", "warning", f"{size(free)} free", N_("Free some space: models are large.")
         )
     return CheckResult("disk", "ok", f"{size(free)} free")
 
@@ -154,9 +168,12 @@ def _database(folder: DataFolder) -> CheckResult:
         database.close()
     if verdict != "ok":
         return CheckResult(
-            "chats", "failed", f"the database is damaged: {verdict}", "Put back a copy of it."
+            "chats",
+            "failed",
+            N_("the database is damaged: {verdict}", verdict=verdict),
+            N_("Put back a copy of it."),
         )
-    return CheckResult("chats", "ok", f"{chats} chats, the database is whole")
+    return CheckResult("chats", "ok", N_("{chats} chats, the database is whole", chats=chats))
 
 
 def _settings(folder: DataFolder) -> CheckResult:
@@ -164,7 +181,7 @@ def _settings(folder: DataFolder) -> CheckResult:
     if faults:
         said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
         return CheckResult("settings", "warning", said, faults[0].terminal)
-    return CheckResult("settings", "ok", "can be read")
+    return CheckResult("settings", "ok", N_("can be read"))
 
 
 def _llama_cpp(folder: DataFolder) -> CheckResult:
@@ -174,7 +191,10 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
     # First in a child process, because a truncated library crashes the process that loads it.
     trial = _child("app.kit.terminal.loading", "llama_cpp")
     if trial.returncode not in {0, 1}:
-        ended = f"its library ends the process that loads it, with code {trial.returncode}"
+        ended = N_(
+            "its library ends the process that loads it, with code {returncode}",
+            returncode=trial.returncode,
+        )
         return CheckResult("llama.cpp", "failed", ended, _AFRESH)
     from app.wiring.app import hardware
     from engines.llamacpp.native import load_native
@@ -182,26 +202,26 @@ def _llama_cpp(folder: DataFolder) -> CheckResult:
 
     use_packs(folder.packs)
     load_native()
-    names = (
-        ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or "the processor"
+    names = ", ".join(gpu.name for gpu in hardware(folder.root).gpus if gpu.usable) or N_(
+        "the processor"
     )
-    return CheckResult("llama.cpp", "ok", f"loads; models run on {names}")
+    return CheckResult("llama.cpp", "ok", N_("loads; models run on {names}", names=names))
 
 
 def _vllm(folder: DataFolder) -> CheckResult:
     """Check that the installed vLLM is still complete; starting it would take a minute."""
     state = next(state for state in availability(folder.engines) if state.name == "vllm")
-    mend = "Install it again: hearth engines install vllm"
+    mend = N_("Install it again: hearth engines install vllm")
     if not state.available:
         if folder.engines.joinpath("current").exists():
-            return CheckResult("vLLM", "failed", "the environment in use is not whole", mend)
-        return CheckResult("vLLM", "ok", "not installed, and needed for checkpoints only")
+            return CheckResult("vLLM", "failed", N_("the environment in use is not whole"), mend)
+        return CheckResult("vLLM", "ok", N_("not installed, and needed for checkpoints only"))
     from engines.vllm.provision.home import EngineHome
 
     current = EngineHome(folder.engines).current()
     here = current is not None and not current.linux
     if current is not None and here and not os.access(current.python, os.X_OK):
-        gone = f"its Python {current.python} is gone or cannot be run"
+        gone = N_("its Python {python} is gone or cannot be run", python=current.python)
         return CheckResult("vLLM", "failed", gone, mend)
     return CheckResult("vLLM", "ok", state.about.removeprefix("vLLM "))
 
@@ -210,7 +230,9 @@ def _starter(_: DataFolder) -> CheckResult:
     from app.base.shipped import STARTER
 
     header = read_header(STARTER)
-    return CheckResult("starter model", "ok", f"{size(header.size_bytes)}, {header.architecture}")
+    return CheckResult(
+        N_("starter model"), "ok", f"{size(header.size_bytes)}, {header.architecture}"
+    )
 
 
 def _memory(_: DataFolder) -> CheckResult:
@@ -220,29 +242,41 @@ def _memory(_: DataFolder) -> CheckResult:
     free = memory.available_bytes
     if free < _LOW_DISK:
         return CheckResult(
-            "memory", "warning", f"{size(free)} free", "Close other programs before a large model."
+            "memory",
+            "warning",
+            f"{size(free)} free",
+            N_("Close other programs before a large model."),
         )
-    return CheckResult("memory", "ok", f"{size(free)} free of {size(memory.total_bytes)}")
+    return CheckResult(
+        "memory",
+        "ok",
+        N_("{free} free of {total_bytes}", free=size(free), total_bytes=size(memory.total_bytes)),
+    )
 
 
 def _window(_: DataFolder) -> CheckResult:
     """Load Qt in a child process, as a missing system library ends the process that loads it."""
     trial = _child("app.kit.terminal.loading", "PySide6.QtWidgets")
     if trial.returncode != 0:
-        reason = (trial.stderr.strip().splitlines() or ["unknown reason"])[-1]
-        return CheckResult("window", "warning", f"cannot open: {reason}", _LIBRARIES)
+        reason = (trial.stderr.strip().splitlines() or [N_("unknown reason")])[-1]
+        return CheckResult(
+            "window", "warning", N_("cannot open: {why_not}", why_not=reason), _LIBRARIES
+        )
     if not has_display():
         return CheckResult(
-            "window", "warning", "no display", "`hearth chat` works in the terminal."
+            "window", "warning", N_("no display"), N_("`hearth chat` works in the terminal.")
         )
     if why_not := _child("app.kit.terminal.display").stdout.strip():
         return CheckResult(
             "window",
             "warning",
-            f"cannot open: {why_not}",
-            "Look at DISPLAY, WAYLAND_DISPLAY and XAUTHORITY; `hearth chat` works in the terminal.",
+            N_("cannot open: {why_not}", why_not=why_not),
+            N_(
+                "Look at DISPLAY, WAYLAND_DISPLAY and XAUTHORITY; `hearth chat` works in the "
+                "terminal."
+            ),
         )
-    return CheckResult("window", "ok", "can open")
+    return CheckResult("window", "ok", N_("can open"))
 
 
 def _child(module: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -18,6 +18,7 @@ from app.exchange.values.report import reports, told
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from engines.cancel import CancelToken
+from engines.sentences import N_
 from engines.text import json_harmless
 
 if TYPE_CHECKING:
@@ -54,9 +55,13 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
     chats = tell(app.chats, app.folders, tuple(dict.fromkeys(ids)), app.citing.check)
     if not chats:
         raise ChatNotFound(
-            "There is no chat to export.",
-            "None was named, and the folder holds none." if args.folder else "None was named.",
-            "Name one by its id; `hearth chats list` shows all, or name a folder with --folder.",
+            N_("There is no chat to export."),
+            N_("None was named, and the folder holds none.")
+            if args.folder
+            else N_("None was named."),
+            N_(
+                "Name one by its id; `hearth chats list` shows all, or name a folder with --folder."
+            ),
         )
     target: Path | None = args.output
     if target is None and options.kind == "pdf":
@@ -99,9 +104,11 @@ def _nothing(files: Sequence[FileFound]) -> NothingImported:
     more = len(reasons) - _REASONS
     told = " ".join(reasons[:_REASONS])
     return NothingImported(
-        "No chat was read.",
-        f"{told} And {more:,} more like that." if more > 0 else told or "Nothing was named.",
-        "Name a file that another program has exported, a folder of such files, or an archive.",
+        N_("No chat was read."),
+        N_("{words} And {more} more like that.", words=told, more=f"{more:,}")
+        if more > 0
+        else told or N_("Nothing was named."),
+        N_("Name a file that another program has exported, a folder of such files, or an archive."),
     )
 
 
@@ -123,9 +130,9 @@ def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path)
         from app.exchange.pages.pdf import print_chats
     except ImportError as error:
         raise ExportFailed(
-            "A PDF cannot be made here.",
-            f"Qt, which draws it, cannot be loaded: {error}.",
-            "Export as HTML, and print that from a browser.",
+            N_("A PDF cannot be made here."),
+            N_("Qt, which draws it, cannot be loaded: {error}.", error=error),
+            N_("Export as HTML, and print that from a browser."),
         ) from error
     app = QGuiApplication.instance() or QGuiApplication(["hearth", "-platform", "offscreen"])
     print_chats(chats, options, path)
@@ -147,9 +154,9 @@ def _folder(app: App, name: str) -> str:
     found = [it for it in app.folders.folders() if it.name.casefold() == name.casefold()]
     if not found:
         raise ChatNotFound(
-            f"There is no folder “{name}”.",
-            "It was removed, or has another name.",
-            "The sidebar of the window shows all folders.",
+            N_("There is no folder “{name}”.", name=name),
+            N_("It was removed, or has another name."),
+            N_("The sidebar of the window shows all folders."),
         )
     return found[0].id
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from app.kit.look.language import in_full, translated
+from app.base.language import in_full, translated
 from app.kit.tasks.telling import telling
 from app.kit.widgets.message_dialog import MessageDialog
 from app.kit.widgets.panel import Panel
@@ -106,7 +106,7 @@ class Notifier(QObject):
     def open_folder(self, path: Path) -> None:
         """Open a folder in the system's file manager; if that fails, show its path."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self.say(self.tr("It is in {0}.").format(path))
+            self.say(self.tr("It is in {path}.").format(path=path))
 
     def undo(self) -> None:
         """Press the newest *Undo* button; called again, it presses the one before."""
@@ -185,7 +185,9 @@ class Notifier(QObject):
             QGuiApplication.clipboard().setText(address)
 
     def _show_bug(self, error: BaseException) -> None:
-        report = f"{self._report(error)}\n{self.tr('Log: {0}').format(self._log_file)}\n"
+        report = (
+            f"{self._report(error)}\n{self.tr('Log: {log_file}').format(log_file=self._log_file)}\n"
+        )
         dialog = MessageDialog(
             [
                 self.tr("Something went wrong"),

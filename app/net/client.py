@@ -26,6 +26,7 @@ from app.net.tls import tls_context
 from app.net.values.connections import LoggedConnection, Purpose
 from engines.connection import Connection
 from engines.redaction import remember_address
+from engines.sentences import N_
 
 _TIMEOUT = httpx2.Timeout(30.0, connect=15.0)
 _WITHIN_S = 120.0
@@ -131,7 +132,9 @@ class GatedTransport(httpx2.BaseTransport):
             # The look-up of the host raises this: no host can have such a name.
             entry.end("failed")
             address = url.netloc.decode("ascii", "replace").rpartition("@")[2]
-            raise httpx2.UnsupportedProtocol(f"“{address}” is not a valid address") from error
+            raise httpx2.UnsupportedProtocol(
+                N_("“{address}” is not a valid address", address=address)
+            ) from error
         except httpx2.HTTPError as error:
             entry.end("cancelled" if connection.hung_up else "failed")
             if not connection.hung_up:
@@ -208,11 +211,14 @@ class GatedTransport(httpx2.BaseTransport):
         """
         if not is_loopback(host) and self._offline():
             raise Offline(
-                "Hearth is offline.",
-                f"“Stay offline” was turned on, so the connection to {host} was ended."
+                N_("Hearth is offline."),
+                N_(
+                    "“Stay offline” was turned on, so the connection to {host} was ended.",
+                    host=host,
+                )
                 if begun
-                else f"“Stay offline” is on, so nothing was sent to {host}.",
-                "Turn “Stay offline” off to connect.",
+                else N_("“Stay offline” is on, so nothing was sent to {host}.", host=host),
+                N_("Turn “Stay offline” off to connect."),
             )
 
     def _route(self, proxy: str | None, keep: bool) -> httpx2.HTTPTransport:

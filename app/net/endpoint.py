@@ -6,6 +6,7 @@ import os
 from urllib.parse import urlsplit
 
 from app.base.errors import AddressInvalid
+from engines.sentences import N_
 
 HUB = "https://huggingface.co"
 
@@ -21,9 +22,9 @@ def endpoint() -> str:
         return HUB
     if not is_http(address):
         raise AddressInvalid(
-            f"“{address}” is not the address of a Hub.",
-            "HF_ENDPOINT in the environment has to begin with https:// and a host's name.",
-            "Set HF_ENDPOINT to a complete address, or remove it to use huggingface.co.",
+            N_("“{address}” is not the address of a Hub.", address=address),
+            N_("HF_ENDPOINT in the environment has to begin with https:// and a host's name."),
+            N_("Set HF_ENDPOINT to a complete address, or remove it to use huggingface.co."),
         )
     return address
 

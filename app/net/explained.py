@@ -12,8 +12,9 @@ from app.base.errors import (
     NoConnection,
     ProxyRefused,
 )
+from engines.sentences import N_
 
-_TRY_AGAIN = "Check the connection to the internet, then try again."
+_TRY_AGAIN = N_("Check the connection to the internet, then try again.")
 
 
 def explained(error: Exception, host: str) -> AppError:
@@ -51,42 +52,48 @@ def is_certificate(error: BaseException) -> bool:
 
 def _certificate(host: str) -> CertificateRefused:
     return CertificateRefused(
-        f"The certificate of {host} cannot be trusted.",
-        "Nobody that this system trusts has signed it, it has expired, or the clock is wrong. A "
-        "company’s proxy or an antivirus program that inspects encrypted connections causes this.",
-        "Check the clock. If you trust that proxy or program, install its certificate in "
-        "the system’s certificate store.",
+        N_("The certificate of {called} cannot be trusted.", called=host),
+        N_(
+            "Nobody that this system trusts has signed it, it has expired, or the clock is "
+            "wrong. A "
+            "company’s proxy or an antivirus program that inspects encrypted connections causes "
+            "this."
+        ),
+        N_(
+            "Check the clock. If you trust that proxy or program, install its certificate in "
+            "the system’s certificate store."
+        ),
     )
 
 
 def _late(_error: Exception, host: str) -> ConnectionTimedOut:
     return ConnectionTimedOut(
-        f"{host} took too long to answer.",
-        "The connection is slow or broken, or that host is busy.",
-        "Try again in a while.",
+        N_("{host} took too long to answer.", host=host),
+        N_("The connection is slow or broken, or that host is busy."),
+        N_("Try again in a while."),
     )
 
 
 def _address(error: Exception, _host: str) -> AddressInvalid:
     return AddressInvalid(
-        "Hearth was given an address that it cannot connect to.",
-        f"{str(error).rstrip('.')}.",
-        "Check the address that was given, and the proxy in the system’s settings.",
+        N_("Hearth was given an address that it cannot connect to."),
+        N_("{error}.", error=str(error).rstrip(".")),
+        N_("Check the address that was given, and the proxy in the system’s settings."),
     )
 
 
 def _circle(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
-        f"{host} does not lead anywhere.",
-        "It sent Hearth from one address to the next without an end.",
-        "Try again later; if you use a mirror, check HF_ENDPOINT.",
+        N_("{host} does not lead anywhere.", host=host),
+        N_("It sent Hearth from one address to the next without an end."),
+        N_("Try again later; if you use a mirror, check HF_ENDPOINT."),
     )
 
 
 def _broken_off(_error: Exception, host: str) -> NoConnection:
     return NoConnection(
-        f"The connection to {host} broke off.",
-        "The network or the host ended it before everything had come.",
+        N_("The connection to {host} broke off.", host=host),
+        N_("The network or the host ended it before everything had come."),
         _TRY_AGAIN,
     )
 
@@ -95,12 +102,12 @@ def _unreached(error: Exception, host: str) -> NoConnection:
     import socket
 
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
-        why = "Its address cannot be found: there is no internet here, or the name is wrong."
+        why = N_("Its address cannot be found: there is no internet here, or the name is wrong.")
     elif any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
-        why = "Nothing answers there: the service is down, or a firewall blocks it."
+        why = N_("Nothing answers there: the service is down, or a firewall blocks it.")
     else:
-        why = "This network does not lead to it, or it closed the connection at once."
-    return NoConnection(f"{host} cannot be reached.", why, _TRY_AGAIN)
+        why = N_("This network does not lead to it, or it closed the connection at once.")
+    return NoConnection(N_("{called} cannot be reached.", called=host), why, _TRY_AGAIN)
 
 
 def _proxy(error: Exception, host: str) -> ProxyRefused:
@@ -108,15 +115,15 @@ def _proxy(error: Exception, host: str) -> ProxyRefused:
 
     if str(error).startswith("407"):
         return ProxyRefused(
-            f"The proxy does not let Hearth through to {host}.",
-            "It asks for a name and a password.",
-            "Put them into the proxy’s address: HTTPS_PROXY=http://name:password@proxy:port.",
+            N_("The proxy does not let Hearth through to {host}.", host=host),
+            N_("It asks for a name and a password."),
+            N_("Put them into the proxy’s address: HTTPS_PROXY=http://name:password@proxy:port."),
         )
     unreached = isinstance(error.__cause__, httpx2.ConnectError)
     return ProxyRefused(
-        f"The proxy did not connect Hearth to {host}.",
-        "It cannot be reached itself." if unreached else f"It said: {error}.",
-        "Check the proxy in the system’s network settings, or in HTTPS_PROXY and NO_PROXY.",
+        N_("The proxy did not connect Hearth to {host}.", host=host),
+        N_("It cannot be reached itself.") if unreached else N_("It said: {error}.", error=error),
+        N_("Check the proxy in the system’s network settings, or in HTTPS_PROXY and NO_PROXY."),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.base.errors import ProxyRefused
 from app.net.endpoint import is_http
 from app.net.values.hosts import LOCALHOST, is_loopback
+from engines.sentences import N_
 
 __all__ = ["LOCALHOST", "is_loopback", "proxy_for"]
 
@@ -26,9 +27,11 @@ def proxy_for(scheme: str, host: str) -> str | None:
     address = proxy if "://" in proxy else f"http://{proxy}"
     if not is_http(address):
         raise ProxyRefused(
-            f"Hearth cannot reach {host} through this system's proxy.",
-            "The proxy's address has to begin with http:// or https:// and name a host; "
-            "other kinds of proxy, such as SOCKS, are not supported.",
-            "Set an HTTP proxy in the system's network settings or in HTTPS_PROXY.",
+            N_("Hearth cannot reach {host} through this system's proxy.", host=host),
+            N_(
+                "The proxy's address has to begin with http:// or https:// and name a host; "
+                "other kinds of proxy, such as SOCKS, are not supported."
+            ),
+            N_("Set an HTTP proxy in the system's network settings or in HTTPS_PROXY."),
         )
     return address

@@ -17,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from app.base.errors import AddressInvalid, AddressNotFree, CertificateRefused
 from app.net.values.serving import LOOPBACK, Address
+from engines.sentences import N_
 
 _BACKLOG: Final = 128
 CONNECTIONS: Final = 128
@@ -41,9 +42,9 @@ def listen(address: Address) -> socket.socket:
         is_6 = ipaddress.ip_address(host).version == 6
     except ValueError as error:
         raise AddressInvalid(
-            f"“{address.host}” is not an address of this computer.",
-            "A server listens at a number, not at a name.",
-            "Write an IP address, such as 127.0.0.1.",
+            N_("“{host}” is not an address of this computer.", host=address.host),
+            N_("A server listens at a number, not at a name."),
+            N_("Write an IP address, such as 127.0.0.1."),
         ) from error
     # Name the protocol, or else asyncio would leave Nagle's algorithm on, and a reply in two parts
     # would wait 40 ms for the other side's acknowledgement.
@@ -109,15 +110,19 @@ def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
             missing = next((it for it in (certificate, key) if not it.exists()), certificate)
-            why = f"There is no file {missing}."
+            why = N_("There is no file {path}.", path=missing)
         elif isinstance(error, ssl.SSLError | ValueError):
-            why = f"{certificate.name} and {key.name} are no certificate with its unlocked key."
+            why = N_(
+                "{name} and {key_name} are no certificate with its unlocked key.",
+                name=certificate.name,
+                key_name=key.name,
+            )
         else:
-            why = f"The system says: {error}."
+            why = N_("The system says: {strerror}.", strerror=error)
         raise CertificateRefused(
-            "The server’s certificate cannot be used.",
+            N_("The server’s certificate cannot be used."),
             why,
-            "Choose a certificate and its key without a password, both as PEM.",
+            N_("Choose a certificate and its key without a password, both as PEM."),
         ) from error
     return context
 
@@ -125,17 +130,20 @@ def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
 def _not_free(address: Address, error: Exception) -> AddressNotFree:
     code = getattr(error, "errno", None)
     if code == errno.EADDRINUSE:
-        why = f"Another program already listens at port {address.port}."
-        do = "Choose another port, or end that program."
+        why = N_("Another program already listens at port {port}.", port=address.port)
+        do = N_("Choose another port, or end that program.")
     elif code == errno.EADDRNOTAVAIL:
-        why = f"This computer does not have the address {address.host}."
-        do = "Choose an address that it has."
+        why = N_("This computer does not have the address {host}.", host=address.host)
+        do = N_("Choose an address that it has.")
     elif code == errno.EACCES:
-        why = f"The system does not let Hearth use port {address.port}."
-        do = "Choose a port above 1023."
+        why = N_("The system does not let Hearth use port {port}.", port=address.port)
+        do = N_("Choose a port above 1023.")
     else:
-        why, do = f"The system says: {error}.", "Choose another address or port."
-    return AddressNotFree("The server was not started.", why, do)
+        why, do = (
+            N_("The system says: {strerror}.", strerror=error),
+            N_("Choose another address or port."),
+        )
+    return AddressNotFree(N_("The server was not started."), why, do)
 
 
 class PatientProtocol(H11Protocol):

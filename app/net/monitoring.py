@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from app.base.errors import AddressInvalid, CollectorRefused, MetricsRefused, NoConnection
 from app.net.endpoint import is_http
 from app.net.explained import explained
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.base.secret import Secret
@@ -57,9 +58,13 @@ def send_traces(gate: Gate, endpoint: str, body: bytes) -> None:
         raise explained(error, httpx2.URL(address).host) from error
     if not response.is_success:
         raise CollectorRefused(
-            f"{response.url.host} did not take the traces.",
-            f"It answered {response.status_code} {response.reason_phrase}.",
-            "Check the address under “Send traces to” in the settings.",
+            N_("{host} did not take the traces.", host=response.url.host),
+            N_(
+                "It answered {status_code} {reason_phrase}.",
+                status_code=response.status_code,
+                reason_phrase=response.reason_phrase,
+            ),
+            N_("Check the address under “Send traces to” in the settings."),
         )
 
 
@@ -76,9 +81,9 @@ def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
 
     if not is_http(address):
         raise AddressInvalid(
-            f"“{address}” is not the address of a server.",
-            "It needs http:// or https:// and a host.",
-            "Write it like: http://127.0.0.1:8117.",
+            N_("“{address}” is not the address of a server.", address=address),
+            N_("It needs http:// or https:// and a host."),
+            N_("Write it like: http://127.0.0.1:8117."),
         )
     purpose: Purpose = "look at a server"
     headers = {"Authorization": f"Bearer {token.reveal()}"} if token is not None else {}
@@ -91,19 +96,25 @@ def read_metrics(gate: Gate, address: str, token: Secret | None) -> str:
             )
     except httpx2.ConnectError as error:
         raise NoConnection(
-            f"No server of Hearth’s answers at {address}.",
-            "It is not running, or listens elsewhere.",
-            "Turn it on under Engines.",
-            terminal="Start it with `hearth serve`, or turn it on in the window; --url names "
-            "another address.",
+            N_("No server of Hearth’s answers at {address}.", address=address),
+            N_("It is not running, or listens elsewhere."),
+            N_("Turn it on under Engines."),
+            terminal=N_(
+                "Start it with `hearth serve`, or turn it on in the window; --url names "
+                "another address."
+            ),
         ) from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise explained(error, httpx2.URL(address).host) from error
     if not response.is_success:
         raise MetricsRefused(
-            f"The server at {address} did not show its metrics.",
-            f"It answered {response.status_code} {response.reason_phrase}.",
-            "Check its token.",
-            terminal="Give its token to --token-stdin; `hearth clients token` shows it.",
+            N_("The server at {address} did not show its metrics.", address=address),
+            N_(
+                "It answered {status_code} {reason_phrase}.",
+                status_code=response.status_code,
+                reason_phrase=response.reason_phrase,
+            ),
+            N_("Check its token."),
+            terminal=N_("Give its token to --token-stdin; `hearth clients token` shows it."),
         )
     return response.text

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engines.connection import Connection
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
@@ -108,7 +109,7 @@ class Deadline:
         import httpx2
 
         if self.passed:
-            raise httpx2.ReadTimeout("not complete in time") from error
+            raise httpx2.ReadTimeout(N_("not complete in time")) from error
 
     def _pass(self) -> None:
         self.passed = True

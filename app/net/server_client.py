@@ -15,6 +15,7 @@ from app.net.connection_pool import ConnectionPool
 from app.net.scope import Origin, Scope, within
 from app.net.tls import tls_context
 from app.net.values.connections import LoggedConnection, Purpose
+from engines.sentences import N_
 
 
 def socket_client(path: Path) -> httpx2.Client:
@@ -60,9 +61,9 @@ def home_of(address: str) -> Origin:
         url = httpx2.URL(address)
     except httpx2.InvalidURL as error:
         raise AddressInvalid(
-            f"“{address}” is not a valid address.",
-            f"{str(error).rstrip('.')}.",
-            "Check the name of the host in the address.",
+            N_("“{address}” is not a valid address.", address=address),
+            N_("{error}.", error=str(error).rstrip(".")),
+            N_("Check the name of the host in the address."),
         ) from error
     return url.scheme, url.host, url.port or PORTS.get(url.scheme, 0)
 

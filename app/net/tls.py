@@ -9,6 +9,7 @@ import httpx2
 
 from app.base.errors import CertificateRefused
 from app.net.values.connections import Trust
+from engines.sentences import N_
 
 
 def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
@@ -21,9 +22,9 @@ def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
         context = httpx2.create_ssl_context()
     except OSError as error:
         raise CertificateRefused(
-            "The certificates of this system cannot be read.",
-            f"The system says: {error}.",
-            "Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them.",
+            N_("The certificates of this system cannot be read."),
+            N_("The system says: {strerror}.", strerror=error),
+            N_("Check SSL_CERT_FILE and SSL_CERT_DIR in the environment, or remove them."),
         ) from error
     if trust is None:
         return context
@@ -31,27 +32,27 @@ def tls_context(trust: Trust | None = None) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cafile=str(trust.ca))
         except (OSError, ValueError) as error:
-            raise _unusable(trust.ca, "the certificate of an authority", error) from error
+            raise _unusable(trust.ca, N_("the certificate of an authority"), error) from error
     if trust.certificate is not None:
         try:
             # Without this password, OpenSSL would ask for one in the terminal.
             context.load_cert_chain(str(trust.certificate), password=lambda: "")
         except (OSError, ValueError) as error:
             raise _unusable(
-                trust.certificate, "a certificate with its unlocked key", error
+                trust.certificate, N_("a certificate with its unlocked key"), error
             ) from error
     return context
 
 
 def _unusable(path: Path, what: str, error: Exception) -> CertificateRefused:
     if isinstance(error, FileNotFoundError):
-        why = "There is no such file."
+        why = N_("There is no such file.")
     elif isinstance(error, ssl.SSLError | ValueError):
-        why = f"It does not contain {what} in PEM format."
+        why = N_("It does not contain {what} in PEM format.", what=what)
     else:
-        why = f"The system says: {error}."
+        why = N_("The system says: {strerror}.", strerror=error)
     return CertificateRefused(
-        f"The certificate file {path.name} cannot be used.",
+        N_("The certificate file {name} cannot be used.", name=path.name),
         why,
-        f"Choose another file in the server’s profile; this one is {path}.",
+        N_("Choose another file in the server’s profile; this one is {path}.", path=path),
     )

@@ -17,6 +17,7 @@ from app.net.hosts import is_loopback
 from app.servers.values import ServerInfo, ServerProfile, key_variable, short_name
 from app.settings.commands import change_settings, reset_in_words
 from app.settings.values.fields import Settings
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 _KINDS = {
     "vllm": "vLLM",
     "llama-server": "llama-server",
-    "lmstudio": "LM Studio",
+    "lmstudio": N_("LM Studio"),
     "ollama": "Ollama",
     "sglang": "SGLang",
-    "openai": "a server that speaks OpenAI’s protocol",
+    "openai": N_("a server that speaks OpenAI’s protocol"),
 }
 
 
@@ -37,7 +38,7 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
         [_described(profile, info) for profile, info in found],
         lambda: (
             table([(it.name, it.address, found_line(info)) for it, info in found])
-            or "No servers yet; `hearth servers add NAME ADDRESS` adds one."
+            or N_("No servers yet; `hearth servers add NAME ADDRESS` adds one.")
         ),
     )
     return 0
@@ -77,29 +78,55 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     kept = servers.save(profile, key, take_key=args.keep_key)
     status = servers.key_status(kept)
     if key == "":
-        out.note(f"No key came, so none is kept for “{kept.name}”.")
+        out.note(N_("No key came, so none is kept for “{name}”.", name=kept.name))
     if parted:
         out.note(
-            f"The key of “{kept.name}” was for {parted} alone, and is forgotten: with --key-stdin "
-            "you give it for this address."
+            N_(
+                "The key of “{name}” was for {parted} alone, and is forgotten: with --key-stdin "
+                "you "
+                "give it for this address.",
+                name=kept.name,
+                parted=parted,
+            )
         )
     elif before and before.origin != kept.origin and key is None and status.present:
-        out.note(f"The key of “{kept.name}” goes to {kept.origin} from now on.")
+        out.note(
+            N_(
+                "The key of “{name}” goes to {origin} from now on.",
+                name=kept.name,
+                origin=kept.origin,
+            )
+        )
     if key and status.place == "environment":
-        out.note(f"{key_variable(kept.name)} in the environment wins over the key that was kept.")
+        out.note(
+            N_(
+                "{name} in the environment wins over the key that was kept.",
+                name=key_variable(kept.name),
+            )
+        )
     if key and status.place == "memory":
         out.note(
-            "The key was not kept: this system has no keyring, and Hearth writes no key into a "
-            f"file. Set {key_variable(kept.name)} in the environment."
+            N_(
+                "The key was not kept: this system has no keyring, and Hearth writes no key into a "
+                "file. Set {name} in the environment.",
+                name=key_variable(kept.name),
+            )
         )
     if not kept.encrypted and not is_loopback(kept.host):
         out.note(
-            f"What you ask goes to {kept.host} without encryption: use https:// where others can "
-            "listen on the network."
+            N_(
+                "What you ask goes to {host} without encryption: use https:// where others can "
+                "listen on the network.",
+                host=kept.host,
+            )
         )
     out.value(
         _described(kept, None) | {"key": status.place},
-        lambda: f"Kept “{kept.name}”; `hearth servers test {quote(kept.name)}` asks what is there.",
+        lambda: N_(
+            "Kept “{name}”; `hearth servers test {kept_name}` asks what is there.",
+            name=kept.name,
+            kept_name=quote(kept.name),
+        ),
     )
     return 0
 
@@ -107,25 +134,25 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
 def _read_key() -> str:
     """Read the key without echoing it."""
     if sys.stdin.isatty():
-        return getpass.getpass("Key (it is not shown): ")
+        return getpass.getpass(N_("Key (it is not shown): "))
     return read_line().strip()
 
 
 def found_line(info: ServerInfo | None) -> str:
     """Describe a server in one line, as it was last found."""
     if info is None:
-        return "not looked at yet"
-    drafts = {True: "MTP is on", False: "MTP is off", None: "does not tell of MTP"}
+        return N_("not looked at yet")
+    drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("does not tell of MTP")}
     models = [
         f"{short_name(it.id)} (context {it.context:,})" if it.context else short_name(it.id)
         for it in info.models[:5]
     ]
     more = len(info.models) - len(models)
-    listed = ", ".join(models) or "no models"
+    listed = ", ".join(models) or N_("no models")
     line = "; ".join(
         (
             f"{_KINDS[info.kind]} {info.version}".strip(),
-            f"{listed} and {more} more" if more > 0 else listed,
+            N_("{named} and {count} more", named=listed, count=more) if more > 0 else listed,
             drafts[info.mtp],
         )
     )
@@ -152,7 +179,7 @@ def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any
     return told
 
 
-_NAME = Argument("what", "the server's name in Hearth", metavar="NAME", offers="servers")
+_NAME = Argument("what", N_("the server's name in Hearth"), metavar="NAME", offers="servers")
 
 COMMAND = Command(
     "servers",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.kit.tasks.tasks import STORE, Failed, Tasks
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.base.secret import SecretStatus
@@ -133,11 +134,15 @@ class ServerList(QObject):
             before = next((it for it in self._servers.list() if it.id == profile.id), None)
             kept = self._servers.save(profile, key, take_key=take_key)
             if parted:
-                return kept, f"Its key was for {parted} only and was removed: enter it again."
+                return kept, N_(
+                    "Its key was for {parted} only and was removed: enter it again.", parted=parted
+                )
             moved = before is not None and before.origin != kept.origin
             status = self._servers.key_status(kept) if key or moved else None
             if status is not None and moved and status.place == "environment":
-                return kept, f"The key from the environment is now sent to {kept.origin}."
+                return kept, N_(
+                    "The key from the environment is now sent to {origin}.", origin=kept.origin
+                )
             return kept, (status.warning or "") if status is not None and key else ""
 
         def saved(found: tuple[ServerProfile, str]) -> None:

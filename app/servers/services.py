@@ -23,6 +23,7 @@ from app.servers.values import (
     normalised_address,
     normalised_name,
 )
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from engines.remote.engine import Served
@@ -49,10 +50,10 @@ class Servers:
             if profile.id == called or profile.name.casefold() == called.casefold():
                 return profile
         raise ServerUnknown(
-            f"There is no server “{called}”.",
-            "No profile has that name.",
-            "Add it under Servers, or choose another one.",
-            terminal="`hearth servers list` shows them all; `hearth servers add` makes one.",
+            N_("There is no server “{called}”.", called=called),
+            N_("No profile has that name."),
+            N_("Add it under Servers, or choose another one."),
+            terminal=N_("`hearth servers list` shows them all; `hearth servers add` makes one."),
         )
 
     def leaves(self, profile_id: str) -> bool:
@@ -84,7 +85,7 @@ class Servers:
             key: None keeps the stored key, "" removes it.
             take_key: Keep the stored key for the new origin.
         """
-        secret = checked(key, "The key") if key else None
+        secret = checked(key, N_("The key")) if key else None
         normalised = replace(
             profile,
             id=profile.id or new_id(),
@@ -136,7 +137,7 @@ class Servers:
         try:
             return self._secrets.status(profile.secret)
         except KeyringBroken as error:
-            return SecretStatus(False, "none", f"{error.what} {error.why}")
+            return SecretStatus(False, "none", joined(" ", (error.what, error.why)))
 
     def test(
         self, profile: ServerProfile, key: str | None = None, *, take_key: bool = False
@@ -155,7 +156,7 @@ class Servers:
         normalised = replace(profile, address=normalised_address(profile.address))
         if normalised.name:
             self._require_own_variable(normalised)
-        given = checked(key, "The key") if key else None
+        given = checked(key, N_("The key")) if key else None
         before = self._moved(normalised) if take_key and key is None else None
         if before is not None:
             given = self._secrets.get(before.secret)
@@ -194,9 +195,13 @@ class Servers:
         for other in self.list():
             if other.id != profile.id and key_variable(other.name) == variable:
                 raise ServerInvalid(
-                    f"“{profile.name}” is too similar to “{other.name}”.",
-                    f"Both would take their key from {variable}.",
-                    "Choose another name, or change that server.",
+                    N_(
+                        "“{name}” is too similar to “{other_name}”.",
+                        name=profile.name,
+                        other_name=other.name,
+                    ),
+                    N_("Both would take their key from {variable}.", variable=variable),
+                    N_("Choose another name, or change that server."),
                 )
 
     def _moved(self, profile: ServerProfile) -> ServerProfile | None:
@@ -220,7 +225,7 @@ class Servers:
         """Return the key; a failing keyring must not stop servers that need no key."""
         variable = key_variable(profile.name)
         if text := os.environ.get(variable, "").strip():
-            return checked(text, f"{variable} in the environment")
+            return checked(text, N_("{environment} in the environment", environment=variable))
         if not profile.id:
             return None
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from app.base.db import Database
 from app.base.errors import ServerInvalid
 from app.servers.values import ServedModel, ServerInfo, ServerProfile
+from engines.sentences import N_
 
 
 class ServerStore:
@@ -44,9 +45,9 @@ class ServerStore:
                 )
         except sqlite3.IntegrityError as error:
             raise ServerInvalid(
-                f"There is a server “{profile.name}” already.",
-                "Models are named after their server, so each has a name of its own.",
-                "Choose another name, or change that server.",
+                N_("There is a server “{name}” already.", name=profile.name),
+                N_("Models are named after their server, so each has a name of its own."),
+                N_("Choose another name, or change that server."),
             ) from error
 
     def remove(self, profile_id: str) -> None:

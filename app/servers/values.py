@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from app.base.errors import AddressInvalid, ServerInvalid
 from app.net.values.connections import Trust
 from engines.openai.values import ServedModel, ServerInfo
+from engines.sentences import N_
 
 __all__ = [
     "ServedModel",
@@ -81,15 +82,15 @@ def normalised_address(text: str) -> str:
         good = False
     if not good or parts.query or parts.fragment or " " in address or not address.isprintable():
         raise AddressInvalid(
-            f"“{_shown(text)}” is not the address of a server.",
-            "An address is http:// or https://, a host’s name and, if need be, a port.",
-            "Write it like http://192.168.1.20:8000.",
+            N_("“{address}” is not the address of a server.", address=_shown(text)),
+            N_("An address is http:// or https://, a host’s name and, if need be, a port."),
+            N_("Write it like http://192.168.1.20:8000."),
         )
     if parts.username or parts.password:
         raise AddressInvalid(
-            "The address contains a name or a password.",
-            "Addresses are kept in a file and shown, so nothing secret belongs there.",
-            "Write the address without it; the key is entered separately.",
+            N_("The address contains a name or a password."),
+            N_("Addresses are kept in a file and shown, so nothing secret belongs there."),
+            N_("Write the address without it; the key is entered separately."),
         )
     return address
 
@@ -105,10 +106,12 @@ def normalised_name(text: str) -> str:
     name = " ".join(text.split())
     if not name.isprintable() or not re.search(r"\w", name) or ":" in name:
         raise ServerInvalid(
-            f"“{_shown(text)}” cannot be the name of a server.",
-            "A name needs a letter or a digit, and cannot have invisible characters or a "
-            "colon, which separates it from a model.",
-            "Choose another name, such as “team”.",
+            N_("“{shown}” cannot be the name of a server.", shown=_shown(text)),
+            N_(
+                "A name needs a letter or a digit, and cannot have invisible characters or a "
+                "colon, which separates it from a model."
+            ),
+            N_("Choose another name, such as “team”."),
         )
     return name
 

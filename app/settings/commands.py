@@ -15,18 +15,23 @@ from app.settings.services import require_usable
 from app.settings.values.fields import Settings, fields, section_of
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.runtime.services.device_trials import DeviceState
     from app.wiring.app import App
 
-_STATES = {"works": "works", "untried": "is tried before its first use", "off": "switched off"}
+_STATES = {
+    "works": "works",
+    "untried": N_("is tried before its first use"),
+    "off": N_("switched off"),
+}
 
 
 def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
     """Print hardware, devices and engines; first try or switch off a device if asked to."""
     if args.tried is not None:
-        out.note(f"Trying {args.tried}; a driver can take minutes the first time.")
+        out.note(N_("Trying {tried}; a driver can take minutes the first time.", tried=args.tried))
         app.devices.try_again(args.tried, CancelToken())
     elif args.off is not None:
         app.devices.switch_off(args.off)
@@ -41,25 +46,45 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def human() -> str:
         cpu, memory = found.cpu, found.memory
-        limit = f", limited to {size(memory.limit_bytes)}" if memory.limit_bytes else ""
-        cores = (
-            f"{cpu.physical_cores} physical, {cpu.logical_cores} logical, "
-            f"{cpu.usable_threads} for Hearth"
+        limit = (
+            N_(", limited to {limit_bytes}", limit_bytes=size(memory.limit_bytes))
+            if memory.limit_bytes
+            else ""
+        )
+        cores = N_(
+            "{physical_cores} physical, {logical_cores} logical, {usable_threads} for Hearth",
+            physical_cores=cpu.physical_cores,
+            logical_cores=cpu.logical_cores,
+            usable_threads=cpu.usable_threads,
         )
         rows = [
             ("System", found.os),
             ("Processor", cpu.name),
             ("Cores", cores),
             ("Features", " ".join(cpu.features)),
-            ("Memory", f"{size(memory.available_bytes)} free of {size(memory.total_bytes)}{limit}"),
+            (
+                "Memory",
+                N_(
+                    "{available_bytes} free of {total_bytes}{limit}",
+                    available_bytes=size(memory.available_bytes),
+                    total_bytes=size(memory.total_bytes),
+                    limit=limit,
+                ),
+            ),
         ]
         for gpu in found.gpus:
             note = "" if gpu.usable else f": {gpu.why_not}"
             rows.append(("Graphics", f"{gpu.name}, {size(gpu.total_bytes)}{note}"))
         if not found.gpus:
-            rows.append(("Graphics", "no graphics processor found; models run on the processor"))
+            rows.append(
+                ("Graphics", N_("no graphics processor found; models run on the processor"))
+            )
         for it in devices:
-            memory_there = f"{size(it.free_bytes)} free of {size(it.total_bytes)}"
+            memory_there = N_(
+                "{free} free of {total_bytes}",
+                free=size(it.free_bytes),
+                total_bytes=size(it.total_bytes),
+            )
             known = _STATES.get(it.state, it.why_not)
             rows.append((f"Device {it.name}", f"{it.description}, {memory_there}: {known}"))
         rows += [("Note", note) for note in found.notes]
@@ -143,9 +168,9 @@ def _require_model(app: App, setting: str, called: str) -> None:
     can = app.library.facts(entry).can or ()  # none if its file cannot be read
     if setting == "embedding_model" and "embeds" not in can:
         raise SettingsInvalid(
-            f"“{entry.name}” is not an embedding model.",
-            "It writes answers and turns no texts into vectors.",
-            "Choose an embedding model, or leave the value empty for the best one here.",
+            N_("“{name}” is not an embedding model.", name=entry.name),
+            N_("It writes answers and turns no texts into vectors."),
+            N_("Choose an embedding model, or leave the value empty for the best one here."),
         )
 
 
@@ -163,9 +188,9 @@ def cell(value: Any) -> str:
 def not_opened(_: App, __: argparse.Namespace, ___: Output) -> int:
     """Tell the user that `hearth open` needs a window; if there was one, it has taken the files."""
     raise UserError(
-        "The files were not opened.",
-        "There is no display for a window here.",
-        "`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text.",
+        N_("The files were not opened."),
+        N_("There is no display for a window here."),
+        N_("`hearth models import FILE` adds a model, `hearth ask --file FILE` asks about a text."),
     )
 
 
@@ -197,7 +222,7 @@ HARDWARE = Command(
 )
 _NAME = Argument(
     "what",
-    "the setting's name, as `hearth settings list` shows it",
+    N_("the setting's name, as `hearth settings list` shows it"),
     metavar="NAME",
     offers="settings",
 )
@@ -220,6 +245,6 @@ SETTINGS = Command(
 def reset_in_words(settings: Mapping[str, object]) -> list[str]:
     """Return sentences on the settings that named something removed, with their new values."""
     return [
-        f"The setting {name} named it, and is {value or 'empty'} now."
+        N_("The setting {name} named it, and is {value} now.", name=name, value=value or "empty")
         for name, value in settings.items()
     ]

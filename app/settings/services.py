@@ -12,6 +12,7 @@ from app.net.values.serving import aliases_named, names_named, sites_named
 from app.settings.values.fields import Settings
 from app.settings.values.models import NAMING
 from app.settings.values.named import adapters_named, folders_named, in_one_file
+from engines.sentences import N_
 
 _ADAPTER: Final = "adapter_config.json"
 Devices = Callable[[], Collection[str]]
@@ -66,12 +67,12 @@ def require_adapter(called: str, settings: Settings) -> None:
     known = [it.name for it in adapters_named(settings.vllm_adapters)]
     if called and called not in known:
         raise SettingsInvalid(
-            f"There is no adapter “{called}”.",
-            f"The adapters of the settings are: {', '.join(known)}."
+            N_("There is no adapter “{called}”.", called=called),
+            N_("The adapters of the settings are: {known}.", known=", ".join(known))
             if known
-            else "No adapter is listed in the settings.",
-            "List it in the settings first, under Engines.",
-            terminal="List it first: `hearth settings set vllm_adapters 'NAME = PATH'`.",
+            else N_("No adapter is listed in the settings."),
+            N_("List it in the settings first, under Engines."),
+            terminal=N_("List it first: `hearth settings set vllm_adapters 'NAME = PATH'`."),
         )
 
 
@@ -79,29 +80,31 @@ def _require_folders(text: str) -> None:
     for folder in folders_named(text):
         if not folder.is_dir():
             raise SettingsInvalid(
-                f"There is no folder {folder}.",
-                "Models can only be looked for in folders that are there.",
-                "Check the path, and that its disk is connected.",
+                N_("There is no folder {folder}.", folder=folder),
+                N_("Models can only be looked for in folders that are there."),
+                N_("Check the path, and that its disk is connected."),
             )
 
 
 def _require_file(text: str) -> None:
     if text.strip() and not from_home(text.strip()).is_file():
         raise SettingsInvalid(
-            f"There is no file {text.strip()}.",
-            "Encrypted connections need a certificate and its key, each in a file.",
-            "Check the path.",
+            N_("There is no file {path}.", path=text.strip()),
+            N_("Encrypted connections need a certificate and its key, each in a file."),
+            N_("Check the path."),
         )
 
 
 def _require_model(called: str) -> None:
     if not called.strip():
         raise SettingsInvalid(
-            "A model has to be named.",
-            "The value is empty.",
-            "Choose one of the models on this computer.",
-            terminal="`hearth models list` shows those that are here; starter is the one of "
-            "Hearth’s own.",
+            N_("A model has to be named."),
+            N_("The value is empty."),
+            N_("Choose one of the models on this computer."),
+            terminal=N_(
+                "`hearth models list` shows those that are here; starter is the one of "
+                "Hearth’s own."
+            ),
         )
 
 
@@ -109,15 +112,15 @@ def _require_adapters(text: str) -> None:
     for adapter in adapters_named(text):
         if in_one_file(adapter) and not adapter.path.is_file():
             raise SettingsInvalid(
-                f"There is no file {adapter.path}.",
-                "For llama.cpp an adapter is a GGUF file.",
-                "Name that file, such as: style = /home/me/adapters/style.gguf.",
+                N_("There is no file {path}.", path=adapter.path),
+                N_("For llama.cpp an adapter is a GGUF file."),
+                N_("Name that file, such as: style = /home/me/adapters/style.gguf."),
             )
         if not in_one_file(adapter) and not (adapter.path / _ADAPTER).is_file():
             raise SettingsInvalid(
-                f"There is no LoRA adapter in {adapter.path}.",
-                f"For vLLM an adapter is a folder with a file {_ADAPTER}.",
-                "Name the folder that contains it, such as: style = /home/me/adapters/style.",
+                N_("There is no LoRA adapter in {path}.", path=adapter.path),
+                N_("For vLLM an adapter is a folder with a file {adapter}.", adapter=_ADAPTER),
+                N_("Name the folder that contains it, such as: style = /home/me/adapters/style."),
             )
 
 
@@ -133,9 +136,9 @@ def _require_endpoint(text: str) -> None:
         is_address = False
     if not is_address or found.username is not None or found.query or found.fragment:
         raise SettingsInvalid(
-            f"“{address}” is not the address of a collector.",
-            "It needs http or https and a host, and no name, password or question mark.",
-            "Write it like: http://127.0.0.1:4318.",
+            N_("“{address}” is not the address of a collector.", address=address),
+            N_("It needs http or https and a host, and no name, password or question mark."),
+            N_("Write it like: http://127.0.0.1:4318."),
         )
 
 
@@ -146,18 +149,20 @@ def _require_devices(text: str, devices: Devices | None) -> None:
     twice = len(set(names)) < len(names)
     if not all(names) or twice or any(set(name) & set(" ;=/\\") for name in names):
         raise SettingsInvalid(
-            f"“{text.strip()}” is not a list of devices.",
-            "One is named twice." if twice and all(names) else "Separate names with single commas.",
-            "Write it like: CUDA0, CUDA1. Their names are under Engines.",
-            terminal="Write it like: CUDA0, CUDA1. `hearth hardware` shows the names.",
+            N_("“{text}” is not a list of devices.", text=text.strip()),
+            N_("One is named twice.")
+            if twice and all(names)
+            else N_("Separate names with single commas."),
+            N_("Write it like: CUDA0, CUDA1. Their names are under Engines."),
+            terminal=N_("Write it like: CUDA0, CUDA1. `hearth hardware` shows the names."),
         )
     known = set(devices()) if devices is not None else set()
     if known and (unknown := [name for name in names if name not in known]):
         raise SettingsInvalid(
-            f"There is no device “{unknown[0]}”.",
-            f"llama.cpp lists here: {', '.join(sorted(known))}.",
-            "Their names are under Engines.",
-            terminal="`hearth hardware` shows the devices and what is known of each.",
+            N_("There is no device “{unknown}”.", unknown=unknown[0]),
+            N_("llama.cpp lists here: {known}.", known=", ".join(sorted(known))),
+            N_("Their names are under Engines."),
+            terminal=N_("`hearth hardware` shows the devices and what is known of each."),
         )
 
 

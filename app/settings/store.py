@@ -13,6 +13,7 @@ from typing import Any, Final
 from app.base.errors import SettingsInvalid
 from app.base.folder import explained, read_file, write_whole
 from app.settings.values.fields import RENAMED, Settings
+from engines.sentences import N_, joined
 
 _MOST_BYTES: Final = 4_000_000
 """More than any settings need; a system prompt can be long."""
@@ -63,7 +64,10 @@ class SettingsFile:
             return FoundSettings(Settings(), {}, (), is_damaged=False)
         except (OSError, ValueError, RecursionError) as error:
             return FoundSettings(Settings.lost(), {}, (self._lost(error),), is_damaged=True)
-        wrong = [*understood.faults, *(f"{name}: It is there twice" for name in twice)]
+        wrong = [
+            *understood.faults,
+            *(N_("{name}: It is there twice", name=name) for name in twice),
+        ]
         faults = []
         if wrong:
             faults.append(self._wrong(wrong))
@@ -98,25 +102,29 @@ class SettingsFile:
 
     def _lost(self, error: Exception) -> SettingsInvalid:
         return SettingsInvalid(
-            "The settings file cannot be read.",
-            f"{self._path}: {_reason(error)}",
-            "The default settings apply, and Hearth stays offline. Repair the file, or "
-            "change a setting: then a new file is written, and the old one is kept.",
+            N_("The settings file cannot be read."),
+            N_("{path}: {reason}", path=self._path, reason=_reason(error)),
+            N_(
+                "The default settings apply, and Hearth stays offline. Repair the file, or "
+                "change a setting: then a new file is written, and the old one is kept."
+            ),
         )
 
     def _wrong(self, faults: Sequence[str]) -> SettingsInvalid:
         return SettingsInvalid(
-            "A part of the settings file cannot be used.",
-            f"{self._path}: {_some(faults)}.",
-            "The defaults apply there. Repair the file, or change a setting: then a new "
-            "file is written, and the old one is kept.",
+            N_("A part of the settings file cannot be used."),
+            N_("{path}: {faults}.", path=self._path, faults=_some(faults)),
+            N_(
+                "The defaults apply there. Repair the file, or change a setting: then a new "
+                "file is written, and the old one is kept."
+            ),
         )
 
     def _other_version(self, names: Sequence[str]) -> SettingsInvalid:
         return SettingsInvalid(
-            "The settings file has names that this version of Hearth does not know.",
-            f"{self._path}: {_some(names)}.",
-            "They are kept but have no effect. If you wrote them, check their spelling.",
+            N_("The settings file has names that this version of Hearth does not know."),
+            N_("{path}: {names}.", path=self._path, names=_some(names)),
+            N_("They are kept but have no effect. If you wrote them, check their spelling."),
         )
 
 
@@ -159,14 +167,14 @@ def _some(words: Sequence[str]) -> str:
     """List the first few words, each cut to a readable length."""
     shown = [it if len(it) <= _LONGEST else f"{it[:_LONGEST]} …" for it in words[:_MOST_NAMED]]
     more = len(words) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
+    return joined("; ", [*shown, N_("and {more} more", more=more) if more else ""])
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
-        return f"the system says: {error.strerror or error}."
+        return N_("the system says: {strerror}.", strerror=error.strerror or error)
     if isinstance(error, RecursionError):
-        return "it is nested too deeply."
+        return N_("it is nested too deeply.")
     if isinstance(error, UnicodeDecodeError):
-        return "it is not UTF-8 text."
-    return f"{error}."
+        return N_("it is not UTF-8 text.")
+    return N_("{error}.", error=error.args[0] if error.args else type(error).__name__)

@@ -12,6 +12,7 @@ from engines.hardware import Hardware, detect
 from engines.llamacpp.devices import Devices
 from engines.llamacpp.native import load_native, packs
 from engines.llamacpp.trial import Trials
+from engines.sentences import N_
 
 
 def device_trials(folder: Path | None, starter: Path) -> DeviceTrials:
@@ -40,7 +41,7 @@ def looking(trials: DeviceTrials, *, inside: bool) -> Callable[[], Hardware]:
             notes = packs().refused
         except EngineUnavailable as error:
             found = detect(())
-            notes = (f"No graphics card is used: {error.why}",)
+            notes = (N_("No graphics card is used: {why}", why=error.why),)
         return replace(found, notes=(*found.notes, *notes))
 
     return look

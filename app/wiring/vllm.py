@@ -21,6 +21,7 @@ from app.runtime.values.installation import StayingWorker
 from app.settings.values.fields import Settings
 from engines.errors import UserError
 from engines.registry import availability
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.net.values.connections import LoggedConnection
@@ -150,7 +151,7 @@ class LocalVllm:
         return (
             ModelEntry(
                 STARTER_CHECKPOINT,
-                "Starter guide for vLLM",
+                N_("Starter guide for vLLM"),
                 target,
                 builtin=True,
                 drafter=STARTER_PAIR / "drafter",

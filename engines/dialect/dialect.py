@@ -19,6 +19,7 @@ from engines.dialect.template_process import TemplateProcess
 from engines.dialect.tool_turns import ToolTurns, arguments_of, find_tool_turns, instructions
 from engines.dialect.tools import CallReader, offered
 from engines.errors import TemplateRefused
+from engines.sentences import N_
 from engines.text import SEAM
 from engines.types import Ability, Message, ReasoningDelta, TextDelta, Tool, ToolCall
 
@@ -404,7 +405,7 @@ class Dialect:
                 return self._typed_content, system_role
         self._typed_content = False
         self._run([question], {})
-        raise unusable("It leaves out parts of the chat.")
+        raise unusable(N_("It leaves out parts of the chat."))
 
     def _keeps(self, *turns: Message, cancel: CancelToken | None = None) -> bool:
         try:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from engines.cancel import CancelToken
 from engines.errors import TemplateFailed, TemplateRefused
+from engines.sentences import N_
 
 # A template writes some ten pieces for each message, which may be in it more than once.
 _MOST_PIECES = 1_000_000
@@ -55,7 +56,7 @@ class Template:
             raise
         except Exception as error:  # a compiler can raise many kinds
             said = str(error) or type(error).__name__
-            raise unusable(f"It is not written correctly: {said}.") from error
+            raise unusable(N_("It is not written correctly: {reason}.", reason=said)) from error
 
     def run(
         self,
@@ -82,7 +83,9 @@ class Template:
         except MemoryError:
             raise
         except Exception as error:  # a foreign program can raise anything
-            raise refused(f"It says: {str(error) or type(error).__name__}.") from error
+            raise refused(
+                N_("It says: {error}.", error=str(error) or type(error).__name__)
+            ) from error
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -93,22 +96,22 @@ def template_failed(what: str, why: str) -> TemplateFailed:
     return TemplateFailed(
         what,
         why,
-        "Correct it with “Edit metadata…” on the model's page, or choose another model.",
-        terminal="Mend it with `hearth models edit`, or choose another model.",
+        N_("Correct it with “Edit metadata…” on the model's page, or choose another model."),
+        terminal=N_("Mend it with `hearth models edit`, or choose another model."),
     )
 
 
 def unusable(why: str) -> TemplateFailed:
     """Make the error for a template that cannot be compiled."""
-    return template_failed("The model's chat template cannot be used.", why)
+    return template_failed(N_("The model's chat template cannot be used."), why)
 
 
 def refused(why: str) -> TemplateRefused:
     """Make the error for a template that raises an error for a conversation."""
     return TemplateRefused(
-        "The model's chat template does not accept this conversation.",
+        N_("The model's chat template does not accept this conversation."),
         why,
-        "Start a new chat, or choose another model.",
+        N_("Start a new chat, or choose another model."),
     )
 
 

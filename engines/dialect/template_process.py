@@ -21,6 +21,7 @@ from engines.errors import Cancelled, EngineUnavailable, TemplateFailed
 from engines.helper.clock import WorkClock, worked_too_long
 from engines.helper.command import module_command
 from engines.helper.parent import environment, quiet_flags
+from engines.sentences import N_
 
 COMMAND: Final = module_command("engines.dialect.template_child")
 
@@ -112,7 +113,7 @@ class TemplateProcess:
         child = _Child(self._command, self._still_s)
         try:
             if self._closed:
-                raise _stopped("Its model is being closed.")
+                raise _stopped(N_("Its model is being closed."))
             child.ask(None, START_S, cancel)
             kind, text = child.ask(self._source, self._limit_s, cancel)
             if kind == REFUSED:
@@ -153,9 +154,12 @@ class _Child:
             )
         except OSError as error:
             raise EngineUnavailable(
-                "The model's chat template cannot be run.",
-                f"The process for it does not start: {error.strerror or error}.",
-                "Close other programs and try again; if it fails again, reinstall Hearth.",
+                N_("The model's chat template cannot be run."),
+                N_(
+                    "The process for it does not start: {strerror}.",
+                    strerror=error.strerror or error,
+                ),
+                N_("Close other programs and try again; if it fails again, reinstall Hearth."),
             ) from error
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="template")
         self._killed = False
@@ -231,18 +235,23 @@ class _Child:
             return 0
 
 
-_TOO_MUCH: Final = f"It needs more than {MEMORY_BYTES >> 20} MB of memory to write a prompt."
+_TOO_MUCH: Final = N_(
+    "It needs more than {memory_bytes} MB of memory to write a prompt.",
+    memory_bytes=MEMORY_BYTES >> 20,
+)
 
 
 def _too_long(limit_s: float) -> str:
-    return f"It had written no prompt after {limit_s:g} seconds."
+    return N_("It had written no prompt after {limit_s} seconds.", limit_s=f"{limit_s:g}")
 
 
 def _why_ended(code: int, limit_s: float) -> str:
     """Return a sentence on why the process ended by itself, mostly at a limit of the system."""
     if code == NO_MEMORY_CODE:
         return _TOO_MUCH
-    return _too_long(limit_s) if worked_too_long(code) else "The process that runs it has ended."
+    return (
+        _too_long(limit_s) if worked_too_long(code) else N_("The process that runs it has ended.")
+    )
 
 
 def _look(cancel: CancelToken | None) -> None:
@@ -258,4 +267,4 @@ def _read(pipe: IO[bytes], count: int) -> bytes:
 
 
 def _stopped(why: str) -> TemplateFailed:
-    return template_failed("The model's chat template was stopped.", why)
+    return template_failed(N_("The model's chat template was stopped."), why)

@@ -23,6 +23,7 @@ from engines.hardware.nvidia import load_nvml, memory_rates
 from engines.hardware.threads import thread_rule
 from engines.hardware.values import Gpu, Hardware
 from engines.kept_file import KeptFile
+from engines.sentences import N_
 
 logger = logging.getLogger(__name__)
 
@@ -171,6 +172,11 @@ class BandwidthBook:
 def _identity(hardware: Hardware) -> str:
     """Identify the measured hardware; any change requires new measurements."""
     cpu = hardware.cpu
-    cores = f"{cpu.performance_cores} of {cpu.logical_cores} cores, {cpu.usable_threads} threads"
+    cores = N_(
+        "{performance_cores} of {logical_cores} cores, {usable_threads} threads",
+        performance_cores=cpu.performance_cores,
+        logical_cores=cpu.logical_cores,
+        usable_threads=cpu.usable_threads,
+    )
     cards = (gpu.name for gpu in hardware.gpus)
     return "; ".join((cpu.name, cores, str(hardware.memory.total_bytes), *cards))

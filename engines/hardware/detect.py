@@ -21,6 +21,7 @@ from engines.hardware.graphics import merge, native_gpus
 from engines.hardware.memory import measure_memory, within_limits
 from engines.hardware.nvidia import load_nvml, nvidia_gpus
 from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
+from engines.sentences import N_
 
 
 def linux_name(root: Path) -> str:
@@ -30,7 +31,7 @@ def linux_name(root: Path) -> str:
         key, _, value = line.partition("=")
         if key == "PRETTY_NAME":
             name = value.strip("\"'")
-    return f"{name} on WSL" if is_wsl(root) else name
+    return N_("{name} on WSL", name=name) if is_wsl(root) else name
 
 
 def is_wsl(root: Path) -> bool:
@@ -93,7 +94,13 @@ class _Survey:
             return probe()
         except Exception as error:
             log.exception("Looking for %s failed", what)
-            self.notes.append(f"Looking for {what} failed ({error}); Hearth goes on without.")
+            self.notes.append(
+                N_(
+                    "Looking for {what} failed ({error}); Hearth goes on without.",
+                    what=what,
+                    error=error,
+                )
+            )
             return otherwise
 
 
@@ -105,7 +112,9 @@ def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Ha
         edge: Sources to use; None for this computer.
     """
     survey = _Survey(edge or Edge())
-    system = survey.ask("the system's name", lambda: system_name(survey.edge.root), sys.platform)
+    system = survey.ask(
+        N_("the system's name"), lambda: system_name(survey.edge.root), sys.platform
+    )
     memory = _memory(survey)
     cpu = _cpu(survey)
     native = native_gpus(devices, memory)
@@ -115,7 +124,7 @@ def detect(devices: Sequence[NativeDevice] = (), edge: Edge | None = None) -> Ha
 
 def _cpu_name(survey: _Survey) -> tuple[str, tuple[str, ...]]:
     unknown: tuple[str, tuple[str, ...]] = ("", ())
-    return survey.ask("the processor", lambda: _name(survey.edge), unknown)
+    return survey.ask(N_("the processor"), lambda: _name(survey.edge), unknown)
 
 
 def _memory(survey: _Survey) -> Memory:
@@ -123,14 +132,14 @@ def _memory(survey: _Survey) -> Memory:
     if survey.edge.platform != "linux":
         return memory
     return survey.ask(
-        "memory limits", lambda: within_limits(memory, survey.edge.root), otherwise=memory
+        N_("memory limits"), lambda: within_limits(memory, survey.edge.root), otherwise=memory
     )
 
 
 def _cpu(survey: _Survey) -> Cpu:
     name, features = _cpu_name(survey)
     edge = survey.edge
-    cores = survey.ask("the processor's cores", lambda: _cores(edge), None) or _counted(edge)
+    cores = survey.ask(N_("the processor's cores"), lambda: _cores(edge), None) or _counted(edge)
     return Cpu(
         name=name or platform.machine(),
         physical_cores=cores.physical,
@@ -180,11 +189,11 @@ def _system_gpus(survey: _Survey, memory: Memory) -> tuple[tuple[Gpu, ...], ...]
     edge = survey.edge
     none: tuple[Gpu, ...] = ()
     nvidia = survey.ask(
-        "NVIDIA cards", lambda: nvidia_gpus(edge.nvml(), memory, edge.visible()), none
+        N_("NVIDIA cards"), lambda: nvidia_gpus(edge.nvml(), memory, edge.visible()), none
     )
     others = none
     if edge.platform == "linux":
-        others = survey.ask("graphics cards", lambda: drm_gpus(edge.root, memory), none)
+        others = survey.ask(N_("graphics cards"), lambda: drm_gpus(edge.root, memory), none)
     elif sys.platform == "win32":
-        others = survey.ask("graphics cards", lambda: windows.cards(windows.read_cards()), none)
+        others = survey.ask(N_("graphics cards"), lambda: windows.cards(windows.read_cards()), none)
     return nvidia, others

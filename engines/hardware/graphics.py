@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from engines.hardware.values import Gpu, Memory, NativeDevice
+from engines.sentences import N_
 
 # If two back ends can use a card, the one that was written for it is faster.
 _PREFERENCE: Final = ("CUDA", "ROCm", "HIP", "Metal", "MTL", "SYCL", "Vulkan")
@@ -19,9 +20,9 @@ _WORDS: Final = {
 }
 _SLOT: Final = re.compile(r"([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)\.([0-9a-f]+)", re.IGNORECASE)
 _PARTS: Final = {
-    "nvidia": "NVIDIA cards (CUDA or Vulkan)",
-    "amd": "AMD graphics (Vulkan or ROCm)",
-    "intel": "Intel graphics (Vulkan)",
+    "nvidia": N_("NVIDIA cards (CUDA or Vulkan)"),
+    "amd": N_("AMD graphics (Vulkan or ROCm)"),
+    "intel": N_("Intel graphics (Vulkan)"),
 }
 
 
@@ -94,7 +95,9 @@ def merge(native: Sequence[Gpu], *sources: Iterable[Gpu]) -> tuple[Gpu, ...]:
 
 def _unusable(gpu: Gpu) -> Gpu:
     part = _PARTS.get(gpu.vendor, "it")
-    return replace(gpu, why_not=f"This build of llama.cpp does not support {part}.")
+    return replace(
+        gpu, why_not=N_("This build of llama.cpp does not support {feature}.", feature=part)
+    )
 
 
 def _combined(card: Gpu, more: Gpu) -> Gpu:

@@ -16,6 +16,7 @@ from typing import Final
 from engines.hardware.cores import Logical
 from engines.hardware.cpu import known_features
 from engines.hardware.values import Gpu
+from engines.sentences import N_
 
 _DISPLAY_CLASS: Final = (
     r"SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}"
@@ -48,7 +49,7 @@ def cards(entries: Sequence[Mapping[str, object]]) -> tuple[Gpu, ...]:
             size = int.from_bytes(size, "little")
         found.append(
             Gpu(
-                name=str(entry.get("DriverDesc", "Graphics card")),
+                name=str(entry.get("DriverDesc", N_("Graphics card"))),
                 vendor=vendor,
                 backend="",
                 total_bytes=size if isinstance(size, int) else None,

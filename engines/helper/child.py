@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from engines.sentences import packed
+
 END_OF_ANSWER: Final = b"\n"
 """An empty line, which follows the answer to an order."""
 
@@ -65,7 +67,7 @@ def _out() -> int:
 
 def _said(out: int) -> Say:
     def say(value: Any) -> None:
-        os.write(out, json.dumps(value).encode() + b"\n")
+        os.write(out, json.dumps(packed(value)).encode() + b"\n")
 
     return say
 

@@ -16,12 +16,13 @@ from engines.errors import AdapterUnknown
 from engines.llamacpp.native import Native
 from engines.models.gguf.reader import BadGguf, read_value
 from engines.regular import open_regular
+from engines.sentences import N_, joined
 from engines.types import Adapter
 
 _TYPE: Final = "general.type"
 _ARCHITECTURE: Final = "general.architecture"
 _KIND: Final = "adapter.type"
-_OTHER: Final = "Name another adapter, or answer without one."
+_OTHER: Final = N_("Name another adapter, or answer without one.")
 
 
 class Adapters:
@@ -46,7 +47,7 @@ class Adapters:
     @property
     def notes(self) -> tuple[str, ...]:
         """A sentence for each adapter that cannot be used."""
-        return tuple(f"{error.what} {error.why}" for error in self._refused.values())
+        return tuple(joined(" ", (error.what, error.why)) for error in self._refused.values())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,12 +71,12 @@ def _load(native: Native, model: Any, adapter: Adapter) -> Any:
         path = str(adapter.path).encode("utf-8", "surrogateescape")
         pointer = api.llama_adapter_lora_init(model, path)
     if not pointer:
-        said = " ".join(complaints) or "nothing about the reason"
-        raise _refused(adapter, f"llama.cpp says: {said}.")
+        said = " ".join(complaints) or N_("nothing about the reason")
+        raise _refused(adapter, N_("llama.cpp says: {message}.", message=said))
     if api.llama_adapter_get_alora_n_invocation_tokens(pointer):
         api.llama_adapter_lora_free(pointer)
         raise _refused(
-            adapter, "It is switched on by words of the prompt, which is not known here."
+            adapter, N_("It is switched on by words of the prompt, which is not known here.")
         )
     return pointer
 
@@ -85,16 +86,27 @@ def _require_fitting(api: Any, model: Any, adapter: Adapter) -> None:
     try:
         type_, kind, its = (_text(adapter.path, key) for key in (_TYPE, _KIND, _ARCHITECTURE))
     except OSError as error:
-        raise _refused(adapter, f"Its file cannot be read: {error.strerror or error}.") from error
+        raise _refused(
+            adapter, N_("Its file cannot be read: {strerror}.", strerror=error.strerror or error)
+        ) from error
     except (BadGguf, ValueError) as error:
-        raise _refused(adapter, f"Its file is no GGUF that can be read: {error}.") from error
+        raise _refused(
+            adapter, N_("Its file is no GGUF that can be read: {error}.", error=error)
+        ) from error
     if (type_, kind) != ("adapter", "lora"):
-        raise _refused(adapter, f"“{adapter.path.name}” is no LoRA adapter in GGUF.")
+        raise _refused(adapter, N_("“{name}” is no LoRA adapter in GGUF.", name=adapter.path.name))
     buffer = ctypes.create_string_buffer(64)
     api.llama_model_meta_val_str(model, _ARCHITECTURE.encode(), buffer, len(buffer))
     wanted = buffer.value.decode(errors="replace")
     if its != wanted:
-        raise _refused(adapter, f"It was made for a model of the kind {its}; this one is {wanted}.")
+        raise _refused(
+            adapter,
+            N_(
+                "It was made for a model of the kind {made_for}; this one is {architecture}.",
+                made_for=its,
+                architecture=wanted,
+            ),
+        )
 
 
 def _text(path: Path, key: str) -> str:
@@ -104,4 +116,6 @@ def _text(path: Path, key: str) -> str:
 
 
 def _refused(adapter: Adapter, why: str) -> AdapterUnknown:
-    return AdapterUnknown(f"The adapter “{adapter.name}” cannot be used.", why, _OTHER)
+    return AdapterUnknown(
+        N_("The adapter “{adapter}” cannot be used.", adapter=adapter.name), why, _OTHER
+    )

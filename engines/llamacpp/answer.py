@@ -24,6 +24,7 @@ from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.steered import CallGuide, steered
 from engines.llamacpp.writer import Writer
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     Done,
@@ -318,10 +319,18 @@ def _notes(calls: CallGuide | None) -> tuple[str, ...]:
     notes = []
     if free:
         named = ", ".join(dict.fromkeys(free))
-        notes.append(f"No grammar can say what arguments these tools take: {named}.")
+        notes.append(
+            N_("No grammar can say what arguments these tools take: {named}.", named=named)
+        )
     for name, path in unheld:
         if path and name not in free:
-            notes.append(f"Of the schema of the tool {name}, this was not held: {path}.")
+            notes.append(
+                N_(
+                    "Of the schema of the tool {name}, this was not held: {path}.",
+                    name=name,
+                    path=path,
+                )
+            )
     return tuple(notes)
 
 

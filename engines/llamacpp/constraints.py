@@ -23,6 +23,7 @@ from engines.llamacpp.json_schema import PreparedSchema, Schema, prepare, refuse
 from engines.llamacpp.lark import Lark
 from engines.llamacpp.limits import CPU_S, MEMORY_BYTES, parser_limits
 from engines.llamacpp.vocabulary import Vocabulary
+from engines.sentences import N_
 from engines.types import Sampling
 
 if TYPE_CHECKING:
@@ -147,9 +148,15 @@ class TokenGuides:
                     helper = ServingHelper(module_command("engines.llamacpp.grammar_child"))
                 except OSError as error:
                     raise EngineUnavailable(
-                        "The grammar cannot be read.",
-                        f"The process for it does not start: {error.strerror or error}.",
-                        "Close other programs and try again; if it fails again, reinstall Hearth.",
+                        N_("The grammar cannot be read."),
+                        N_(
+                            "The process for it does not start: {strerror}.",
+                            strerror=error.strerror or error,
+                        ),
+                        N_(
+                            "Close other programs and try again; if it fails again, reinstall "
+                            "Hearth."
+                        ),
                     ) from error
                 self._helper = helper
             result = helper.ask(list(grammars), _WALL_S, cancel, MEMORY_BYTES, _ANSWER_BYTES)
@@ -158,7 +165,7 @@ class TokenGuides:
             self._close_helper()
         if cancel.cancelled:
             raise Cancelled
-        why = f"To read it takes more than {CPU_S} seconds, or too much memory."
+        why = N_("To read it takes more than {cpu_s} seconds, or too much memory.", cpu_s=CPU_S)
         if len(grammars) > 1:
             raise gbnf.invalid(why)
         return [why]
@@ -195,7 +202,7 @@ class TokenGuides:
             if all_of_it or schema is None:
                 raise refused(path, why)
             prepared = self._without(prepared, path, schema, cancel)
-        raise refused("#", "too much of it cannot be held by a grammar")
+        raise refused("#", N_("too much of it cannot be held by a grammar"))
 
     def _faulty(
         self, prepared: PreparedSchema, fault: str, cancel: CancelToken | None
@@ -281,7 +288,7 @@ class TokenGuide:
     def _spend(self, began: float) -> None:
         self._left_s -= thread_time() - began
         if self._left_s < 0:
-            raise _too_costly("It takes too long to find the tokens that may come next.")
+            raise _too_costly(N_("It takes too long to find the tokens that may come next."))
         if self._matcher.is_error():
             error = self._matcher.get_error()
             raise _no_token() if "NoExtension" in error else _too_costly(_sentence(error))
@@ -339,7 +346,7 @@ def write_answer(
     if sampling.schema is None:
         return gbnf.write(sampling.grammar or "", lark)
     if sampling.grammar:
-        raise gbnf.invalid("A schema comes with it, and an answer can follow only one of them.")
+        raise gbnf.invalid(N_("A schema comes with it, and an answer can follow only one of them."))
     return lark.json(guides.held(prepare(sampling.schema), cancel).schema)
 
 
@@ -364,18 +371,18 @@ _NOISE: Final = re.compile(r"^at \d+\(\d+\): |failed to compile JSON schema: |^\
 def _sentence(error: str) -> str:
     """Return llguidance's error message without the lines that quote its own text."""
     lines = (_NOISE.sub("", it).strip() for it in error.splitlines() if "<non-verbose/>" not in it)
-    return f"llguidance says: {' '.join(filter(None, lines))[:300]}."
+    return N_("llguidance says: {message}.", message=" ".join(filter(None, lines))[:300])
 
 
 def _no_token() -> GrammarInvalid:
     return GrammarInvalid(
-        "The answer cannot go on.",
-        "No token of this model follows both the grammar and what is written so far.",
-        "Ask with another grammar, or without one.",
+        N_("The answer cannot go on."),
+        N_("No token of this model follows both the grammar and what is written so far."),
+        N_("Ask with another grammar, or without one."),
     )
 
 
 def _too_costly(why: str) -> GrammarInvalid:
     return GrammarInvalid(
-        "The grammar is too costly to follow.", why, "Ask with a simpler grammar or schema."
+        N_("The grammar is too costly to follow."), why, N_("Ask with a simpler grammar or schema.")
     )

@@ -39,6 +39,7 @@ from engines.llamacpp.prompt_media import PromptMedia
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.llamacpp.vocabulary import Vocabulary
+from engines.sentences import N_
 from engines.types import FinishReason
 
 _SHORT: Final = 32
@@ -274,13 +275,16 @@ class Decoding:
         if result == ABORTED:
             return
         if result == NO_ROOM:
-            why = "There was no room left in the KV cache."
+            why = N_("There was no room left in the KV cache.")
         else:
-            why = f"llama.cpp could not evaluate the prompt or the answer (result {result})."
+            why = N_(
+                "llama.cpp could not evaluate the prompt or the answer (result {result}).",
+                result=result,
+            )
         self.error = EngineFailed(
-            "The model stopped in the middle of the answer.",
+            N_("The model stopped in the middle of the answer."),
             why,
-            "Ask again; if that does not help, start a new chat.",
+            N_("Ask again; if that does not help, start a new chat."),
         )
 
     def go_back(self, part: BatchPart) -> None:

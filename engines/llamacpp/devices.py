@@ -17,6 +17,7 @@ from engines.hardware.values import NativeDevice
 from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.native import loaded_native, unavailable
+from engines.sentences import N_, unpacked
 
 COMMAND: Final = module_command("engines.llamacpp.devices_child")
 """The command that starts the process; the last line of its standard output is the answer."""
@@ -63,7 +64,10 @@ class Devices:
             ended = run_helper(self._command[:-1], self._command[-1], _LIMIT_S, CancelToken())
         except OSError as error:
             raise unavailable(
-                f"The system could not start a process: {error.strerror or error}."
+                N_(
+                    "The system could not start a process: {strerror}.",
+                    strerror=error.strerror or error,
+                )
             ) from error
         return _answer(ended)
 
@@ -80,10 +84,16 @@ def fault(error: EngineUnavailable) -> dict[str, str]:
 
 def _answer(ended: ProcessResult) -> tuple[NativeDevice, ...]:
     try:
-        said = json.loads(ended.last_line)
+        said = unpacked(json.loads(ended.last_line))
         if isinstance(said, dict):
-            raise unavailable(str(said[_FAULT]))
+            raise unavailable(said[_FAULT])
         return tuple(NativeDevice(**device) for device in said)
     except (ValueError, TypeError, KeyError):
-        why = "It did not finish." if not ended.in_time else f"It ended with code {ended.code}."
-        raise unavailable(f"The process that checks the devices failed. {why}") from None
+        why = (
+            N_("It did not finish.")
+            if not ended.in_time
+            else N_("It ended with code {code}.", code=ended.code)
+        )
+        raise unavailable(
+            N_("The process that checks the devices failed. {why}", why=why)
+        ) from None

@@ -22,6 +22,7 @@ from engines.llamacpp.context import ABORTED, EVALUATED, AbortFlag, Batch, Batch
 from engines.llamacpp.model import Model, open_model
 from engines.llamacpp.native import Native, give_back_memory
 from engines.models.gguf.header import GgufHeader
+from engines.sentences import N_
 from engines.types import LoadedModel, LoadPlan, ModelKind, Ranking, Vectors
 
 _UNSPECIFIED, _NONE, _MEAN, _RANK = -1, 0, 1, 4
@@ -73,9 +74,9 @@ class Embedder:
         """Return the vectors of texts, given as text or as tokens. See `Engine.embed`."""
         if self.kind != "embedding":
             raise Unsupported(
-                "The model cannot turn texts into vectors.",
-                "It is made to judge how well documents answer a question.",
-                "Choose an embedding model.",
+                N_("The model cannot turn texts into vectors."),
+                N_("It is made to judge how well documents answer a question."),
+                N_("Choose an embedding model."),
             )
         given = [self._tokens(text, number, cancel) for number, text in enumerate(texts, start=1)]
         vectors = self._evaluated(given, self.dimensions, cancel)
@@ -85,9 +86,9 @@ class Embedder:
         """Score how well each document answers the query. See `Engine.rerank`."""
         if self.kind != "rerank":
             raise Unsupported(
-                "The model cannot judge documents.",
-                "It turns texts into vectors.",
-                "Choose a model that is made to rank.",
+                N_("The model cannot judge documents."),
+                N_("It turns texts into vectors."),
+                N_("Choose a model that is made to rank."),
             )
         given = [
             self._pair(query, document, at, cancel)
@@ -160,9 +161,9 @@ class Embedder:
                 raise _too_long(number, len(tokens), self.size)
             if not tokens:
                 raise Unsupported(
-                    "There is nothing to read.",
-                    f"The text number {number} is empty.",
-                    "Leave it out, or send some text.",
+                    N_("There is nothing to read."),
+                    N_("The text number {number} is empty.", number=number),
+                    N_("Leave it out, or send some text."),
                 )
         found: list[list[float]] = []
         with self._working:
@@ -200,9 +201,9 @@ class Embedder:
             raise Cancelled
         if result != EVALUATED:
             raise EngineFailed(
-                "The model could not read the texts.",
-                f"llama.cpp could not evaluate them (result {result}).",
-                "Try again with shorter texts.",
+                N_("The model could not read the texts."),
+                N_("llama.cpp could not evaluate them (result {result}).", result=result),
+                N_("Try again with shorter texts."),
             )
         return [self._row(number, width) for number in range(len(group))]
 
@@ -210,9 +211,9 @@ class Embedder:
         row = self._api.llama_get_embeddings_seq(self._context.pointer, sequence)
         if not row:
             raise EngineFailed(
-                "The model gave nothing for a text.",
-                "llama.cpp made no vector of its tokens.",
-                "Choose another embedding model.",
+                N_("The model gave nothing for a text."),
+                N_("llama.cpp made no vector of its tokens."),
+                N_("Choose another embedding model."),
             )
         return list(ctypes.cast(row, ctypes.POINTER(ctypes.c_float))[:width])
 
@@ -247,12 +248,22 @@ def open_embedder(
 
 def _too_long(number: int, tokens: int, size: int, *, counted: bool = True) -> MessageTooLong:
     return MessageTooLong(
-        "A text is too long for the model.",
-        f"The text number {number} takes {tokens:,} tokens, and the model reads {size:,} at once."
+        N_("A text is too long for the model."),
+        N_(
+            "The text number {number} takes {tokens} tokens, and the model reads {size} at once.",
+            number=number,
+            tokens=f"{tokens:,}",
+            size=f"{size:,}",
+        )
         if counted
-        else f"The text number {number} takes at least {tokens:,} tokens, and the model reads"
-        f" {size:,} at once.",
-        "Send shorter texts.",
+        else N_(
+            "The text number {number} takes at least {tokens} tokens, and the model reads {size} "
+            "at once.",
+            number=number,
+            tokens=f"{tokens:,}",
+            size=f"{size:,}",
+        ),
+        N_("Send shorter texts."),
         tokens=tokens,
         context=size,
         counted=counted,

@@ -38,6 +38,7 @@ from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf.header import GgufHeader, read_header, require_chat
 from engines.models.gguf.projector import read_projector
 from engines.models.pairing import require_pair
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     EngineStatus,
@@ -113,7 +114,9 @@ class LlamaCppEngine:
                 logger.warning("not loaded on %s: %s", plan.devices, error)
                 processor = replace(plan, gpu_layers=0, devices=(), experts_in_ram=0)
                 loaded = self._load(processor, told, cancel)
-                notes = (f"It runs on the processor. On the graphics card: {error.why}",)
+                notes = (
+                    N_("It runs on the processor. On the graphics card: {why}", why=error.why),
+                )
             finally:
                 self._loading = None
             refused = self._loaded.model.adapters.notes if self._loaded is not None else ()
@@ -222,12 +225,12 @@ class LlamaCppEngine:
     def embed(self, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -> Vectors:
         """Return the vectors of texts. See `Engine.embed`."""
         with self._guard.answering(_TEXTS_AT_ONCE):
-            return self._reading("turn texts into vectors").embed(texts, cancel)
+            return self._reading(N_("turn texts into vectors")).embed(texts, cancel)
 
     def rerank(self, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
         """Score how well documents answer the query. See `Engine.rerank`."""
         with self._guard.answering(_TEXTS_AT_ONCE):
-            return self._reading("judge documents").rerank(query, documents, cancel)
+            return self._reading(N_("judge documents")).rerank(query, documents, cancel)
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts. See `Engine.check_mtp`."""
@@ -288,9 +291,9 @@ class LlamaCppEngine:
         if self._embedder is None:
             raise nothing_loaded()
         raise NotAChatModel(
-            "The model cannot answer.",
-            "It is an embedding model, or one that ranks texts: it writes none.",
-            "Choose a chat model.",
+            N_("The model cannot answer."),
+            N_("It is an embedding model, or one that ranks texts: it writes none."),
+            N_("Choose a chat model."),
         )
 
     def _reading(self, what: str) -> Embedder:
@@ -300,9 +303,9 @@ class LlamaCppEngine:
         if self._loaded is None:
             raise nothing_loaded()
         raise Unsupported(
-            f"The model cannot {what}.",
-            "It is made for chats.",
-            "Choose a model that is made for this.",
+            N_("The model cannot {what}.", what=what),
+            N_("It is made for chats."),
+            N_("Choose a model that is made for this."),
         )
 
     def _vocabulary(self) -> Vocabulary:
@@ -324,4 +327,4 @@ class LlamaCppEngine:
 
 def _takes_none(error: EngineError) -> str:
     """Say that the model was loaded without its projector, and why."""
-    return f"It takes no pictures and no sounds. {error.what} {error.why}"
+    return N_("It takes no pictures and no sounds. {what} {why}", what=error.what, why=error.why)

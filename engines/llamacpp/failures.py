@@ -15,6 +15,7 @@ from engines.errors import (
     UnknownArchitecture,
     out_of_memory,
 )
+from engines.sentences import N_
 
 _ARCHITECTURE = re.compile(r"unknown model architecture: '([^']*)'")
 _TOKENIZER = re.compile(r"unknown pre-tokenizer type: '([^']*)'|(?:unknown tokenizer): '([^']*)'")
@@ -42,34 +43,38 @@ def load_failure(model: Path, lines: Iterable[str]) -> EngineError:
         return unknown_architecture(model, found[1])
     if found := _TOKENIZER.search(log):
         return UnknownArchitecture(
-            f"Hearth cannot run “{model.name}” yet.",
-            f"The llama.cpp in this version does not know its tokenizer, “{found[1] or found[2]}”.",
-            "Update Hearth, or choose another model.",
+            N_("Hearth cannot run “{name}” yet.", name=model.name),
+            N_(
+                "The llama.cpp in this version does not know its tokenizer, “{found}”.",
+                found=found[1] or found[2],
+            ),
+            N_("Update Hearth, or choose another model."),
         )
     if _MEMORY.search(log):
         return NotEnoughMemory(
-            f"There is not enough memory to load “{model.name}”.",
-            "Its weights need more than is free at the moment.",
-            "Close other programs, or choose a smaller model or quantisation.",
+            N_("There is not enough memory to load “{name}”.", name=model.name),
+            N_("Its weights need more than is free at the moment."),
+            N_("Close other programs, or choose a smaller model or quantisation."),
         )
     if _THREADS.search(log):
         return NotEnoughMemory(
-            f"There is not enough memory to load “{model.name}”.",
-            "The system gave it no more memory, or no further thread.",
-            "Close other programs, or choose a smaller model or quantisation.",
+            N_("There is not enough memory to load “{name}”.", name=model.name),
+            N_("The system gave it no more memory, or no further thread."),
+            N_("Close other programs, or choose a smaller model or quantisation."),
         )
     if _DAMAGED.search(log):
         return ModelDamaged(
-            f"The model file “{model.name}” is damaged.",
-            f"llama.cpp says: {_last_word(log)}.",
-            "Download the file again, or get it from another place.",
+            N_("The model file “{name}” is damaged.", name=model.name),
+            N_("llama.cpp says: {message}.", message=_last_word(log)),
+            N_("Download the file again, or get it from another place."),
         )
     return EngineFailed(
-        f"“{model.name}” could not be loaded.",
-        f"llama.cpp says: {_last_word(log)}.",
-        "Try another model, or update Hearth.",
-        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
-        "breaks.",
+        N_("“{name}” could not be loaded.", name=model.name),
+        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("Try another model, or update Hearth."),
+        terminal=N_(
+            "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks."
+        ),
     )
 
 
@@ -78,31 +83,34 @@ def projector_failure(projector: Path, lines: Iterable[str]) -> EngineError:
     log = "\n".join(lines)
     if _MEMORY.search(log) or _THREADS.search(log):
         return NotEnoughMemory(
-            f"There is not enough memory for the projector “{projector.name}”.",
-            "The model sees and hears with it, and it needs more than is free.",
-            "Close other programs, or choose a smaller model or context.",
+            N_("There is not enough memory for the projector “{name}”.", name=projector.name),
+            N_("The model sees and hears with it, and it needs more than is free."),
+            N_("Close other programs, or choose a smaller model or context."),
         )
-    what = f"The projector “{projector.name}” cannot be used."
+    what = N_("The projector “{name}” cannot be used.", name=projector.name)
     if _OTHER_WIDTH.search(log):
         return ProjectorRefused(
-            what, "It was made for another model.", "Get the projector of this very model."
+            what, N_("It was made for another model."), N_("Get the projector of this very model.")
         )
     if found := _PROJECTOR.search(log):
-        why = f"The llama.cpp in this version does not know its kind, “{found[1]}”."
-        return ProjectorRefused(what, why, "Update Hearth, or choose another model.")
+        why = N_("The llama.cpp in this version does not know its kind, “{found}”.", found=found[1])
+        return ProjectorRefused(what, why, N_("Update Hearth, or choose another model."))
     return ProjectorRefused(
         what,
-        f"llama.cpp says: {_last_word(log)}.",
-        "Download the file again, or get it from another place.",
+        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("Download the file again, or get it from another place."),
     )
 
 
 def unknown_architecture(model: Path, architecture: str) -> UnknownArchitecture:
     """Return the error for a model whose architecture llama.cpp does not know."""
     return UnknownArchitecture(
-        f"Hearth cannot run “{model.name}” yet.",
-        f"The llama.cpp in this version does not know its architecture, “{architecture}”.",
-        "Update Hearth, or choose another model.",
+        N_("Hearth cannot run “{name}” yet.", name=model.name),
+        N_(
+            "The llama.cpp in this version does not know its architecture, “{architecture}”.",
+            architecture=architecture,
+        ),
+        N_("Update Hearth, or choose another model."),
     )
 
 
@@ -111,24 +119,29 @@ def context_failure(model: Path, context: int, lines: Iterable[str]) -> EngineEr
     log = "\n".join(lines)
     if found := _KV_TYPE.search(log):
         return EngineFailed(
-            f"“{model.name}” cannot run with a {found[1]} KV cache.",
-            "The size of its attention heads does not divide into blocks of that type.",
-            "Set the KV cache type to f16.",
+            N_("“{name}” cannot run with a {found} KV cache.", name=model.name, found=found[1]),
+            N_("The size of its attention heads does not divide into blocks of that type."),
+            N_("Set the KV cache type to f16."),
         )
     if _MEMORY.search(log):
         return NotEnoughMemory(
-            f"There is not enough memory for a context of {context} tokens with “{model.name}”.",
-            "The KV cache grows with the context, and needs more than is free.",
-            "Choose a smaller context, or a smaller model.",
+            N_(
+                "There is not enough memory for a context of {context} tokens with “{name}”.",
+                context=context,
+                name=model.name,
+            ),
+            N_("The KV cache grows with the context, and needs more than is free."),
+            N_("Choose a smaller context, or a smaller model."),
         )
     if _THREADS.search(log):
         return out_of_memory()
     return EngineFailed(
-        f"“{model.name}” was loaded, but cannot be started.",
-        f"llama.cpp says: {_last_word(log)}.",
-        "Try another model, or update Hearth.",
-        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
-        "breaks.",
+        N_("“{name}” was loaded, but cannot be started.", name=model.name),
+        N_("llama.cpp says: {message}.", message=_last_word(log)),
+        N_("Try another model, or update Hearth."),
+        terminal=N_(
+            "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks."
+        ),
     )
 
 
@@ -139,5 +152,5 @@ def _last_word(log: str) -> str:
         for line in log.splitlines()
         if not line.endswith(("failed to load model", "exiting due to model loading error"))
     ]
-    line = telling[-1] if telling else "nothing about the reason"
+    line = telling[-1] if telling else N_("nothing about the reason")
     return re.sub(r"^[\w:]+: (?:error loading model: )?", "", line).rstrip(".")

@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from engines.errors import GrammarInvalid
 from engines.llamacpp.lark import Lark
+from engines.sentences import N_
 
 ROOT: Final = "root"
 MAX_LENGTH: Final = 200_000
@@ -119,7 +120,7 @@ def write(text: str, lark: Lark) -> str:
 def invalid(why: str) -> GrammarInvalid:
     """Return the error for a grammar that cannot be used."""
     return GrammarInvalid(
-        "The grammar cannot be used.", why, "Correct the grammar, or ask without it."
+        N_("The grammar cannot be used."), why, N_("Correct the grammar, or ask without it.")
     )
 
 

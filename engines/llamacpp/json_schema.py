@@ -18,6 +18,7 @@ from typing import Any, Final, NoReturn
 from urllib.parse import unquote
 
 from engines.errors import GrammarInvalid
+from engines.sentences import N_
 
 MAX_LENGTH: Final = 200_000
 """The most characters in a schema."""
@@ -124,11 +125,11 @@ class PreparedSchema:
 def prepare(schema: str) -> PreparedSchema:
     """Prepare a schema, given as JSON, that must be enforced completely. Raises GrammarInvalid."""
     if len(schema) > MAX_LENGTH:
-        raise refused("#", f"it is longer than {MAX_LENGTH} characters")
+        raise refused("#", N_("it is longer than {max_length} characters", max_length=MAX_LENGTH))
     try:
         read = json.loads(schema, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise refused("#", "it is no JSON, or too deep") from error
+        raise refused("#", N_("it is no JSON, or too deep")) from error
     return _prepare(read, all_of_it=True)
 
 
@@ -149,9 +150,9 @@ def refused(path: str, why: str) -> GrammarInvalid:
         why: The reason, as a sentence without a full stop.
     """
     return GrammarInvalid(
-        "The schema of the answer cannot be used.",
-        f"{path}: {why}.",
-        "Change the schema, or ask without it.",
+        N_("The schema of the answer cannot be used."),
+        N_("{path}: {why}.", path=path, why=why),
+        N_("Change the schema, or ask without it."),
     )
 
 
@@ -161,9 +162,9 @@ def _prepare(read: Any, *, all_of_it: bool) -> PreparedSchema:
         # This fails on half a surrogate pair and on infinite numbers, which JSON does not allow.
         length = len(json.dumps(read, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise refused("#", "it is no JSON, or too deep") from error
+        raise refused("#", N_("it is no JSON, or too deep")) from error
     if length > 4 * MAX_LENGTH:
-        raise refused("#", f"it is longer than {MAX_LENGTH} characters")
+        raise refused("#", N_("it is longer than {max_length} characters", max_length=MAX_LENGTH))
     return _Preparer(read, all_of_it=all_of_it).prepared()
 
 
@@ -182,7 +183,7 @@ def _require_depth(schema: Any) -> None:
         ]
         if not level:
             return
-    raise refused("#", f"it is deeper than {MAX_DEPTH}")
+    raise refused("#", N_("it is deeper than {max_depth}", max_depth=MAX_DEPTH))
 
 
 class _Preparer:
@@ -212,7 +213,7 @@ class _Preparer:
             self._definitions[name] = self._schema(target, path, part=part)
         if isinstance(schema, bool):
             if not schema:
-                raise refused("#", "nothing can follow it")
+                raise refused("#", N_("nothing can follow it"))
             schema = {}
         whole = {**schema, "$defs": self._definitions} if self._definitions else schema
         _require_end(schema, self._definitions)
@@ -222,10 +223,15 @@ class _Preparer:
         if isinstance(given, bool):
             return given
         if not isinstance(given, dict):
-            raise refused(path, f"a schema has to be an object, and this is {_quoted(given)}")
+            raise refused(
+                path,
+                N_("a schema has to be an object, and this is {quoted}", quoted=_quoted(given)),
+            )
         self._count += 1
         if self._count > _MOST_PARTS:
-            raise refused(path, f"there are more than {_MOST_PARTS} schemas in it")
+            raise refused(
+                path, N_("there are more than {most_parts} schemas in it", most_parts=_MOST_PARTS)
+            )
         for key in _UNHELD:
             if key in given:
                 self._leave_out(path, key)
@@ -243,10 +249,10 @@ class _Preparer:
         self._places.append((path, held))
         return held
 
-    def _leave_out(self, path: str, key: str, why: str = "cannot be held by a grammar") -> None:
+    def _leave_out(self, path: str, key: str, why: str = N_("cannot be held by a grammar")) -> None:
         """Leave out a keyword. Raises GrammarInvalid if the whole schema must be enforced."""
         if self._all_of_it:
-            raise refused(path, f"{key} {why}")
+            raise refused(path, N_("{key} {why}", key=key, why=why))
         self._unheld.append(f"{path}: {key}")
 
     def _type(self, schema: Schema, path: str, *, part: bool) -> None:
@@ -269,15 +275,17 @@ class _Preparer:
             if value is None:
                 continue
             if not isinstance(value, int | float):
-                raise refused(path, f"{key} has to be a number")
+                raise refused(path, N_("{key} has to be a number", key=key))
             held[key] = value
         _bound(held)
         divisor = held.get("multipleOf")
         if divisor is not None and (isinstance(divisor, bool) or divisor <= 0):
-            raise refused(path, "multipleOf has to be above zero")
+            raise refused(path, N_("multipleOf has to be above zero"))
         if divisor is not None and _digits(divisor) > _LARGEST_DIVISOR:
             del held["multipleOf"]
-            self._leave_out(path, "multipleOf", f"{divisor} cannot be held by a grammar")
+            self._leave_out(
+                path, "multipleOf", N_("{divisor} cannot be held by a grammar", divisor=divisor)
+            )
 
     def _counts(self, schema: Schema, held: Schema, path: str) -> None:
         for key in _COUNTS:
@@ -285,20 +293,20 @@ class _Preparer:
             if value is None:
                 continue
             if not isinstance(value, int | float) or value < 0 or value != int(value):
-                raise refused(path, f"{key} has to be a whole number")
+                raise refused(path, N_("{key} has to be a whole number", key=key))
             held[key] = int(value)
 
     def _string(self, schema: Schema, held: Schema, path: str) -> None:
         pattern, form = schema.get("pattern"), schema.get("format")
         if pattern is not None:
             if not isinstance(pattern, str):
-                raise refused(path, "pattern has to be a text")
+                raise refused(path, N_("pattern has to be a text"))
             try:
                 held["pattern"] = _pattern(pattern)
             except _NoPattern as error:
                 self._leave_out(path, "pattern", str(error))
         if form in _UNHELD_FORMATS:
-            self._leave_out(path, "format", f"“{form}” cannot be held by a grammar")
+            self._leave_out(path, "format", N_("“{form}” cannot be held by a grammar", form=form))
         elif isinstance(form, str) and form in _FORMATS:
             whole = f"^(?:{_pattern(_FORMATS[form])})$"
             if "pattern" in held:
@@ -324,7 +332,7 @@ class _Preparer:
     def _object(self, schema: Schema, held: Schema, path: str, *, part: bool) -> None:
         required = _list(schema.get("required", []), path, "required")
         if not all(isinstance(name, str) for name in required):
-            raise refused(path, "required has to be a list of names")
+            raise refused(path, N_("required has to be a list of names"))
         if required:
             held["required"] = required
         named = _mapping(schema.get("properties", {}), path, "properties")
@@ -498,7 +506,13 @@ class _Preparer:
         key = (where, part)
         if key not in self._names:
             if len(self._names) >= _MOST_DEFINITIONS:
-                raise refused(path, f"it refers to more than {_MOST_DEFINITIONS} schemas")
+                raise refused(
+                    path,
+                    N_(
+                        "it refers to more than {most_definitions} schemas",
+                        most_definitions=_MOST_DEFINITIONS,
+                    ),
+                )
             name = self._names[key] = str(len(self._names))
             self._definitions[name] = True
             self._waiting.append((name, target, where, part))
@@ -507,7 +521,9 @@ class _Preparer:
     def _target(self, reference: Any, path: str) -> tuple[Any, str]:
         """Return the schema that a reference refers to, and its path. Raises GrammarInvalid."""
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-            raise refused(path, f"$ref {_quoted(reference)} leads out of the schema")
+            raise refused(
+                path, N_("$ref {quoted} leads out of the schema", quoted=_quoted(reference))
+            )
         at: Any = self._root
         for step in unquote(reference).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -516,7 +532,7 @@ class _Preparer:
             elif isinstance(at, list) and name.isdecimal() and int(name) < len(at):
                 at = at[int(name)]
             else:
-                raise refused(path, f"$ref {_quoted(reference)} leads nowhere")
+                raise refused(path, N_("$ref {quoted} leads nowhere", quoted=_quoted(reference)))
         return at, unquote(reference)
 
 
@@ -569,7 +585,9 @@ def _require_end(schema: Schema, definitions: Mapping[str, Any]) -> None:
         ending |= found
         grown = bool(found)
     if not _ends(schema, ending):
-        raise refused("#", "it never ends: a part of it needs itself, or nothing can follow one")
+        raise refused(
+            "#", N_("it never ends: a part of it needs itself, or nothing can follow one")
+        )
 
 
 def _ends(schema: Any, ending: set[str]) -> bool:
@@ -603,7 +621,9 @@ def _ends(schema: Any, ending: set[str]) -> bool:
 def _type_names(given: Any, path: str) -> list[str]:
     names = [given] if isinstance(given, str) else _list(given, path, "type")
     if not names or any(name not in _TYPES for name in names):
-        raise refused(path, f"type has to be one of {', '.join(_TYPES)}, or some of them")
+        raise refused(
+            path, N_("type has to be one of {types}, or some of them", types=", ".join(_TYPES))
+        )
     # "number" includes "integer".
     return [name for name in dict.fromkeys(names) if name != "integer" or "number" not in names]
 
@@ -703,13 +723,13 @@ def _ways(value: Any) -> list[Any]:
 
 def _list(value: Any, path: str, key: str) -> list[Any]:
     if not isinstance(value, list):
-        raise refused(path, f"{key} has to be a list")
+        raise refused(path, N_("{key} has to be a list", key=key))
     return value
 
 
 def _mapping(value: Any, path: str, key: str) -> Schema:
     if not isinstance(value, dict):
-        raise refused(path, f"{key} has to be an object")
+        raise refused(path, N_("{key} has to be an object", key=key))
     return value
 
 

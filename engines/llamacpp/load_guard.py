@@ -11,6 +11,7 @@ from engines.memory.formula.weights import weights
 from engines.memory.planner import by_formula
 from engines.models.gguf.header import GgufHeader
 from engines.models.gguf.projector import ProjectorFacts
+from engines.sentences import N_
 from engines.text import amount
 from engines.types import LoadPlan
 
@@ -52,14 +53,21 @@ def require_memory(
     have = within_limits(measure_memory(), Path("/")).available_bytes
     if need > have:
         raise NotEnoughMemory(
-            f"There is not enough memory for “{plan.model.name}” with a context of"
-            f" {plan.context:,} tokens.",
-            f"It needs {amount(need)}, most of it for the KV cache, and {amount(have)} are free."
+            N_(
+                "There is not enough memory for “{name}” with a context of {context} tokens.",
+                name=plan.model.name,
+                context=f"{plan.context:,}",
+            ),
+            N_(
+                "It needs {need}, most of it for the KV cache, and {have} are free.",
+                need=amount(need),
+                have=amount(have),
+            )
             if ram.kv > need // 2
-            else f"It needs {amount(need)}, and {amount(have)} are free.",
-            "Choose a smaller model, or close other programs."
+            else N_("It needs {need}, and {have} are free.", need=amount(need), have=amount(have)),
+            N_("Choose a smaller model, or close other programs.")
             if ram.weights - mapped > need // 2
-            else "Set a smaller context, or close other programs.",
+            else N_("Set a smaller context, or close other programs."),
         )
 
 

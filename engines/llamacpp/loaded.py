@@ -34,6 +34,7 @@ from engines.llamacpp.speculative.drafting import Drafting, Draftings, open_draf
 from engines.llamacpp.speculative.speculation import Speculation
 from engines.models.gguf.header import GgufHeader
 from engines.models.pairing import mtp_advice
+from engines.sentences import N_
 from engines.types import ChatRequest, LoadedModel, LoadPlan, MtpMode, Sampling
 
 logger = logging.getLogger(__name__)
@@ -183,9 +184,9 @@ class Loaded:
         with self.scheduler.alone():
             if self.lost:
                 raise EngineFailed(
-                    "There is nothing to answer with.",
-                    "The model did not fit the memory any more, and was unloaded.",
-                    "Choose a model.",
+                    N_("There is nothing to answer with."),
+                    N_("The model did not fit the memory any more, and was unloaded."),
+                    N_("Choose a model."),
                 )
             mode = "off" if prompt.media and self.guesses_by_model else request.mtp
             if not any(slot.busy for slot in self.slots):

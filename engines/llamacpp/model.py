@@ -17,6 +17,7 @@ from engines.llamacpp.native import Native
 from engines.llamacpp.placing import placed
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.models.gguf import heads
+from engines.sentences import N_
 from engines.types import Adapter, LoadPlan
 
 _NO_VOCABULARY = 0
@@ -85,17 +86,17 @@ def open_model(
     if api.llama_vocab_type(api.llama_model_get_vocab(pointer)) == _NO_VOCABULARY:
         api.llama_model_free(pointer)
         raise NotAChatModel(
-            f"“{plan.model.name}” is not a chat model.",
-            "It has no tokenizer, so it cannot read text.",
-            "Choose a chat model instead.",
+            N_("“{name}” is not a chat model.", name=plan.model.name),
+            N_("It has no tokenizer, so it cannot read text."),
+            N_("Choose a chat model instead."),
         )
     model = Model(native, pointer, predicts=mtp)
     if not model.vocabulary.reads_any_text:
         model.close()
         raise ModelDamaged(
-            f"The model file “{plan.model.name}” is damaged.",
-            "Its tokenizer cannot read every text: some of its 256 byte tokens are missing.",
-            "Download the file again, or get it from another place.",
+            N_("The model file “{name}” is damaged.", name=plan.model.name),
+            N_("Its tokenizer cannot read every text: some of its 256 byte tokens are missing."),
+            N_("Download the file again, or get it from another place."),
         )
     return model
 

@@ -21,6 +21,7 @@ from engines.llamacpp.devices_modules import Modules, in_order, modules_in
 from engines.llamacpp.ggml import DeviceProps, Ggml, ggml_function, ggml_libraries
 from engines.llamacpp.log import NativeLog
 from engines.llamacpp.packs import LibraryVersion, Packs, packs_for
+from engines.sentences import N_
 
 BINDINGS_VERSION = "0.3.36"
 LIBRARY_VERSION = b"0.5.0-dev"
@@ -63,8 +64,15 @@ class Native:
             raise unavailable(_why(error)) from error
         if (bindings, version) != (BINDINGS_VERSION, LIBRARY_VERSION):
             raise unavailable(
-                f"Hearth is made for llama-cpp-python {BINDINGS_VERSION} with llama.cpp"
-                f" {LIBRARY_VERSION.decode()}, and finds {bindings} with {_text(version)}."
+                N_(
+                    "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, "
+                    "and finds "
+                    "{found_bindings} with {found_library}.",
+                    bindings=BINDINGS_VERSION,
+                    library=LIBRARY_VERSION.decode(),
+                    found_bindings=bindings,
+                    found_library=_text(version),
+                )
             )
         self.log = NativeLog()
         # llama.cpp calls this until the process ends, so it must not be garbage-collected.
@@ -209,7 +217,7 @@ def _cpp_function(library: Any, names: tuple[str, ...], result: Any, *arguments:
         if (function := getattr(library, name, None)) is not None:
             function.argtypes, function.restype = arguments, result
             return function
-    raise AttributeError(f"it has no function {names[0]}")
+    raise AttributeError(N_("it has no function {names}", names=names[0]))
 
 
 def packs() -> Packs:
@@ -220,10 +228,12 @@ def packs() -> Packs:
 def unavailable(why: str) -> EngineUnavailable:
     """Return the error for a library that does not load, or is the wrong version."""
     return EngineUnavailable(
-        "The llama.cpp engine cannot start.",
+        N_("The llama.cpp engine cannot start."),
         why,
-        "Start Hearth with run.py, which sets the engine up again;"
-        " if that does not help, delete the folder .venv first.",
+        N_(
+            "Start Hearth with run.py, which sets the engine up again;"
+            " if that does not help, delete the folder .venv first."
+        ),
     )
 
 
@@ -234,14 +244,17 @@ def _why(error: Exception) -> str:
     there, before its version can be checked.
     """
     if isinstance(error, ModuleNotFoundError) and error.name == "llama_cpp":
-        return "Its library is not installed."
+        return N_("Its library is not installed.")
     if isinstance(error, OSError | RuntimeError | ImportError):
-        return f"Its library does not load on this computer: {error}."
+        return N_("Its library does not load on this computer: {error}.", error=error)
     # A C++ function is searched under all its names; the first is enough for the message.
     said = str(error).partition(", ")[0]
-    return (
-        f"Hearth is made for llama-cpp-python {BINDINGS_VERSION} with llama.cpp"
-        f" {LIBRARY_VERSION.decode()}, and what it finds does not fit: {said}."
+    return N_(
+        "Hearth is made for llama-cpp-python {bindings} with llama.cpp {library}, and what "
+        "it finds does not fit: {difference}.",
+        bindings=BINDINGS_VERSION,
+        library=LIBRARY_VERSION.decode(),
+        difference=said,
     )
 
 

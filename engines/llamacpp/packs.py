@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.llamacpp.devices_modules import card_of
+from engines.sentences import N_
 
 MANIFEST: Final = "pack.json"
 
@@ -85,8 +86,13 @@ def packs_in(folder: Path, library: LibraryVersion) -> Packs:
             modules.append(_module(pack, library))
         except _Refused as error:
             refused.append(
-                f"The pack in {pack} is not used: {error} Put the pack of this version of Hearth"
-                " there, or delete the folder."
+                N_(
+                    "The pack in {pack} is not used: {error} Put the pack of this version of "
+                    "Hearth "
+                    "there, or delete the folder.",
+                    pack=pack,
+                    error=error,
+                )
             )
     return Packs(tuple(modules), tuple(refused))
 
@@ -103,29 +109,41 @@ def _module(pack: Path, library: LibraryVersion) -> Path:
         made_for = LibraryVersion(says["llama_cpp_python"], says["llama_cpp"], says["source"])
         computer = f"{says['system']} {says['machine']}"
     except (OSError, ValueError, TypeError, LookupError):
-        raise _Refused(f"its {MANIFEST} cannot be read.") from None
+        raise _Refused(N_("its {manifest} cannot be read.", manifest=MANIFEST)) from None
     if made_for != library:
         raise _Refused(_differs(made_for, library))
     if computer != (here := f"{sys.platform} {platform.machine().lower()}"):
-        raise _Refused(f"it is for {computer}, and this is {here}.")
+        raise _Refused(
+            N_("it is for {computer}, and this is {here}.", computer=computer, here=here)
+        )
     if module.parent != pack or card_of(module) is None:
-        raise _Refused(f"“{module.name}” is no module for graphics cards.")
+        raise _Refused(N_("“{name}” is no module for graphics cards.", name=module.name))
     try:
         known = module.stat()
         whole = _sha256(module, known.st_size, known.st_mtime_ns) == digest
     except OSError as error:
-        raise _Refused(f"{module.name} cannot be read: {error.strerror or error}.") from None
+        raise _Refused(
+            N_(
+                "{name} cannot be read: {strerror}.",
+                name=module.name,
+                strerror=error.strerror or error,
+            )
+        ) from None
     if not whole:
-        raise _Refused(f"{module.name} is damaged.")
+        raise _Refused(N_("{name} is damaged.", name=module.name))
     return module
 
 
 def _differs(made_for: LibraryVersion, library: LibraryVersion) -> str:
     if (made_for.bindings, made_for.version) == (library.bindings, library.version):
-        return f"its llama.cpp {made_for.version} is built from another source."
-    return (
-        f"it is for llama.cpp {made_for.version} of llama-cpp-python {made_for.bindings},"
-        f" and Hearth has {library.version} of {library.bindings}."
+        return N_("its llama.cpp {version} is built from another source.", version=made_for.version)
+    return N_(
+        "it is for llama.cpp {version} of llama-cpp-python {bindings}, and Hearth has "
+        "{library_version} of {library_bindings}.",
+        version=made_for.version,
+        bindings=made_for.bindings,
+        library_version=library.version,
+        library_bindings=library.bindings,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from engines.errors import EngineFailed
 from engines.llamacpp.native import Native
 from engines.memory.formula.weights import EXPERTS
+from engines.sentences import N_
 from engines.types import LoadPlan
 
 
@@ -63,9 +64,9 @@ def _device(native: Native, plan: LoadPlan, name: str) -> int:
     address = native.device(name)
     if address is None:
         raise EngineFailed(
-            f"“{plan.model.name}” could not be loaded.",
-            f"The device {name} is not there.",
-            "Look at the devices in the settings, and choose another.",
+            N_("“{name}” could not be loaded.", name=plan.model.name),
+            N_("The device {name} is not there.", name=name),
+            N_("Look at the devices in the settings, and choose another."),
         )
     return address
 

@@ -28,6 +28,7 @@ from engines.llamacpp.probing.protocol import (
     write_plan,
 )
 from engines.llamacpp.probing.record import ProbeRecord, Stamps, files_of, identity, stamps
+from engines.sentences import N_, unpacked
 from engines.types import LoadPlan
 
 COMMAND: Final = module_command("engines.llamacpp.probing.child")
@@ -72,7 +73,7 @@ class Probe:
             before = stamps(plan)
             cause = self._try(plan, sum(size for size, _ in before), cancel)
             if _changed(plan, before):
-                raise _refusal(plan, "It changed while it was tried.", _WAIT)
+                raise _refusal(plan, N_("It changed while it was tried."), _WAIT)
             if cause and not cause.lasting:
                 raise _refusal(plan, cause.why, _LATER)
             self._record.add(known, cause.why if cause else None)
@@ -94,13 +95,18 @@ class Probe:
             ended = run_helper(self._command, write_plan(plan), limit, cancel)
         except OSError as error:
             raise EngineUnavailable(
-                "Models cannot be tried before they are loaded.",
-                f"The process for it does not start: {error.strerror or error}.",
-                "Close other programs and try again; if it fails again, reinstall Hearth.",
+                N_("Models cannot be tried before they are loaded."),
+                N_(
+                    "The process for it does not start: {strerror}.",
+                    strerror=error.strerror or error,
+                ),
+                N_("Close other programs and try again; if it fails again, reinstall Hearth."),
             ) from error
         if cancel.cancelled:
             raise Cancelled
-        lines = [json.loads(line) for line in ended.out.splitlines() if line.endswith(b"}")]
+        lines = [
+            unpacked(json.loads(line)) for line in ended.out.splitlines() if line.endswith(b"}")
+        ]
         if lines and ERROR in lines[-1]:
             if lines[-1][ERROR]:
                 raise error_of(lines[-1])
@@ -109,21 +115,27 @@ class Probe:
         return cause_of(ended.code, stage, ended.err, in_time=ended.in_time, stopped=ended.stopped)
 
 
-_ELSEWHERE: Final = "Get the file from another place, or choose another model."
-_LATER: Final = "Close other programs and try again, or choose a smaller model."
-_WAIT: Final = "Wait until nothing writes to the file any more, and try again."
+_ELSEWHERE: Final = N_("Get the file from another place, or choose another model.")
+_LATER: Final = N_("Close other programs and try again, or choose a smaller model.")
+_WAIT: Final = N_("Wait until nothing writes to the file any more, and try again.")
 
 
 def _refusal(plan: LoadPlan, why: str, do: str) -> ModelRefused:
-    together = f" with the drafter “{plan.drafter.name}”" if plan.drafter else ""
-    return ModelRefused(f"“{plan.model.name}”{together} cannot be opened safely.", why, do)
+    together = N_(" with the drafter “{name}”", name=plan.drafter.name) if plan.drafter else ""
+    return ModelRefused(
+        N_("“{name}”{together} cannot be opened safely.", name=plan.model.name, together=together),
+        why,
+        do,
+    )
 
 
 def _identity(plan: LoadPlan) -> str:
     try:
         return identity(plan)
     except OSError as error:
-        raise _refusal(plan, f"The system says: {error.strerror or error}.", _WAIT) from error
+        raise _refusal(
+            plan, N_("The system says: {strerror}.", strerror=error.strerror or error), _WAIT
+        ) from error
 
 
 def _changed(plan: LoadPlan, before: Stamps) -> bool:

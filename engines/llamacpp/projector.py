@@ -37,6 +37,7 @@ from engines.media import (
     sound_seconds,
 )
 from engines.models.gguf.projector import ProjectorFacts, read_projector
+from engines.sentences import N_
 from engines.types import LoadPlan, MediaKind, Medium
 
 _TEXT: Final = 0
@@ -199,9 +200,12 @@ class Projector:
             failed = api.mtmd_encode_chunk(self._pointer, chunk)
         if failed:
             raise EngineFailed(
-                "The model could not look at a picture, or hear a sound.",
-                f"llama.cpp says: {complaints[-1] if complaints else 'nothing about the reason'}.",
-                "Try it again; if that does not help, leave it out of the message.",
+                N_("The model could not look at a picture, or hear a sound."),
+                N_(
+                    "llama.cpp says: {message}.",
+                    message=complaints[-1] if complaints else N_("nothing about the reason"),
+                ),
+                N_("Try it again; if that does not help, leave it out of the message."),
             )
         count = int(api.mtmd_input_chunk_get_n_tokens(chunk))
         values = (ctypes.c_float * (count * self.width))()
@@ -319,15 +323,24 @@ class Projector:
                 raise unreadable(medium)
             if size[0] * size[1] > MOST_PIXELS:
                 raise MediumUnreadable(
-                    "A picture is too large.",
-                    f"It has {size[0]:,} × {size[1]:,} pixels; at most {MOST_PIXELS:,} are read.",
-                    "Make it smaller, or take a part of it.",
+                    N_("A picture is too large."),
+                    N_(
+                        "It has {width} × {height} pixels; at most {most_pixels} are read.",
+                        width=f"{size[0]:,}",
+                        height=f"{size[1]:,}",
+                        most_pixels=f"{MOST_PIXELS:,}",
+                    ),
+                    N_("Make it smaller, or take a part of it."),
                 )
             if self._facts.is_too_narrow(*size):
                 raise MediumUnreadable(
-                    "A picture is too long and narrow.",
-                    f"It has {size[0]:,} × {size[1]:,} pixels, and the model cannot see so far.",
-                    "Take a part of it.",
+                    N_("A picture is too long and narrow."),
+                    N_(
+                        "It has {width} × {height} pixels, and the model cannot see so far.",
+                        width=f"{size[0]:,}",
+                        height=f"{size[1]:,}",
+                    ),
+                    N_("Take a part of it."),
                 )
             return
         seconds = sound_seconds(medium.data)
@@ -335,15 +348,22 @@ class Projector:
             raise unreadable(medium)
         if seconds < LEAST_SECONDS:
             raise MediumUnreadable(
-                "A sound is too short.",
-                f"It has {1000 * seconds:.1f} milliseconds; there is nothing to hear.",
-                "Leave it out.",
+                N_("A sound is too short."),
+                N_(
+                    "It has {seconds} milliseconds; there is nothing to hear.",
+                    seconds=f"{1000 * seconds:.1f}",
+                ),
+                N_("Leave it out."),
             )
         if seconds > MOST_SECONDS:
             raise MediumUnreadable(
-                "A sound is too long.",
-                f"It has {seconds / 60:,.0f} minutes; at most {MOST_SECONDS // 60} are heard.",
-                "Cut it into shorter ones.",
+                N_("A sound is too long."),
+                N_(
+                    "It has {seconds} minutes; at most {most_seconds} are heard.",
+                    seconds=f"{seconds / 60:,.0f}",
+                    most_seconds=MOST_SECONDS // 60,
+                ),
+                N_("Cut it into shorter ones."),
             )
 
 
@@ -360,9 +380,9 @@ def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelT
     facts = read_projector(path)
     if _OTHERWISE.intersection(facts.kinds):
         raise ProjectorRefused(
-            f"The projector “{path.name}” cannot be used.",
-            f"Hearth cannot lay out pictures of its kind, {facts.kinds[0]}, yet.",
-            "Update Hearth, or choose another model.",
+            N_("The projector “{name}” cannot be used.", name=path.name),
+            N_("Hearth cannot lay out pictures of its kind, {kinds}, yet.", kinds=facts.kinds[0]),
+            N_("Update Hearth, or choose another model."),
         )
     params = api.mtmd_context_params_default()
     params.use_gpu = plan.gpu_layers != 0
@@ -377,9 +397,9 @@ def open_projector(native: Native, model: Model, plan: LoadPlan, cancel: CancelT
         file = file_identity(path)
     except OSError as error:
         raise ProjectorRefused(
-            f"The projector “{path.name}” cannot be used.",
-            f"The system says: {error.strerror or error}.",
-            "Get it again, or choose another model.",
+            N_("The projector “{name}” cannot be used.", name=path.name),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
+            N_("Get it again, or choose another model."),
         ) from error
     with native.log.watch() as complaints:
         pointer = api.mtmd_init_from_file(os.fsencode(path), model.pointer, params)
@@ -395,14 +415,16 @@ def no_sense(kind: MediaKind) -> MediaUnsupported:
     """Return the error for a picture or sound sent to a model that cannot take it."""
     if kind == "image":
         return MediaUnsupported(
-            "The model cannot see pictures.",
-            "It has no projector for pictures, or that one was not loaded.",
-            "Choose a model that sees, or get this model's projector; or leave the picture out.",
+            N_("The model cannot see pictures."),
+            N_("It has no projector for pictures, or that one was not loaded."),
+            N_(
+                "Choose a model that sees, or get this model's projector; or leave the picture out."
+            ),
         )
     return MediaUnsupported(
-        "The model cannot hear sounds.",
-        "It has no projector for sounds, or that one was not loaded.",
-        "Choose a model that hears, or get this model's projector; or leave the sound out.",
+        N_("The model cannot hear sounds."),
+        N_("It has no projector for sounds, or that one was not loaded."),
+        N_("Choose a model that hears, or get this model's projector; or leave the sound out."),
     )
 
 
@@ -410,12 +432,12 @@ def unreadable(medium: Medium) -> MediumUnreadable:
     """Return the error for data that is not a picture or sound, or only the beginning of one."""
     if medium.kind == "image":
         return MediumUnreadable(
-            "A picture cannot be read.",
-            "It is damaged or cut off, or no PNG, JPEG, BMP or GIF.",
-            "Save it again as PNG or JPEG, or leave it out.",
+            N_("A picture cannot be read."),
+            N_("It is damaged or cut off, or no PNG, JPEG, BMP or GIF."),
+            N_("Save it again as PNG or JPEG, or leave it out."),
         )
     return MediumUnreadable(
-        "A sound cannot be read.",
-        "It is damaged or cut off, or no WAV, MP3 or FLAC.",
-        "Save it again as WAV or MP3, or leave it out.",
+        N_("A sound cannot be read."),
+        N_("It is damaged or cut off, or no WAV, MP3 or FLAC."),
+        N_("Save it again as WAV or MP3, or leave it out."),
     )

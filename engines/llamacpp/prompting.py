@@ -22,6 +22,7 @@ from engines.llamacpp.prompt_media import PlacedMedium
 from engines.llamacpp.resume.spelling import spelled
 from engines.llamacpp.vocabulary import Vocabulary
 from engines.overflow import full, prompt_too_long, too_long
+from engines.sentences import N_
 from engines.types import ChatRequest, Measured, Medium, Message
 
 _MOST_COUNTS = 20_000
@@ -230,9 +231,9 @@ class Prompter:
             filling = vocabulary.with_gap(prompt, suffix)
             if filling is None:
                 raise Unsupported(
-                    "This model fills no gap in a text.",
-                    "Its vocabulary has no tokens that say where the gap is.",
-                    "Send nothing behind the gap, or choose a model for code that fills gaps.",
+                    N_("This model fills no gap in a text."),
+                    N_("Its vocabulary has no tokens that say where the gap is."),
+                    N_("Send nothing behind the gap, or choose a model for code that fills gaps."),
                 )
             tokens = filling
         elif isinstance(prompt, str):
@@ -241,9 +242,9 @@ class Prompter:
             tokens = vocabulary.require_tokens(prompt)
         if not tokens:
             raise Unsupported(
-                "There is nothing to go on from.",
-                "The prompt is empty, and this model has no token that begins a text.",
-                "Send a prompt with some text.",
+                N_("There is nothing to go on from."),
+                N_("The prompt is empty, and this model has no token that begins a text."),
+                N_("Send a prompt with some text."),
             )
         return tokens
 
@@ -285,9 +286,9 @@ class Prompter:
         if not tokens:
             # llama.cpp ends the process if it must continue an empty prompt.
             raise TemplateFailed(
-                "There is nothing to answer.",
-                "The model's chat template makes an empty prompt of this conversation.",
-                "Write a message, or choose another model.",
+                N_("There is nothing to answer."),
+                N_("The model's chat template makes an empty prompt of this conversation."),
+                N_("Write a message, or choose another model."),
             )
         placed = self._placed(rendered.text, tokens, kept, media)
         return Prompt(rendered, tokens, left, self._stable(rendered, tokens), placed)
@@ -336,8 +337,8 @@ class Prompter:
             at += len(its)
         if by_hash.keys() - {one.medium.sha256 for one in placed}:
             raise template_failed(
-                "The model's chat template cannot be used with pictures or sounds.",
-                "It leaves them out of the prompt.",
+                N_("The model's chat template cannot be used with pictures or sounds."),
+                N_("It leaves them out of the prompt."),
             )
         return tuple(placed)
 

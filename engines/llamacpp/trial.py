@@ -28,6 +28,7 @@ from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.llamacpp.probing.protocol import ERROR
 from engines.llamacpp.trial_record import TrialRecord, Verdict, identity
+from engines.sentences import N_, unpacked
 
 COMMAND: Final = module_command("engines.llamacpp.trial_child")
 """The command that starts the process, which takes the device and the model as last argument."""
@@ -41,7 +42,7 @@ A driver compiles its shaders first: seconds on a card, 93 s measured on Mesa's 
 TIE: Final = 0.1
 """The difference of logits, in standard deviations, within which rounding can swap two tokens."""
 
-BY_USER: Final = "It was switched off by hand."
+BY_USER: Final = N_("It was switched off by hand.")
 
 
 class Trials:
@@ -81,7 +82,14 @@ class Trials:
             known = self.verdict(device) if device.is_card else None
             found.append(replace(device, why_not=known.why) if known and known.why else device)
         broken = [it for it in found if it.why_not and it.why_not != BY_USER]
-        self._refused = {it.name: f"{it.description} is not used: {it.why_not}" for it in broken}
+        self._refused = {
+            it.name: N_(
+                "{description} is not used: {why_not}",
+                description=it.description,
+                why_not=it.why_not,
+            )
+            for it in broken
+        }
         return tuple(found)
 
     def complaints(self) -> tuple[str, ...]:
@@ -106,7 +114,9 @@ class Trials:
             try:
                 ended = run_helper(self._command, asked, self._limit_s, cancel)
             except OSError as error:
-                return Verdict(f"The test could not start: {error.strerror or error}.")
+                return Verdict(
+                    N_("The test could not start: {strerror}.", strerror=error.strerror or error)
+                )
             if cancel.cancelled:
                 raise Cancelled
             why, lasting = _judge(ended, self._limit_s)
@@ -123,24 +133,32 @@ class Trials:
 def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
     """Return why the device must not be used, or "", and whether to remember that."""
     if not ended.in_time:
-        return f"A first answer on it did not finish within {limit_s / 60:.0f} minutes.", True
+        return N_(
+            "A first answer on it did not finish within {limit_s} minutes.",
+            limit_s=f"{limit_s / 60:.0f}",
+        ), True
     said = _said(ended.last_line)
     if said is None:
-        why = (
-            f"The test ended with code {ended.code} before it came to the card: llama.cpp does not "
-            "run as it was built."
+        why = N_(
+            "The test ended with code {code} before it came to the card: llama.cpp does not run "
+            "as it was built.",
+            code=ended.code,
         )
         return why, True
     if said.keys() == {"expected"}:
-        return f"The test ended with code {ended.code}: the driver is faulty.", True
+        return N_("The test ended with code {code}: the driver is faulty.", code=ended.code), True
     if ERROR in said:
         innocent = said[ERROR] in {NotEnoughMemory.code, EngineUnavailable.code}
-        return f"The test failed: {said['what']} {said['why']}", not innocent
+        return N_("The test failed: {what} {why}", what=said["what"], why=said["why"]), not innocent
     expected, text, gap = said["expected"], said["text"], said["gap"]
     if text == expected or (gap is not None and gap < TIE):
         return "", True
     return (
-        f"It gives wrong results: “{_short(text)}” where the processor says “{_short(expected)}”.",
+        N_(
+            "It gives wrong results: “{text}” where the processor says “{expected}”.",
+            text=_short(text),
+            expected=_short(expected),
+        ),
         True,
     )
 
@@ -148,7 +166,7 @@ def _judge(ended: ProcessResult, limit_s: float) -> tuple[str, bool]:
 def _said(line: bytes) -> dict[str, Any] | None:
     """Parse a line; return None if it is neither a verdict nor the processor's text."""
     try:
-        said = json.loads(line)
+        said = unpacked(json.loads(line))
     except ValueError:
         return None
     known = isinstance(said, dict) and (ERROR in said or "expected" in said)

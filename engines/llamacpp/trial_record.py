@@ -115,8 +115,7 @@ class TrialRecord:
 
     def _read(self) -> dict[str, Verdict]:
         return {
-            key: Verdict(str(page["why"]), float(page["seconds"]))
-            for key, page in self._pages().items()
+            key: Verdict(page["why"], float(page["seconds"])) for key, page in self._pages().items()
         }
 
     def _pages(self) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from engines.errors import Unsupported
 from engines.llamacpp.fewest import FewestTokens
 from engines.llamacpp.native import Native
+from engines.sentences import N_
 from engines.text import SEAM
 
 _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE, _STRIPS_LEFT = 1, 8, 16, 32, 128
@@ -273,7 +274,7 @@ class Vocabulary:
 def no_token(token: int, size: int) -> Unsupported:
     """Return the error for a number that is not a token of a vocabulary of `size` tokens."""
     return Unsupported(
-        f"{token} is no token.",
-        f"This model’s vocabulary has the tokens 0 to {size - 1}.",
-        "Send tokens of this model.",
+        N_("{token} is no token.", token=token),
+        N_("This model’s vocabulary has the tokens 0 to {size}.", size=size - 1),
+        N_("Send tokens of this model."),
     )

@@ -19,6 +19,7 @@ from engines.hardware import Gpu, Hardware
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.planner import LEAST_CONTEXT
 from engines.models.checkpoint import IN_FLIGHT, Checkpoint
+from engines.sentences import N_
 from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
@@ -156,7 +157,7 @@ def room_for(hardware: Hardware, *, card: bool, cards: int = 1) -> Room:
     total = min((gpu.total_bytes or 0 for gpu in chosen), default=0) * len(chosen)
     kept = max(map(kept_free, chosen), default=0) * len(chosen)
     in_flight = max(map(_in_flight, chosen), default=IN_FLIGHT)
-    name = chosen[0].name if chosen else "no NVIDIA card"
+    name = chosen[0].name if chosen else N_("no NVIDIA card")
     ram = hardware.memory.available_bytes
     return Room(name, total, free, max(1, len(chosen)), kept, in_flight, ram)
 
@@ -180,9 +181,13 @@ def plan_checkpoint(
     most = checkpoint.context_max or DEFAULT_CONTEXT
     if load_options.context is not None and load_options.context > most:
         raise ContextTooLarge(
-            f"A context of {load_options.context:,} tokens is too long for “{checkpoint.name}”.",
-            f"It was trained for {most:,} tokens.",
-            f"Set a context of {most:,} tokens or less.",
+            N_(
+                "A context of {context} tokens is too long for “{name}”.",
+                context=f"{load_options.context:,}",
+                name=checkpoint.name,
+            ),
+            N_("It was trained for {most} tokens.", most=f"{most:,}"),
+            N_("Set a context of {most} tokens or less.", most=f"{most:,}"),
         )
     # A drafter that is a whole model reads the whole text itself.
     reads = drafter.context_max if drafter is not None and drafter.drafting is None else 0
@@ -330,38 +335,61 @@ def require_memory(
         return
     if need.ram > room.ram:
         raise NotEnoughMemory(
-            f"There is not enough memory for “{checkpoint.name}” in vLLM: {amount(need.ram)} of "
-            "its weights are to stay in RAM.",
-            f"{amount(room.ram)} are free there.",
-            "Set less for the weights of vLLM in RAM, or close other programs.",
+            N_(
+                "There is not enough memory for “{name}” in vLLM: {ram} of its weights are to stay "
+                "in RAM.",
+                name=checkpoint.name,
+                ram=amount(need.ram),
+            ),
+            N_("{ram} are free there.", ram=amount(room.ram)),
+            N_("Set less for the weights of vLLM in RAM, or close other programs."),
             Action("open_settings", "vllm_offload"),
         )
     if need.total <= have:
         return
     shorter = longest_context(checkpoint, drafter, plan, room)
-    what = (
-        f"There is not enough memory for “{checkpoint.name}” in vLLM: it needs "
-        f"{amount(need.total)}, and {amount(have)} may be taken on {room.name}."
+    what = N_(
+        "There is not enough memory for “{name}” in vLLM: it needs {total}, and {have} may "
+        "be taken on {room_name}.",
+        name=checkpoint.name,
+        total=amount(need.total),
+        have=amount(have),
+        room_name=room.name,
     )
-    why = (
-        f"Its weights take {amount(need.weights)}, the KV cache of {plan.context:,} tokens takes "
-        f"{amount(need.kv)}, and computing takes {amount(need.drafter + need.beside)}."
+    why = N_(
+        "Its weights take {weights}, the KV cache of {context} tokens takes {kv}, and "
+        "computing takes {drafter}.",
+        weights=amount(need.weights),
+        context=f"{plan.context:,}",
+        kv=amount(need.kv),
+        drafter=amount(need.drafter + need.beside),
     )
     if need.total <= room.free and plan.memory_share is None:
-        why = f"{why} {amount(room.free - have)} more are free, and stay so for other programs."
+        why = N_(
+            "{why} {free} more are free, and stay so for other programs.",
+            why=why,
+            free=amount(room.free - have),
+        )
     elif need.total <= room.free:
         raise NotEnoughMemory(
             what,
-            f"{why} {amount(room.free)} are free, of which the settings allow that part only.",
-            "Allow vLLM more of the memory, or set 0, with which it takes what it needs.",
+            N_(
+                "{why} {free} are free, of which the settings allow that part only.",
+                why=why,
+                free=amount(room.free),
+            ),
+            N_("Allow vLLM more of the memory, or set 0, with which it takes what it needs."),
             Action("open_settings", "vllm_memory"),
         )
     raise NotEnoughMemory(
         what,
         why,
-        f"Set a context of {shorter:,} tokens, which fits, or close other programs."
+        N_(
+            "Set a context of {shorter} tokens, which fits, or close other programs.",
+            shorter=f"{shorter:,}",
+        )
         if shorter is not None
-        else "Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp.",
+        else N_("Close other programs, take a checkpoint of fewer bits, or answer with llama.cpp."),
         Action("shorter_context", shorter) if shorter is not None else None,
     )
 
@@ -381,11 +409,12 @@ def _mtp_note(drafts: bool, load_options: LoadOptions, reads: int) -> str:
         reads: Longest context of a drafter that has to read the whole text, else 0.
     """
     if drafts:
-        off = "Guessing ahead is switched off; vLLM restarts to switch it on."
+        off = N_("Guessing ahead is switched off; vLLM restarts to switch it on.")
         return "" if load_options.mtp else off
     if reads:
-        return (
-            f"The drafter reads {reads:,} tokens at most; with the context that is set, it does not"
-            " guess."
+        return N_(
+            "The drafter reads {reads} tokens at most; with the context that is set, it does not "
+            "guess.",
+            reads=f"{reads:,}",
         )
     return ""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engines.memory.checkpoint_plan import USUAL_DEPTH
+from engines.sentences import N_
 from engines.types import MAX_DEPTH, EngineName, LoadPlan
 
 
@@ -52,8 +53,12 @@ def equivalent(plan: LoadPlan, source: EngineName, target: Target) -> Equivalent
     context = min(plan.context, target.context_max or plan.context)
     if context < plan.context and target.engine != "remote":
         notes.append(
-            f"The context is {context:,} tokens instead of {plan.context:,}: the model there was "
-            "trained for no more."
+            N_(
+                "The context is {context} tokens instead of {plan_context}: the model there was "
+                "trained for no more.",
+                context=f"{context:,}",
+                plan_context=f"{plan.context:,}",
+            )
         )
     plain = LoadPlan(
         model=target.model,
@@ -70,8 +75,8 @@ def equivalent(plan: LoadPlan, source: EngineName, target: Target) -> Equivalent
     if target.engine == "llamacpp":
         return Equivalent(_for_llamacpp(plan, plain, target, notes), tuple(notes))
     notes += [
-        "Context, KV cache and memory are set at the server, not here.",
-        "Whether the server guesses ahead (MTP) is its own setting.",
+        N_("Context, KV cache and memory are set at the server, not here."),
+        N_("Whether the server guesses ahead (MTP) is its own setting."),
     ]
     served = replace(plain, server=target.profile, served=str(target.model), drafter=None)
     return Equivalent(served, tuple(notes))
@@ -81,26 +86,31 @@ def _for_vllm(
     plan: LoadPlan, source: EngineName, plain: LoadPlan, target: Target, notes: list[str]
 ) -> LoadPlan:
     if plan.kv_type == "q4_0":
-        notes.append("The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits.")
+        notes.append(N_("The KV cache is FP8, 8 bits instead of 4: vLLM has none of 4 bits."))
     elif plan.kv_type == "q8_0":
-        notes.append("The KV cache is FP8: 8 bits as here, rounded in another way.")
+        notes.append(N_("The KV cache is FP8: 8 bits as here, rounded in another way."))
     if source == "llamacpp":
         if plan.threads:
-            notes.append("A number of threads has no meaning in vLLM, which chooses its own.")
+            notes.append(N_("A number of threads has no meaning in vLLM, which chooses its own."))
         if plan.gpu_layers >= 0:
-            notes.append("vLLM puts all layers on the card; it cannot leave some on the processor.")
+            notes.append(
+                N_("vLLM puts all layers on the card; it cannot leave some on the processor.")
+            )
         if plan.experts_in_ram:
-            notes.append("vLLM keeps the experts of a mixture with their layers, on the card.")
+            notes.append(N_("vLLM keeps the experts of a mixture with their layers, on the card."))
         if len(plan.devices) > 1:
-            notes.append("Several cards share each layer in vLLM (tensor parallel).")
+            notes.append(N_("Several cards share each layer in vLLM (tensor parallel)."))
     depth = (target.depth or USUAL_DEPTH) if plan.draft_max and target.drafts else 0
     if depth:
         notes.append(
-            f"vLLM always guesses {depth} tokens ahead, and restarts to change that; "
-            "llama.cpp chooses a number for each answer."
+            N_(
+                "vLLM always guesses {depth} tokens ahead, and restarts to change that; llama.cpp "
+                "chooses a number for each answer.",
+                depth=depth,
+            )
         )
     elif plan.draft_max:
-        notes.append("Nothing guesses ahead there: this checkpoint has no head and no drafter.")
+        notes.append(N_("Nothing guesses ahead there: this checkpoint has no head and no drafter."))
     return replace(
         plain,
         kv_type="f16" if plan.kv_type == "f16" else "q8_0",
@@ -121,23 +131,33 @@ def _for_vllm(
 def _for_llamacpp(plan: LoadPlan, plain: LoadPlan, target: Target, notes: list[str]) -> LoadPlan:
     if plan.parallel > 1:
         notes.append(
-            f"With llama.cpp each of {plan.parallel} answers at once takes memory for a context of "
-            "its own."
+            N_(
+                "With llama.cpp each of {parallel} answers at once takes memory for a context of "
+                "its "
+                "own.",
+                parallel=plan.parallel,
+            )
         )
     if plan.memory_share is not None:
-        notes.append("llama.cpp takes the memory that the model needs, and no share of the card.")
+        notes.append(
+            N_("llama.cpp takes the memory that the model needs, and no share of the card.")
+        )
     if plan.tensor_parallel > 1:
-        notes.append("llama.cpp gives whole layers to each card, one card after the other works.")
+        notes.append(
+            N_("llama.cpp gives whole layers to each card, one card after the other works.")
+        )
     if plan.nodes > 1:
-        notes.append("llama.cpp uses this computer only.")
+        notes.append(N_("llama.cpp uses this computer only."))
     if plan.offload_bytes:
-        notes.append("llama.cpp leaves whole layers in RAM by itself, and computes them there.")
+        notes.append(N_("llama.cpp leaves whole layers in RAM by itself, and computes them there."))
     if plan.adapters:
-        notes.append("vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files.")
+        notes.append(N_("vLLM’s LoRA adapters are folders; llama.cpp uses those in GGUF files."))
     if plan.draft_max and target.drafts:
-        notes.append("How many tokens are guessed ahead is chosen for each answer.")
+        notes.append(N_("How many tokens are guessed ahead is chosen for each answer."))
     elif plan.draft_max:
-        notes.append("No drafter's file for this model is here, so only copied text is guessed.")
+        notes.append(
+            N_("No drafter's file for this model is here, so only copied text is guessed.")
+        )
     return replace(
         plain,
         threads=target.threads,

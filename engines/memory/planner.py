@@ -24,6 +24,7 @@ from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.memory.placement import chosen, place, room
 from engines.models.gguf.header import GgufHeader, require_loadable
 from engines.models.pairing import mtp_advice
+from engines.sentences import N_, joined
 from engines.text import amount
 from engines.types import MAX_DEPTH, LoadPlan
 
@@ -146,8 +147,11 @@ def make_plan(
     without = _plan(path, header, hardware, load_options, drafter, sizes, None)
     return replace(
         without,
-        projector_note="There is no memory left for its projector, so it takes no pictures or"
-        f" sounds: that needs {amount(projector.size_bytes)} more.",
+        projector_note=N_(
+            "There is no memory left for its projector, so it takes no pictures or sounds: that "
+            "needs {size_bytes} more.",
+            size_bytes=amount(projector.size_bytes),
+        ),
     )
 
 
@@ -176,7 +180,7 @@ def _plan(
         context = load_options.context or min(header.context_max, ANYWAY_CONTEXT)
         plain = replace(plain, context=context, mmap=True, repack=False)
     if not load_options.mtp:
-        off = replace(plain, mtp_note="Guessing ahead is switched off for this model.")
+        off = replace(plain, mtp_note=N_("Guessing ahead is switched off for this model."))
         return _side_by_side(judged, load_options, off, None)
     drafts = drafter is not None or header.mtp == "embedded"
     with_drafter = replace(plain, drafter=drafter.path if drafter else None)
@@ -197,7 +201,9 @@ def _plan(
     more = sizes(header, placed, its_header).parts.drafter
     without = replace(
         plain,
-        mtp_note=f"There is no memory left for guessing ahead: it needs {amount(more)} more.",
+        mtp_note=N_(
+            "There is no memory left for guessing ahead: it needs {more} more.", more=amount(more)
+        ),
     )
     return _side_by_side(judged, load_options, without, None)
 
@@ -302,9 +308,16 @@ def _as_good(judged: _Judged, plan: LoadPlan, plain: LoadPlan, drafter: GgufHead
 def _check_context(path: Path, header: GgufHeader, context: int) -> None:
     if not 1 <= context <= header.context_max:
         raise ContextTooLarge(
-            f"“{path.name}” cannot have a context of {context:,} tokens.",
-            f"It was trained for at most {header.context_max:,}.",
-            f"Set a context between 1 and {header.context_max:,}, or 0 to let Hearth choose.",
+            N_(
+                "“{name}” cannot have a context of {context} tokens.",
+                name=path.name,
+                context=f"{context:,}",
+            ),
+            N_("It was trained for at most {context_max}.", context_max=f"{header.context_max:,}"),
+            N_(
+                "Set a context between 1 and {context_max}, or 0 to let Hearth choose.",
+                context_max=f"{header.context_max:,}",
+            ),
         )
 
 
@@ -364,7 +377,7 @@ def check(
         split=needed,
         context=plan.context,
         device=device,
-        reason=_reason(verdict, need, have, plan, header) + _left_out(hardware),
+        reason=joined(" ", (_reason(verdict, need, have, plan, header), *_left_out(hardware))),
     )
 
 
@@ -405,35 +418,46 @@ def needed_by(
 
 
 def _reason(verdict: Verdict, need: int, have: int, plan: LoadPlan, header: GgufHeader) -> str:
-    numbers = f"{amount(need)} are needed and {amount(have)} are free"
+    numbers = N_("{need} are needed and {have} are free", need=amount(need), have=amount(have))
     match verdict:
         case "fits":
-            return f"It fits: {numbers}."
+            return N_("It fits: {numbers}.", numbers=numbers)
         case "tight":
-            return f"It just fits: {numbers}. Close other programs if the computer slows down."
+            return N_(
+                "It just fits: {numbers}. Close other programs if the computer slows down.",
+                numbers=numbers,
+            )
         case "partial" if plan.experts_in_ram and _all_on_cards(plan, header):
-            return (
-                "It fits on the graphics card except for the experts of "
-                f"{plan.experts_in_ram} of its {header.block_count} layers, which run on "
-                f"the processor: {numbers}."
+            return N_(
+                "It fits on the graphics card except for the experts of {experts_in_ram} of its "
+                "{block_count} layers, which run on the processor: {numbers}.",
+                experts_in_ram=plan.experts_in_ram,
+                block_count=header.block_count,
+                numbers=numbers,
             )
         case "partial" if plan.gpu_layers == header.block_count:
-            return (
-                f"All of its {header.block_count} layers fit on the graphics card, only the output "
-                f"after them runs on the processor, which is slower: {numbers}."
+            return N_(
+                "All of its {block_count} layers fit on the graphics card, only the output after "
+                "them runs on the processor, which is slower: {numbers}.",
+                block_count=header.block_count,
+                numbers=numbers,
             )
         case "partial":
-            return (
-                f"{plan.gpu_layers} of its {header.block_count} layers fit on the graphics card, "
-                f"the rest runs on the processor, which is slower: {numbers}."
+            return N_(
+                "{gpu_layers} of its {block_count} layers fit on the graphics card, the rest "
+                "runs on "
+                "the processor, which is slower: {numbers}.",
+                gpu_layers=plan.gpu_layers,
+                block_count=header.block_count,
+                numbers=numbers,
             )
-    return f"It does not fit: {numbers}."
+    return N_("It does not fit: {numbers}.", numbers=numbers)
 
 
-def _left_out(hardware: Hardware) -> str:
+def _left_out(hardware: Hardware) -> list[str]:
     """Return a sentence for each card that this build supports but does not use."""
     left = [gpu for gpu in hardware.gpus if gpu.backend and not gpu.usable]
-    return "".join(f" {gpu.name} is not used: {gpu.why_not}" for gpu in left)
+    return [N_("{name} is not used: {why_not}", name=gpu.name, why_not=gpu.why_not) for gpu in left]
 
 
 def require_fit(
@@ -453,15 +477,31 @@ def require_fit(
         return
     parts = fit.parts
     shorter = (
-        f"set a context below {plan.context:,} tokens, " if plan.context > LEAST_CONTEXT else ""
+        N_("set a context below {context} tokens, ", context=f"{plan.context:,}")
+        if plan.context > LEAST_CONTEXT
+        else ""
     )
     limit = hardware.memory.limit_bytes
     raise NotEnoughMemory(
-        f"There is not enough memory for “{header.name}”: it needs {amount(fit.need_bytes)}, and "
-        f"{amount(fit.have_bytes)} are free.",
-        f"Its weights take {amount(parts.weights)}, the KV cache of {plan.context:,} tokens takes "
-        f"{amount(parts.kv)}, and computing takes {amount(parts.compute + parts.drafter)}"
-        + (f"; this container may use {amount(limit)}." if limit else "."),
-        f"Close other programs, {shorter}or choose a smaller model or quantisation;"
-        " to try it all the same, very slowly, load it anyway.",
+        N_(
+            "There is not enough memory for “{name}”: it needs {need_bytes}, and {have_bytes} "
+            "are free.",
+            name=header.name,
+            need_bytes=amount(fit.need_bytes),
+            have_bytes=amount(fit.have_bytes),
+        ),
+        N_(
+            "Its weights take {weights}, the KV cache of {context} tokens takes {kv}, and "
+            "computing takes {compute}{container}.",
+            weights=amount(parts.weights),
+            context=f"{plan.context:,}",
+            kv=amount(parts.kv),
+            compute=amount(parts.compute + parts.drafter),
+            container=N_("; this container may use {limit}", limit=amount(limit)) if limit else "",
+        ),
+        N_(
+            "Close other programs, {shorter}or choose a smaller model or quantisation; to try it "
+            "all the same, very slowly, load it anyway.",
+            shorter=shorter,
+        ),
     )

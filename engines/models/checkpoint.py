@@ -47,6 +47,7 @@ from engines.models.format import (
     ModelFormat,
 )
 from engines.regular import open_regular, read_regular_text
+from engines.sentences import N_
 from engines.types import EngineName, MtpKind
 
 _BODY: Final = r"^(?:model\.|language_model\.|model\.language_model\.|language_model\.model\.)?"
@@ -99,14 +100,22 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
     gone = next((it for it in range(layers) if it not in seen), None) if seen else None
     if gone is not None:
         yield (
-            f"Its config.json names {layers} layers, but the tensors of layer {gone} are not "
-            "in its files."
+            N_(
+                "Its config.json names {layers} layers, but the tensors of layer {gone} are not in "
+                "its files.",
+                layers=layers,
+                gone=gone,
+            )
         )
     parts = {(found[1], found[2]) for name in tensors if (found := _NETWORK.match(name))}
     for network, part in sorted(parts):
         for other in _REST.get(part, ()):
             if (network, other) not in parts:
-                yield f"The tensor {network}{other}_proj of its network is not in its files."
+                yield N_(
+                    "The tensor {network}{other}_proj of its network is not in its files.",
+                    network=network,
+                    other=other,
+                )
 
 
 def _of_a_drafter(
@@ -124,8 +133,12 @@ def _of_a_drafter(
     seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
     if more := sorted(it for it in seen if it >= layers):
         yield (
-            f"Its config.json names {layers} layers, but its files contain tensors of layer "
-            f"{more[0]}."
+            N_(
+                "Its config.json names {layers} layers, but its files contain tensors of layer "
+                "{more}.",
+                layers=layers,
+                more=more[0],
+            )
         )
     for name, expected in (
         ("pre_projection.weight", [width, 2 * backbone]),
@@ -145,8 +158,13 @@ def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
         want and want != have for have, want in zip(shape, expected, strict=True)
     ):
         yield (
-            f"In its config.json the tensor {name} is {_shape(expected)}, but in its files it is "
-            f"{_shape(shape)}."
+            N_(
+                "In its config.json the tensor {name} is {expected}, but in its files it is "
+                "{actual}.",
+                name=name,
+                expected=_shape(expected),
+                actual=_shape(shape),
+            )
         )
 
 
@@ -159,7 +177,7 @@ Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxf
 HEADS: Final = ("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers")
 """The config.json keys for the number of a model's own layers that predict tokens ahead."""
 
-NOTHING_DRAFTS: Final = (
+NOTHING_DRAFTS: Final = N_(
     "This model cannot guess ahead; with MTP on, text that it copies comes faster."
 )
 
@@ -278,42 +296,44 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
         config = json.loads(read_regular_text(folder / "config.json"))
         if not isinstance(config, dict):
-            raise _damaged(folder, "Its config.json contains no settings.")
+            raise _damaged(folder, N_("Its config.json contains no settings."))
         tensors = {name: it for file in files for name, it in tensors_in(file).items()}
         weight_bytes = sum(file.stat().st_size for file in files)
     except FileNotFoundError as error:
         if folder.exists():
             raise NotAModel(
-                f"“{folder.name}” is not a model.",
-                f"There is no {Path(str(error.filename)).name} in this folder.",
-                "Choose a folder with a config.json and safetensors files.",
+                N_("“{name}” is not a model.", name=folder.name),
+                N_("There is no {name} in this folder.", name=Path(str(error.filename)).name),
+                N_("Choose a folder with a config.json and safetensors files."),
             ) from error
         raise ModelNotFound(
-            f"“{folder.name}” was not found.",
-            f"There is no folder {folder}.",
-            "Find out where it was moved, or remove it from the list.",
+            N_("“{name}” was not found.", name=folder.name),
+            N_("There is no folder {folder}.", folder=folder),
+            N_("Find out where it was moved, or remove it from the list."),
         ) from error
     except NotADirectoryError as error:
         raise NotAModel(
-            f"“{folder.name}” is not a checkpoint.",
-            "It is a file, and vLLM reads a folder.",
-            "Choose the folder that contains its config.json.",
+            N_("“{name}” is not a checkpoint.", name=folder.name),
+            N_("It is a file, and vLLM reads a folder."),
+            N_("Choose the folder that contains its config.json."),
         ) from error
     except OSError as error:
         raise ModelUnreadable(
-            f"“{folder.name}” cannot be read.",
-            f"The system says: {error.strerror or error}.",
-            "Check the folder's permissions.",
+            N_("“{name}” cannot be read.", name=folder.name),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
+            N_("Check the folder's permissions."),
         ) from error
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        raise _damaged(folder, f"Its files contradict themselves: {error}.") from error
+        raise _damaged(
+            folder, N_("Its files contradict themselves: {error}.", error=error)
+        ) from error
     if missing := missing_in(_index(folder), files):
-        raise _damaged(folder, f"{missing} is not in the folder.")
+        raise _damaged(folder, N_("{missing} is not in the folder.", missing=missing))
     if not files:
         raise NotAModel(
-            f"“{folder.name}” is not a model.",
-            "There are no safetensors files in this folder.",
-            "Choose a folder with a config.json and safetensors files.",
+            N_("“{name}” is not a model.", name=folder.name),
+            N_("There are no safetensors files in this folder."),
+            N_("Choose a folder with a config.json and safetensors files."),
         )
     return _described(folder, files, weight_bytes, config, tensors)
 
@@ -334,9 +354,13 @@ def mismatch(target: Checkpoint, drafter: Checkpoint) -> str:
 def not_for(target: Checkpoint, drafter: Checkpoint, reason: str) -> DrafterMismatch:
     """Make the error for a drafter that cannot draft for a model."""
     return DrafterMismatch(
-        f"“{drafter.name}” cannot guess ahead for “{target.name}”.",
+        N_(
+            "“{name}” cannot guess ahead for “{target_name}”.",
+            name=drafter.name,
+            target_name=target.name,
+        ),
         reason,
-        "Use the drafter that was made for this model, or none.",
+        N_("Use the drafter that was made for this model, or none."),
     )
 
 
@@ -344,47 +368,65 @@ def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
     """Yield the reasons why a checkpoint cannot draft for a model, the most telling one first."""
     its = drafter.drafting
     if its is None and not drafter.chats:
-        yield "It is not a drafter."
+        yield N_("It is not a drafter.")
     elif target.drafting is not None:
-        yield f"“{target.name}” is a drafter itself."
+        yield N_("“{name}” is a drafter itself.", name=target.name)
     elif its is not None:
         yield from _of_another_model(target, drafter, its)
     if drafter.vocabulary != target.vocabulary:
         yield (
-            f"It knows {drafter.vocabulary:,} tokens, and the model {target.vocabulary:,}: they"
-            " have different vocabularies."
+            N_(
+                "It knows {vocabulary} tokens, and the model {target_vocabulary}: they have "
+                "different vocabularies.",
+                vocabulary=f"{drafter.vocabulary:,}",
+                target_vocabulary=f"{target.vocabulary:,}",
+            )
         )
     if its is not None:
         return
     if drafter.weight_bytes >= target.weight_bytes:
-        yield "It is no smaller than the model itself."
+        yield N_("It is no smaller than the model itself.")
     theirs = [_vocabulary_of(it.path) for it in (target, drafter)]
     if None not in theirs and theirs[0] != theirs[1]:
-        yield "Its tokens are others than the model's: they have different vocabularies."
+        yield N_("Its tokens are others than the model's: they have different vocabularies.")
 
 
 def _of_another_model(target: Checkpoint, drafter: Checkpoint, its: DraftConfig) -> Iterator[str]:
     kinds = ASSISTANTS.get(drafter.model_type, ())
     if kinds and target.model_type not in kinds:
-        yield f"It is for models of the kind {kinds[0]}, and this one is {target.model_type}."
+        yield N_(
+            "It is for models of the kind {family}, and this one is {architecture}.",
+            family=kinds[0],
+            architecture=target.model_type,
+        )
     if its.family and its.family != family_of(target.architecture):
         yield (
-            f"It is for models of the kind {its.family}, and this one is"
-            f" {family_of(target.architecture)}."
+            N_(
+                "It is for models of the kind {family}, and this one is {architecture}.",
+                family=its.family,
+                architecture=family_of(target.architecture),
+            )
         )
     if its.width != target.width:
         yield (
-            f"It was made for a model of width {its.width:,}, and this one has {target.width:,}."
+            N_(
+                "It was made for a model of width {width}, and this one has {target_width}.",
+                width=f"{its.width:,}",
+                target_width=f"{target.width:,}",
+            )
         )
     if (its.layers or target.layers) != target.layers or its.reads > target.layers:
         yield (
-            f"It was made for a model of {max(its.layers, its.reads)} layers, and this one has"
-            f" {target.layers}."
+            N_(
+                "It was made for a model of {layers} layers, and this one has {target_layers}.",
+                layers=max(its.layers, its.reads),
+                target_layers=target.layers,
+            )
         )
     shapes = {(layer.window is None, layer.width, layer.heads) for layer in target.kv}
     theirs = {(layer.window is None, layer.width, layer.heads) for layer in drafter.kv}
     if its.method == "mtp" and not theirs <= shapes:
-        yield "The keys and values that it reads have another shape than the model's."
+        yield N_("The keys and values that it reads have another shape than the model's.")
 
 
 def _vocabulary_of(folder: Path) -> int | None:
@@ -422,7 +464,9 @@ def _index(folder: Path) -> Any:
 
 
 def _damaged(folder: Path, why: str) -> ModelDamaged:
-    return ModelDamaged(f"“{folder.name}” is damaged.", why, "Download or copy it again.")
+    return ModelDamaged(
+        N_("“{name}” is damaged.", name=folder.name), why, N_("Download or copy it again.")
+    )
 
 
 def tensors_in(file: Path) -> dict[str, Any]:
@@ -455,7 +499,9 @@ def _described(
         found = _checkpoint(folder, files, weight_bytes, config, tensors)
         wrong = contradiction(language_part(config), tensors, found.drafting)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise _damaged(folder, f"Its config.json is not as it should be: {error}.") from error
+        raise _damaged(
+            folder, N_("Its config.json is not as it should be: {error}.", error=error)
+        ) from error
     if wrong:
         raise _damaged(folder, wrong)
     return found
@@ -599,7 +645,7 @@ class CheckpointFormat(ModelFormat):
     """The checkpoint format; it reads each checkpoint once while its files are unchanged."""
 
     engine: EngineName = "vllm"
-    kind = "a checkpoint for vLLM"
+    kind = N_("a checkpoint for vLLM")
 
     def __init__(self) -> None:
         self._read: dict[tuple[Path, int, int], Checkpoint] = {}
@@ -678,18 +724,18 @@ class CheckpointFormat(ModelFormat):
                     # Say why it does not fit the only model there is.
                     raise not_for(users[0], found, mismatch(users[0], found))
                 raise DrafterMismatch(
-                    f"“{found.name}” was not added.",
-                    "It is a drafter, and its model is not on this computer.",
-                    "Add its model first, then the drafter.",
+                    N_("“{name}” was not added.", name=found.name),
+                    N_("It is a drafter, and its model is not on this computer."),
+                    N_("Add its model first, then the drafter."),
                 )
             return True
         if not found.chats:
             raise NotAChatModel(
-                f"“{found.name}” is not a model to chat with.",
-                f"It is a {found.architecture}, which writes no text."
+                N_("“{name}” is not a model to chat with.", name=found.name),
+                N_("It is a {architecture}, which writes no text.", architecture=found.architecture)
                 if found.architecture
-                else "Its config.json does not say what it is.",
-                "Choose a checkpoint of a chat model.",
+                else N_("Its config.json does not say what it is."),
+                N_("Choose a checkpoint of a chat model."),
             )
         return False
 
@@ -732,9 +778,9 @@ class CheckpointFormat(ModelFormat):
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
         if drafter is not None:
-            return "This model can answer faster: its drafter guesses ahead."
+            return N_("This model can answer faster: its drafter guesses ahead.")
         if self.read(model.path).mtp == "embedded":
-            return "Multi-token prediction is in this checkpoint."
+            return N_("Multi-token prediction is in this checkpoint.")
         return NOTHING_DRAFTS
 
     def keep(self) -> None:

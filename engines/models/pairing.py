@@ -26,17 +26,20 @@ from engines.models.gguf import heads
 from engines.models.gguf.features import DFLASH, EAGLE3, Features, feeds
 from engines.models.gguf.header import GEMMA4_ASSISTANT, GgufHeader
 from engines.models.gguf.layers import Layers
+from engines.sentences import N_
 
 _TARGETS: Final = {GEMMA4_ASSISTANT: "gemma4"}
 """The architectures of drafters that read their target's KV cache, and of these targets."""
 
-_WITH_HEADS: Final = (
+_WITH_HEADS: Final = N_(
     "This model answers faster with its prediction layers (mtp-….gguf), which can be added as a"
     " model."
 )
 _HELPED: Final = {
-    "gemma4": "This model answers faster with its drafter (gemma4-assistant), which can be added as"
-    " a model.",
+    "gemma4": N_(
+        "This model answers faster with its drafter (gemma4-assistant), which can be added as"
+        " a model."
+    ),
     "qwen35": _WITH_HEADS,
     "qwen35moe": _WITH_HEADS,
 }
@@ -62,9 +65,13 @@ def require_pair(target: GgufHeader, drafter: GgufHeader) -> None:
     """Refuse a drafter that cannot draft for `target`. Raises DrafterMismatch."""
     for reason in _mismatches(target, drafter):
         raise DrafterMismatch(
-            f"“{drafter.name}” cannot guess ahead for “{target.name}”.",
+            N_(
+                "“{name}” cannot guess ahead for “{target_name}”.",
+                name=drafter.name,
+                target_name=target.name,
+            ),
             reason,
-            "Use the drafter that was made for this model, or none.",
+            N_("Use the drafter that was made for this model, or none."),
         )
 
 
@@ -77,9 +84,11 @@ def require_runnable(drafter: GgufHeader) -> None:
     """Refuse a file that no model can use as its drafter here. Raises DrafterMismatch."""
     if reason := _unusable(drafter):
         raise DrafterMismatch(
-            f"“{drafter.name}” cannot be used.",
+            N_("“{name}” cannot be used.", name=drafter.name),
             reason,
-            "Use a model with MTP in its own file, or the drafter that was made for your model.",
+            N_(
+                "Use a model with MTP in its own file, or the drafter that was made for your model."
+            ),
         )
 
 
@@ -103,24 +112,27 @@ def best(target: GgufHeader, drafters: Iterable[tuple[Path, GgufHeader]]) -> Pat
 def mtp_advice(header: GgufHeader) -> str:
     """Return a sentence on what drafts for a model without a drafter file, or would help it."""
     if header.mtp == "embedded":
-        return "This model can answer faster: its file predicts several tokens at once."
+        return N_("This model can answer faster: its file predicts several tokens at once.")
     if header.why_no_head:
         return header.why_no_head
     if header.architecture in _HELPED:
         return _HELPED[header.architecture]
-    return "This model cannot guess ahead; only text that it copies comes faster."
+    return N_("This model cannot guess ahead; only text that it copies comes faster.")
 
 
 def _unusable(drafter: GgufHeader) -> str:
     if drafter.kind == "chat":
-        cannot = f"The memory of {drafter.architecture} models cannot take tokens back."
+        cannot = N_(
+            "The memory of {architecture} models cannot take tokens back.",
+            architecture=drafter.architecture,
+        )
         return cannot if drafter.recurrent else ""
     if drafter.kind != "drafter":
-        return "It is not a drafter."
+        return N_("It is not a drafter.")
     if drafter.heads_alone or drafter.features is not None:
         return drafter.why_no_head
     if drafter.nextn_predict_layers != drafter.block_count:
-        return "It contradicts itself: not all of its layers are there to predict."
+        return N_("It contradicts itself: not all of its layers are there to predict.")
     return ""
 
 
@@ -132,7 +144,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     if drafter.kind == "chat":
         yield from _vocabularies(target, drafter)
         if drafter.weight_bytes >= target.weight_bytes:
-            yield "It is no smaller than the model itself."
+            yield N_("It is no smaller than the model itself.")
         return
     if drafter.features is not None:
         yield from _vocabularies(target, drafter)
@@ -140,7 +152,11 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         return
     family = _TARGETS.get(drafter.architecture, drafter.architecture)
     if target.architecture != family:
-        yield f"It is for models of the kind {family}, and this one is {target.architecture}."
+        yield N_(
+            "It is for models of the kind {family}, and this one is {architecture}.",
+            family=family,
+            architecture=target.architecture,
+        )
         return
     yield from _vocabularies(target, drafter)
     if drafter.heads_alone:
@@ -148,11 +164,14 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
         return
     if drafter.embedding_length_out != target.embedding_length:
         yield (
-            f"It was made for a model of width {drafter.embedding_length_out:,}, and this one has"
-            f" {target.embedding_length:,}."
+            N_(
+                "It was made for a model of width {width}, and this one has {target_width}.",
+                width=f"{drafter.embedding_length_out:,}",
+                target_width=f"{target.embedding_length:,}",
+            )
         )
     if target.layers is None or drafter.layers is None:
-        yield "One of the two says nothing of its layers."
+        yield N_("One of the two says nothing of its layers.")
     else:
         yield from _attention(target.layers, drafter.layers)
 
@@ -161,23 +180,33 @@ def _cut_off(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     """Yield the differences between the target and the model that the layers were cut off from."""
     if drafter.embedding_length != target.embedding_length:
         yield (
-            f"It was made for a model of width {drafter.embedding_length:,}, and this one has"
-            f" {target.embedding_length:,}."
+            N_(
+                "It was made for a model of width {width}, and this one has {target_width}.",
+                width=f"{drafter.embedding_length:,}",
+                target_width=f"{target.embedding_length:,}",
+            )
         )
     if drafter.trunk != target.trunk:
         yield (
-            f"It was made for a model of {drafter.trunk} layers, and this one has {target.trunk}."
+            N_(
+                "It was made for a model of {layers} layers, and this one has {target_layers}.",
+                layers=drafter.trunk,
+                target_layers=target.trunk,
+            )
         )
     if target.own_output and not drafter.own_output:
-        yield "The model has an output layer of its own, which is missing here."
+        yield N_("The model has an output layer of its own, which is missing here.")
 
 
 def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterator[str]:
     """Yield the reasons why the target cannot provide what a drafter reads or lacks."""
     if not feeds(target.architecture):
         yield (
-            "It reads what goes into layers of its model, which the engine does not tell of models"
-            f" of the kind {target.architecture}."
+            N_(
+                "It reads what goes into layers of its model, which the engine does not tell of "
+                "models of the kind {architecture}.",
+                architecture=target.architecture,
+            )
         )
         return
     widths = {features.width}
@@ -185,22 +214,33 @@ def _fed(target: GgufHeader, drafter: GgufHeader, features: Features) -> Iterato
         widths.add(drafter.embedding_length)
     for width in sorted(widths - {target.embedding_length}):
         yield (
-            f"It was made for a model of width {width:,}, and this one has"
-            f" {target.embedding_length:,}."
+            N_(
+                "It was made for a model of width {width}, and this one has {target_width}.",
+                width=f"{width:,}",
+                target_width=f"{target.embedding_length:,}",
+            )
         )
     for layer in features.layers:
         if not feeds(target.architecture, layer, target.trunk):
-            yield f"It reads layer {layer} of its model, and this one has {target.trunk}."
+            yield N_(
+                "It reads layer {layer} of its model, and this one has {trunk}.",
+                layer=layer,
+                trunk=target.trunk,
+            )
 
 
 def _vocabularies(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
     if drafter.vocab_size != target.vocab_size:
         yield (
-            f"It knows {drafter.vocab_size:,} tokens, and the model {target.vocab_size:,}: they"
-            " have different vocabularies."
+            N_(
+                "It knows {vocabulary} tokens, and the model {target_vocabulary}: they have "
+                "different vocabularies.",
+                vocabulary=f"{drafter.vocab_size:,}",
+                target_vocabulary=f"{target.vocab_size:,}",
+            )
         )
     elif drafter.vocabulary != target.vocabulary:
-        yield "They have different vocabularies of the same size."
+        yield N_("They have different vocabularies of the same size.")
 
 
 def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
@@ -211,22 +251,38 @@ def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
     """
     if target.sliding[-2:] != (True, False):
         yield (
-            "It reads the model's last two layers, of which one should have a sliding window and"
-            " the last one the whole context; here they do not."
+            N_(
+                "It reads the model's last two layers, of which one should have a sliding window "
+                "and"
+                " the last one the whole context; here they do not."
+            )
         )
         return
     if drafter.window != target.window:
-        yield f"It looks back {drafter.window:,} tokens, and the model {target.window:,}."
+        yield N_(
+            "It looks back {window} tokens, and the model {target_window}.",
+            window=f"{drafter.window:,}",
+            target_window=f"{target.window:,}",
+        )
     kinds = (
         ("key", drafter.key_length, target.key_length),
         ("value", drafter.value_length, target.value_length),
-        ("sliding key", drafter.key_length_swa, target.key_length_swa),
-        ("sliding value", drafter.value_length_swa, target.value_length_swa),
+        (N_("sliding key"), drafter.key_length_swa, target.key_length_swa),
+        (N_("sliding value"), drafter.value_length_swa, target.value_length_swa),
     )
     for what, its, models in kinds:
         if its != models:
-            yield f"The {what}s that it reads are {its} values long, and the model's are {models}."
+            yield N_(
+                "The {what}s that it reads are {its} values long, and the model's are {models}.",
+                what=what,
+                its=its,
+                models=models,
+            )
     for sliding, kv_heads in zip(drafter.sliding, drafter.kv_heads, strict=True):
         there = target.kv_heads[-2 if sliding else -1]
         if kv_heads != there:
-            yield f"It reads the keys of {kv_heads} heads, and the model has {there}."
+            yield N_(
+                "It reads the keys of {kv_heads} heads, and the model has {there}.",
+                kv_heads=kv_heads,
+                there=there,
+            )

@@ -14,6 +14,7 @@ from engines.models.format import (
     ModelFacts,
     ModelFormat,
 )
+from engines.sentences import N_
 from engines.types import EngineName
 
 
@@ -21,7 +22,7 @@ class ServedFormat(ModelFormat):
     """The models of servers; everything known about them is on the list, and nothing is read."""
 
     engine: EngineName = "remote"
-    kind = "a model on another server"
+    kind = N_("a model on another server")
 
     def recognises(self, _path: Path) -> bool:
         return False
@@ -46,9 +47,9 @@ class ServedFormat(ModelFormat):
 
     def require_addable(self, path: Path, _models: Iterable[ListedModel]) -> bool:
         raise NotAModel(
-            f"“{path}” was not added.",
-            "It is a model on another server.",
-            "Add its server: its models then appear in the list.",
+            N_("“{name}” was not added.", name=path),
+            N_("It is a model on another server."),
+            N_("Add its server: its models then appear in the list."),
         )
 
     def drafter_for(
@@ -66,7 +67,7 @@ class ServedFormat(ModelFormat):
         return []
 
     def mtp_sentence(self, _model: ListedModel, _drafter: Path | None, _advise: Advise) -> str:
-        return "Whether this server guesses ahead is its own setting."
+        return N_("Whether this server guesses ahead is its own setting.")
 
     def keep(self) -> None:
         """Do nothing: this format reads nothing."""

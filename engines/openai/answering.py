@@ -21,6 +21,7 @@ from engines.openai.media import media_refused
 from engines.openai.reading import AnswerReader, Delta
 from engines.openai.unused import unused
 from engines.openai.via import Via
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     Done,
@@ -213,18 +214,25 @@ class _Answering:
         offered = [it.id for it in via.client.models()]
         if via.model not in offered:
             raise ModelNotFound(
-                f"{via.client.called} has no model “{via.model}” any more.",
-                f"It was started with another one, and would answer with that: {told}.",
-                "Test the server again under Servers, and choose a model that it offers.",
+                N_(
+                    "{called} has no model “{model}” any more.",
+                    called=via.client.called,
+                    model=via.model,
+                ),
+                N_(
+                    "It was started with another one, and would answer with that: {served}.",
+                    served=told,
+                ),
+                N_("Test the server again under Servers, and choose a model that it offers."),
             )
 
     def _rest(self) -> Iterator[Delta]:
         for delta in self._reading.end():
             if isinstance(delta, ToolCall) and not delta.name:
                 raise ServerFailed(
-                    "The model asked for a tool without saying for which.",
-                    "What the server sent of it is incomplete.",
-                    "Ask again.",
+                    N_("The model asked for a tool without saying for which."),
+                    N_("What the server sent of it is incomplete."),
+                    N_("Ask again."),
                 )
             yield delta
 
@@ -246,9 +254,16 @@ class _Answering:
         if reason in ("abort", "error", "content_filter"):
             filtered = reason == "content_filter"
             raise ServerFailed(
-                f"{self._via.client.called} ended the answer before it was complete.",
-                "A filter on the server stopped it." if filtered else "It is being shut down.",
-                "Ask differently, or another server." if filtered else "Ask again in a while.",
+                N_(
+                    "{called} ended the answer before it was complete.",
+                    called=self._via.client.called,
+                ),
+                N_("A filter on the server stopped it.")
+                if filtered
+                else N_("It is being shut down."),
+                N_("Ask differently, or another server.")
+                if filtered
+                else N_("Ask again in a while."),
             )
         if reason == "length":
             return "length"  # a truncated call must not be carried out

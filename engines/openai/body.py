@@ -14,6 +14,7 @@ from engines.errors import EngineFailed, GrammarInvalid, Unsupported
 from engines.openai.kinds import BUDGET, HABITS, TOOLS, Habits
 from engines.openai.media import content_of
 from engines.openai.values import ServerKind
+from engines.sentences import N_
 from engines.types import ChatRequest, Message, Sampling
 
 Body = dict[str, Any]
@@ -106,9 +107,9 @@ def completion_body(
     if request.judges_prompt:
         if not HABITS[kind].judges_prompt:
             raise Unsupported(
-                "This server does not tell how likely the tokens of a prompt are.",
-                "The protocol has “echo” for it, which servers of this kind do not follow.",
-                "Ask without it, or use a model on this computer.",
+                N_("This server does not tell how likely the tokens of a prompt are."),
+                N_("The protocol has “echo” for it, which servers of this kind do not follow."),
+                N_("Ask without it, or use a model on this computer."),
             )
         body["echo"] = True
     if (likeliest := request.sampling.logprobs) is not None:
@@ -183,9 +184,9 @@ def _ends(sampling: Sampling, habits: Habits) -> Body:
     for name in told:
         if not (habits.ignores_end if name == "ignore_eos" else habits.ends):
             raise Unsupported(
-                f"This server does not know “{name}”.",
-                "It would end the answer elsewhere, without a word.",
-                "Ask without it, or use a model on this computer.",
+                N_("This server does not know “{name}”.", name=name),
+                N_("It would end the answer elsewhere, without a word."),
+                N_("Ask without it, or use a model on this computer."),
             )
     return told
 
@@ -206,10 +207,13 @@ def prompt_body(
     if begun:
         if not habits.continues:
             raise EngineFailed(
-                "This server cannot continue an answer.",
-                "The protocol has no way to ask for it, and a server of this kind knows none of "
-                "its own.",
-                "Ask for the answer again, or write “go on” as the next message.",
+                N_("This server cannot continue an answer."),
+                N_(
+                    "The protocol has no way to ask for it, and a server of this kind knows none "
+                    "of "
+                    "its own."
+                ),
+                N_("Ask for the answer again, or write “go on” as the next message."),
             )
         body |= {"continue_final_message": True, "add_generation_prompt": False}
     if request.tools and TOOLS not in without:
@@ -308,9 +312,9 @@ def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
             schema = json.loads(sampling.schema)
         except (ValueError, RecursionError) as error:
             raise GrammarInvalid(
-                "The schema of the answer cannot be used.",
-                "It is no JSON.",
-                "Change the schema, or ask without it.",
+                N_("The schema of the answer cannot be used."),
+                N_("It is no JSON."),
+                N_("Change the schema, or ask without it."),
             ) from error
         if kind == "vllm":
             return {"structured_outputs": {"json": schema}}
@@ -322,9 +326,12 @@ def _guidance(sampling: Sampling, kind: ServerKind, habits: Habits) -> Body:
         return {}
     if not habits.grammar:
         raise GrammarInvalid(
-            "This server accepts no grammar.",
-            "The protocol has no place for one, and a server of this kind knows none of its own.",
-            "Ask without the grammar, or use a model on this computer.",
+            N_("This server accepts no grammar."),
+            N_(
+                "The protocol has no place for one, and a server of this kind knows none of its "
+                "own."
+            ),
+            N_("Ask without the grammar, or use a model on this computer."),
         )
     if kind == "vllm":
         return {"structured_outputs": {"grammar": sampling.grammar}}

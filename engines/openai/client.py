@@ -13,6 +13,7 @@ from engines.openai import faults
 from engines.openai.parsing import parsed
 from engines.openai.values import ServedModel
 from engines.redaction import redact, redact_value, remember
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
@@ -122,7 +123,7 @@ class OpenAiClient:
         client: httpx2.Client,
         base: str,
         headers: Mapping[str, str] | None = None,
-        called: str = "The server",
+        called: str = N_("The server"),
         connection: Connection | None = None,
         variable: str = "",
     ) -> None:

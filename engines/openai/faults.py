@@ -19,6 +19,7 @@ from engines.errors import (
 )
 from engines.openai.parsing import parsed
 from engines.redaction import redact
+from engines.sentences import N_, joined
 
 _LONGEST: Final = 300
 _LONGEST_PAGE: Final = 4000
@@ -27,14 +28,14 @@ _MOST_DIGITS: Final = 12
 
 _DEEPEST: Final = 8
 """Depth of nested objects up to which the message of an error is looked for."""
-_LOADS: Final = "It may still be loading its model."
+_LOADS: Final = N_("It may still be loading its model.")
 _WANTS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|server)", re.DOTALL)
 """Messages of nginx, Apache and Go servers about an unencrypted request to a TLS port."""
 
 _PLAIN: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """OpenSSL's reasons if the answer is not TLS."""
 
-_AGAIN: Final = "Try again; if it fails again, ask whoever looks after the server."
+_AGAIN: Final = N_("Try again; if it fails again, ask whoever looks after the server.")
 
 
 class TooLong(ContextFull):
@@ -46,9 +47,9 @@ class TooLong(ContextFull):
 
     def __init__(self, said: str, prompt: int | None, context: int | None) -> None:
         super().__init__(
-            "This chat does not fit the context of the server’s model.",
-            f"The server says: {_sentence(said)}",
-            "Shorten the message, or start a new chat.",
+            N_("This chat does not fit the context of the server’s model."),
+            N_("The server says: {sentence}", sentence=_sentence(said)),
+            N_("Shorten the message, or start a new chat."),
             tokens=prompt,
             context=context,
         )
@@ -64,9 +65,9 @@ class Unwanted(ServerFailed):
 
     def __init__(self, called: str, said: str, status: int = 400) -> None:
         super().__init__(
-            f"{called} does not accept this request.",
+            N_("{called} does not accept this request.", called=called),
             _says(said, status),
-            "Change that setting of the chat, or choose another model.",
+            N_("Change that setting of the chat, or choose another model."),
         )
         self.said = said
 
@@ -96,7 +97,9 @@ def refused(
         return _closed(called, status, said, variable)
     if status in (429, 503):
         return _busy(called, status, said, headers.get("retry-after", ""))
-    return ServerFailed(f"{called} could not answer.", _says(said, status), _AGAIN)
+    return ServerFailed(
+        N_("{called} could not answer.", called=called), _says(said, status), _AGAIN
+    )
 
 
 def in_stream(called: str, error: object) -> EngineError:
@@ -108,9 +111,9 @@ def in_stream(called: str, error: object) -> EngineError:
         # vLLM checks some settings only after its stream has begun.
         return Unwanted(called, said)
     return ServerFailed(
-        f"{called} stopped in the middle of the answer.",
+        N_("{called} stopped in the middle of the answer.", called=called),
         _says(said),
-        "Ask again; what was answered is kept.",
+        N_("Ask again; what was answered is kept."),
     )
 
 
@@ -124,46 +127,55 @@ def _as_body(error: object) -> bytes:
 def broken_off(called: str) -> ServerFailed:
     """Return the error for an answer that broke off."""
     return ServerFailed(
-        f"The connection to {called} broke off in the middle of the answer.",
-        "The server or the network ended it before the answer was complete.",
-        "Ask again; what was answered is kept.",
+        N_("The connection to {called} broke off in the middle of the answer.", called=called),
+        N_("The server or the network ended it before the answer was complete."),
+        N_("Ask again; what was answered is kept."),
     )
 
 
 def endless(called: str) -> ServerFailed:
     """Return the error for an answer that is too large, or has an endless part."""
     return ServerFailed(
-        f"{called} sends too much.",
-        "A part of the answer has no end, or is larger than any answer, so Hearth closed "
-        "the connection.",
-        "Ask again; what was answered is kept. If it happens again, check the server.",
+        N_("{called} sends too much.", called=called),
+        N_(
+            "A part of the answer has no end, or is larger than any answer, so Hearth closed "
+            "the connection."
+        ),
+        N_("Ask again; what was answered is kept. If it happens again, check the server."),
     )
 
 
 def late(called: str) -> ServerBusy:
     """Return the error for a server that took too long."""
     return ServerBusy(
-        f"{called} took too long.", "It is busy or has stopped responding.", "Try again in a while."
+        N_("{called} took too long.", called=called),
+        N_("It is busy or has stopped responding."),
+        N_("Try again in a while."),
     )
 
 
 def another(called: str) -> ServerFailed:
     """Return the error for another kind of server at the address, such as a sign-in page."""
     return ServerFailed(
-        f"Something else answers at the address of {called}.",
-        "It sent a web page, or what no server of this kind sends: the address is that of another "
-        "program, or this network wants you to sign in first.",
-        "Check the address; sign in to the network in a browser if it asks for that.",
+        N_("Something else answers at the address of {called}.", called=called),
+        N_(
+            "It sent a web page, or what no server of this kind sends: the address is that of "
+            "another "
+            "program, or this network wants you to sign in first."
+        ),
+        N_("Check the address; sign in to the network in a browser if it asks for that."),
     )
 
 
 def elsewhere(called: str, where: str) -> ServerFailed:
     """Return the error for a redirect; Hearth contacts only the address in the server's profile."""
     return ServerFailed(
-        f"{called} is at another address.",
-        f"It redirects to {where or 'another place'}, and Hearth does not follow "
-        "redirects of servers.",
-        "Put the right address into the server’s profile.",
+        N_("{called} is at another address.", called=called),
+        N_(
+            "It redirects to {where}, and Hearth does not follow redirects of servers.",
+            where=where or N_("another place"),
+        ),
+        N_("Put the right address into the server’s profile."),
     )
 
 
@@ -185,55 +197,62 @@ def lost(called: str, error: Exception, *, begun: bool, encrypted: bool = False)
     if isinstance(error, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
         return broken_off(called) if begun else _unanswered(called, encrypted)
     return ServerUnreachable(
-        f"{called} cannot be reached.",
+        N_("{called} cannot be reached.", called=called),
         _why_unreached(error),
-        "Check its address, the network, and that it is running.",
+        N_("Check its address, the network, and that it is running."),
     )
 
 
 def _tls(called: str, error: Exception) -> ServerUnreachable:
     if _named(error, "SSLCertVerificationError"):
         return ServerUnreachable(
-            f"The certificate of {called} cannot be trusted.",
-            "Nobody that this computer trusts has signed it, it is for another name, it has "
-            "expired, or the clock is wrong.",
-            "If the server has a certificate of your own authority, put that authority’s file into "
-            "the server’s profile.",
+            N_("The certificate of {called} cannot be trusted.", called=called),
+            N_(
+                "Nobody that this computer trusts has signed it, it is for another name, it has "
+                "expired, or the clock is wrong."
+            ),
+            N_(
+                "If the server has a certificate of your own authority, put that authority’s "
+                "file into "
+                "the server’s profile."
+            ),
         )
     if any(it in str(error).upper() for it in _PLAIN):
         return ServerUnreachable(
-            f"{called} does not encrypt at this port.",
-            "The address begins with https://, and what answers there speaks plain HTTP.",
-            "Write http:// if you trust the network between, or the port with the certificate.",
+            N_("{called} does not encrypt at this port.", called=called),
+            N_("The address begins with https://, and what answers there speaks plain HTTP."),
+            N_("Write http:// if you trust the network between, or the port with the certificate."),
         )
     return ServerUnreachable(
-        f"{called} does not accept the encrypted connection.",
-        "It may require a client certificate, or not use TLS on this port.",
-        "Put the certificate into the server’s profile, or check the address.",
+        N_("{called} does not accept the encrypted connection.", called=called),
+        N_("It may require a client certificate, or not use TLS on this port."),
+        N_("Put the certificate into the server’s profile, or check the address."),
     )
 
 
 def _unanswered(called: str, encrypted: bool) -> ServerFailed:
-    what = f"{called} ended the connection without an answer."
+    what = N_("{called} ended the connection without an answer.", called=called)
     if encrypted:
         return ServerFailed(
             what,
-            "It has just stopped, or something there speaks another protocol.",
-            "Check its address, and that it is running.",
+            N_("It has just stopped, or something there speaks another protocol."),
+            N_("Check its address, and that it is running."),
         )
     return ServerFailed(
         what,
-        "It requires an encrypted connection, and the address begins with http://; or it "
-        "has just stopped.",
-        "Write https:// in the address if the server has a certificate, or check that it runs.",
+        N_(
+            "It requires an encrypted connection, and the address begins with http://; or it "
+            "has just stopped."
+        ),
+        N_("Write https:// in the address if the server has a certificate, or check that it runs."),
     )
 
 
 def _wants_tls(called: str) -> ServerUnreachable:
     return ServerUnreachable(
-        f"{called} requires an encrypted connection.",
-        "The address begins with http://, and its port is one for HTTPS.",
-        "Write https:// in the address.",
+        N_("{called} requires an encrypted connection.", called=called),
+        N_("The address begins with http://, and its port is one for HTTPS."),
+        N_("Write https:// in the address."),
     )
 
 
@@ -316,8 +335,12 @@ def _words(value: Any, deep: int = 0) -> str:
 
 def _says(said: str, status: int = 0) -> str:
     if said:
-        return f"It says: {_sentence(said)}"
-    return f"It gives no reason; its status is {status}." if status else "It gives no reason."
+        return N_("It says: {sentence}", sentence=_sentence(said))
+    return (
+        N_("It gives no reason; its status is {status}.", status=status)
+        if status
+        else N_("It gives no reason.")
+    )
 
 
 def _sentence(text: str) -> str:
@@ -338,59 +361,77 @@ def _not_taken(called: str, said: str, body: bytes, status: int) -> EngineError:
 def _not_found(called: str, said: str, model: str) -> EngineError:
     if model and (not said or "model" in said.lower()):
         return ModelNotFound(
-            f"{called} has no model “{model}”.",
+            N_("{called} has no model “{model}”.", called=called, model=model),
             _says(said),
-            "Choose one of the models that it offers now.",
+            N_("Choose one of the models that it offers now."),
         )
     return ServerFailed(
-        f"{called} does not understand the request.",
-        "The address leads to a server that does not speak this protocol there.",
-        "Check the address: it is the part before “/v1”.",
+        N_("{called} does not understand the request.", called=called),
+        N_("The address leads to a server that does not speak this protocol there."),
+        N_("Check the address: it is the part before “/v1”."),
     )
 
 
 def _closed(called: str, status: int, said: str, variable: str) -> ServerRefused:
     if status == 401:
         return ServerRefused(
-            f"{called} requires a key.",
-            "The key is missing, wrong or has expired.",
-            "Enter the server’s key.",
+            N_("{called} requires a key.", called=called),
+            N_("The key is missing, wrong or has expired."),
+            N_("Enter the server’s key."),
             Action("enter_key", called),
-            terminal="Put the server’s key into its profile: `hearth servers add NAME ADDRESS "
-            f"--key-stdin` reads it; or set {variable} in the environment."
+            terminal=N_(
+                "Put the server’s key into its profile: `hearth servers add NAME ADDRESS "
+                "--key-stdin` reads it; or set {variable} in the environment.",
+                variable=variable,
+            )
             if variable
             else "",
         )
     return ServerRefused(
-        f"{called} refuses access.",
+        N_("{called} refuses access.", called=called),
         _says(said),
-        "Ask whoever looks after the server whether your key may use this model, or enter another.",
+        N_(
+            "Ask whoever looks after the server whether your key may use this model, or enter "
+            "another."
+        ),
         Action("enter_key", called),
     )
 
 
 def _busy(called: str, status: int, said: str, after: str) -> ServerBusy:
-    wait = f"Try again in {after} seconds." if after.isdigit() else "Try again in a while."
+    wait = (
+        N_("Try again in {after} seconds.", after=after)
+        if after.isdigit()
+        else N_("Try again in a while.")
+    )
     if status == 429:
-        why = "It accepts no more requests right now."
-        return ServerBusy(f"{called} is busy.", f"{why} {_says(said)}", wait)
-    return ServerBusy(f"{called} is not ready.", f"{_says(said)} {_LOADS}", wait)
+        why = N_("It accepts no more requests right now.")
+        return ServerBusy(
+            N_("{called} is busy.", called=called), joined(" ", (why, _says(said))), wait
+        )
+    return ServerBusy(
+        N_("{called} is not ready.", called=called), joined(" ", (_says(said), _LOADS)), wait
+    )
 
 
 def _why_unreached(error: Exception) -> str:
     import httpx2
 
     if isinstance(error, httpx2.TimeoutException):
-        return "Nothing came back from there in time."
+        return N_("Nothing came back from there in time.")
     if isinstance(error, httpx2.ProxyError):
-        return f"The proxy of this network did not connect: {_sentence(str(error))}"
+        return N_(
+            "The proxy of this network did not connect: {sentence}", sentence=_sentence(str(error))
+        )
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return f"The address cannot be used: {_sentence(str(error))}"
+        return N_("The address cannot be used: {sentence}", sentence=_sentence(str(error)))
     if _named(error, "gaierror"):
-        return "Its name cannot be found: it is wrong, or known in another network only."
+        return N_("Its name cannot be found: it is wrong, or known in another network only.")
     if any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error)):
-        return "Nothing answers there: the server is down or still starting, or the port is wrong."
-    return "This network does not lead to it, or it closed the connection at once."
+        return N_(
+            "Nothing answers there: the server is down or still starting, or the port is wrong."
+        )
+    return N_("This network does not lead to it, or it closed the connection at once.")
 
 
 def _named(error: Exception, name: str) -> bool:

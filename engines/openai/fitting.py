@@ -15,6 +15,7 @@ from engines.openai.kinds import HABITS
 from engines.openai.media import size_of, tokens_about
 from engines.openai.via import Via
 from engines.overflow import full, prompt_too_long, too_long
+from engines.sentences import N_
 from engines.types import ChatRequest, Measured, Message
 
 
@@ -129,9 +130,9 @@ class Fitter:
         request, messages = self._request, self._request.messages
         if request.suffix:
             raise Unsupported(
-                "This engine fills no gap in a text.",
-                "It takes what comes before an answer, and nothing that comes behind.",
-                "Send nothing behind the gap, or choose a model that runs in llama.cpp.",
+                N_("This engine fills no gap in a text."),
+                N_("It takes what comes before an answer, and nothing that comes behind."),
+                N_("Send nothing behind the gap, or choose a model that runs in llama.cpp."),
             )
         if request.prompt is not None:
             return self._as_it_is(request.prompt)

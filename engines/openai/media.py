@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from engines.errors import EngineError, MediaUnsupported
 from engines.media import sound_seconds
+from engines.sentences import N_
 from engines.types import Medium, Message
 
 _OF_A_PICTURE: Final = 1000
@@ -91,12 +92,12 @@ def media_refused(
         return error
     if "image" in kinds:
         return MediaUnsupported(
-            f"{called} takes no pictures for the model “{model}”.",
+            N_("{called} takes no pictures for the model “{model}”.", called=called, model=model),
             error.why,
-            "Choose a model that sees, or leave the picture out.",
+            N_("Choose a model that sees, or leave the picture out."),
         )
     return MediaUnsupported(
-        f"{called} takes no sounds for the model “{model}”.",
+        N_("{called} takes no sounds for the model “{model}”.", called=called, model=model),
         error.why,
-        "Choose a model that hears, or leave the sound out.",
+        N_("Choose a model that hears, or leave the sound out."),
     )

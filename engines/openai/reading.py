@@ -15,6 +15,7 @@ from engines.openai.logprobs import ServerLogprobs, logprobs_in
 from engines.openai.parsing import parsed
 from engines.openai.values import Drafted
 from engines.redaction import StreamRedactor, redact_certain
+from engines.sentences import N_
 from engines.text import SEAM, StopStrings
 from engines.types import (
     ReasoningDelta,
@@ -132,7 +133,7 @@ class AnswerReader:
         expected: bool,
         raw: bool = False,
         tools: Sequence[Tool] = (),
-        called: str = "The server",
+        called: str = N_("The server"),
     ) -> None:
         self._called = called
         self._splitter = open_splitter(None if raw else ANY_FORMAT, begins, expected=expected)

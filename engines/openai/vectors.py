@@ -16,9 +16,10 @@ from engines.connection import Connection
 from engines.errors import Cancelled, EngineError, ServerFailed, Unsupported
 from engines.openai.fitting import tokenizing
 from engines.openai.via import Via
+from engines.sentences import N_
 from engines.types import Ranking, Vectors
 
-_NO_TEXT: Final = "The server cannot turn tokens into text."
+_NO_TEXT: Final = N_("The server cannot turn tokens into text.")
 
 
 def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tuple[int, ...]:
@@ -27,7 +28,7 @@ def tokenize(via: Via, text: str, cancel: CancelToken, *, special: bool) -> tupl
     with _asking(via, cancel) as (client, connection):
         tokens = client.tokenize(body, connection)
     if tokens is None:
-        raise unsupported("The server cannot count tokens.")
+        raise unsupported(N_("The server cannot count tokens."))
     return tuple(tokens)
 
 
@@ -46,7 +47,7 @@ def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -
     """Return the embeddings of texts, normalised. Raises EngineError, Unsupported, Cancelled."""
     given = [it if isinstance(it, str) else list(it) for it in texts]
     body = {"model": via.model, "input": given, "encoding_format": "float"}
-    found = _post(via, "/v1/embeddings", body, cancel, "The server has no vectors of texts.")
+    found = _post(via, "/v1/embeddings", body, cancel, N_("The server has no vectors of texts."))
     try:
         rows = sorted(found["data"], key=lambda row: row["index"])
         vectors = tuple(_of_length_one(row["embedding"]) for row in rows)
@@ -60,7 +61,7 @@ def embed(via: Via, texts: Sequence[str | Sequence[int]], cancel: CancelToken) -
 def rerank(via: Via, query: str, documents: Sequence[str], cancel: CancelToken) -> Ranking:
     """Score how well documents answer a query. Raises EngineError, Unsupported, Cancelled."""
     body = {"model": via.model, "query": query, "documents": list(documents)}
-    found = _post(via, "/v1/rerank", body, cancel, "The server cannot judge documents.")
+    found = _post(via, "/v1/rerank", body, cancel, N_("The server cannot judge documents."))
     try:
         scores = {int(row["index"]): float(row["relevance_score"]) for row in found["results"]}
         return Ranking(tuple(scores[at] for at in range(len(documents))), _tokens(found))
@@ -106,14 +107,14 @@ def unsupported(what: str) -> Unsupported:
     """Return the error for a server that does not support a request."""
     return Unsupported(
         what,
-        "It has no such thing for this model, or was started without it.",
-        "Choose a model that is made for this.",
+        N_("It has no such thing for this model, or was started without it."),
+        N_("Choose a model that is made for this."),
     )
 
 
 def _odd() -> ServerFailed:
     return ServerFailed(
-        "The server’s answer cannot be used.",
-        "It does not have what was asked for.",
-        "Try another server or model.",
+        N_("The server’s answer cannot be used."),
+        N_("It does not have what was asked for."),
+        N_("Try another server or model."),
     )

@@ -9,6 +9,7 @@ from engines import conversation
 from engines.openai.client import OpenAiClient
 from engines.openai.media import most_tokens, size_of
 from engines.openai.values import Drafted, ServerKind
+from engines.sentences import N_
 from engines.types import ChatRequest, Message, MtpReport, Thinking
 
 Report = Callable[[ChatRequest, Drafted | None], MtpReport]
@@ -18,11 +19,13 @@ Report = Callable[[ChatRequest, Drafted | None], MtpReport]
 def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
     """Report on MTP for a server that mentions drafts only in its answers."""
     if drafted is None:
-        return MtpReport(request.mtp, active=False, reason="The server decides, and does not say.")
+        return MtpReport(
+            request.mtp, active=False, reason=N_("The server decides, and does not say.")
+        )
     return MtpReport(
         request.mtp,
         active=drafted.drafted > 0,
-        reason="The server guesses ahead, as it was set to when it was started.",
+        reason=N_("The server guesses ahead, as it was set to when it was started."),
         kind="drafter",
         drafted=drafted.drafted,
         accepted=drafted.accepted,

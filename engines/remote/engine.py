@@ -25,6 +25,7 @@ from engines.openai.client import OpenAiClient
 from engines.openai.reasoning import reasoning_of
 from engines.openai.values import Drafted, ServedModel, ServerInfo
 from engines.remote.identify import identify
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     EngineStatus,
@@ -41,22 +42,22 @@ from engines.types import (
 if TYPE_CHECKING:
     import httpx2
 
-_DRAFTS = "The server guesses ahead; that is set where it is started."
-_NO_DRAFTS = "The server does not guess ahead; that is set where it is started."
-_NO_CONTEXT = (
+_DRAFTS = N_("The server guesses ahead; that is set where it is started.")
+_NO_DRAFTS = N_("The server does not guess ahead; that is set where it is started.")
+_NO_CONTEXT = N_(
     "The server does not say how much context it has; the oldest messages are left out "
     "when it says that a chat is too long."
 )
-_CUTS_OFF = (
+_CUTS_OFF = N_(
     "Ollama does not say how much context it has, and silently cuts off the beginning of "
     "a chat that is too long; set the same context here as in Ollama."
 )
-_NO_ADAPTERS: Final = "A server offers an adapter as one more model, by that model’s name."
-_AS_MODEL: Final = "Choose that model, and leave the adapter empty."
+_NO_ADAPTERS: Final = N_("A server offers an adapter as one more model, by that model’s name.")
+_AS_MODEL: Final = N_("Choose that model, and leave the adapter empty.")
 _AT_ONCE: Final = 256
 """Largest number of simultaneous requests; the server queues those that it has no room for."""
 
-_UNKNOWN = "The server does not say whether it guesses ahead."
+_UNKNOWN = N_("The server does not say whether it guesses ahead.")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Served:
     client: httpx2.Client
     base: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    called: str = "The server"
+    called: str = N_("The server")
     local: bool = False
     learnt: Callable[[ServerInfo], None] = field(default=lambda _: None)
     variable: str = ""
@@ -171,9 +172,9 @@ class RemoteEngine:
     def check_mtp(self, _request: ChatRequest, _depth: int, _cancel: CancelToken) -> MtpCheck:
         """Raise MtpUnavailable, because a request to a server cannot choose whether it drafts."""
         raise MtpUnavailable(
-            "The answers cannot be compared.",
-            "Whether a server guesses ahead is set where it is started.",
-            "Compare with a model on this computer.",
+            N_("The answers cannot be compared."),
+            N_("Whether a server guesses ahead is set where it is started."),
+            N_("Compare with a model on this computer."),
         )
 
     def status(self) -> EngineStatus:
@@ -262,9 +263,9 @@ def _found(info: ServerInfo, name: str, called: str) -> ServedModel:
             return model
     offered = ", ".join(it.id for it in info.models[:5]) or "none"
     raise ModelNotFound(
-        f"{called} does not offer the model “{name}”.",
-        f"It offers: {offered}.",
-        "Choose one of those, or start the server with this one.",
+        N_("{called} does not offer the model “{name}”.", called=called, name=name),
+        N_("It offers: {offered}.", offered=offered),
+        N_("Choose one of those, or start the server with this one."),
     )
 
 

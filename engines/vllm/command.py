@@ -15,6 +15,7 @@ from typing import Final
 from engines.media import MOST_SECONDS
 from engines.models.checkpoint import Checkpoint
 from engines.openai.unused import MIN_P_WITH_MTP
+from engines.sentences import N_
 from engines.types import Adapter, KvType, LoadPlan
 from engines.vllm.memory import GIB, cpu_cache_gib
 from engines.vllm.parsing import Parsing, parsing_of
@@ -213,10 +214,10 @@ def _kv_precision(kv_type: KvType, cpu: bool) -> tuple[list[str], list[str]]:
     if kv_type == "f16":
         return [], []
     if cpu:
-        return [], ["On the processor, the KV cache of vLLM always has 16 bits."]
+        return [], [N_("On the processor, the KV cache of vLLM always has 16 bits.")]
     return (
         ["--kv-cache-dtype", "fp8"],
-        ["The KV cache of vLLM has 8 bits (fp8), even if fewer are set."],
+        [N_("The KV cache of vLLM has 8 bits (fp8), even if fewer are set.")],
     )
 
 
@@ -244,7 +245,7 @@ def _on_cards(plan: LoadPlan, share: float | None, notes: list[str]) -> list[str
     if plan.batched:
         words += ["--max-num-batched-tokens", str(plan.batched)]
     if plan.experts_in_ram:
-        notes.append("vLLM keeps all experts on the cards.")
+        notes.append(N_("vLLM keeps all experts on the cards."))
     return words
 
 

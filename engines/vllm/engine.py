@@ -24,6 +24,7 @@ from engines.hardware.values import Hardware
 from engines.media import sound_seconds
 from engines.openai import vectors
 from engines.openai.answering import answer, measure
+from engines.sentences import N_
 from engines.types import (
     Adapter,
     ChatRequest,
@@ -109,7 +110,7 @@ def _name(pid: int) -> str:
 
     with suppress(psutil.Error):
         return psutil.Process(pid).name()
-    return f"the process {pid}"
+    return N_("the process {pid}", pid=pid)
 
 
 _CRASHES: Final = 3
@@ -117,10 +118,10 @@ _WITHIN_S: Final = 600.0
 _PAUSE_S: Final = 1.0
 """Pause before a restart, doubled with each crash; there is no pause after the first one."""
 
-_WAITS: Final = "Waiting for another start of vLLM"
+_WAITS: Final = N_("Waiting for another start of vLLM")
 
 _FIRST_S: Final = 30.0
-FIRST_PART: Final = (
+FIRST_PART: Final = N_(
     "A sound is longer than 30 seconds: many models hear only as much of it in vLLM, which does not"
     " say so."
 )

@@ -22,6 +22,7 @@ from engines.errors import (
     NotEnoughMemory,
     UnknownArchitecture,
 )
+from engines.sentences import N_, joined
 
 _ERROR: Final = re.compile(
     r"\((?:EngineCore|Worker|APIServer)[^)]*\)\s+(?:ERROR\s.*?)?\s*"
@@ -51,24 +52,26 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
         code: Exit code of the worker's first process, if known; it can be 0 after a crash.
     """
     if found := first_error(lines):
-        return f"It says: {found}"
+        return N_("It says: {sentence}", sentence=found)
     inner = _ENDED.search("\n".join(lines))
     ended = _how(int(inner[1]) if inner else code)
     last = _bare(lines[-1]) if lines else ""
     if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
         return ended
-    return f"{ended} The last thing it said: {sentence(last)}"
+    return N_("{ended} The last thing it said: {sentence}", ended=ended, sentence=sentence(last))
 
 
 def _how(code: int | None) -> str:
     """Describe how a process ended that logged no error."""
     if code in (-9, 137):
-        return "The system ended one of its processes (signal 9), as it does when memory runs out."
+        return N_(
+            "The system ended one of its processes (signal 9), as it does when memory runs out."
+        )
     if code is not None and code < 0:
-        return f"One of its processes crashed (signal {-code})."
+        return N_("One of its processes crashed (signal {code}).", code=-code)
     if code:
-        return f"It ended with exit code {code}, and wrote no error."
-    return "It ended, and wrote no error."
+        return N_("It ended with exit code {code}, and wrote no error.", code=code)
+    return N_("It ended, and wrote no error.")
 
 
 def first_error(lines: Sequence[str]) -> str | None:
@@ -130,9 +133,9 @@ def start_failure(
         if found := pattern.search(text):
             return make(found, around)
     return EngineFailed(
-        f"vLLM could not start with “{around.model}”.",
+        N_("vLLM could not start with “{model}”.", model=around.model),
         cause(lines, code),
-        "Look at its log in the settings; try another model, or use llama.cpp.",
+        N_("Look at its log in the settings; try another model, or use llama.cpp."),
         Action("open_settings", "engine"),
     )
 
@@ -146,11 +149,13 @@ def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
     """
     minutes = round(seconds / 60)
     return EngineFailed(
-        f"vLLM could not finish loading “{model}”.",
-        f"It has computed for {minutes} minutes without a word."
+        N_("vLLM could not finish loading “{model}”.", model=model),
+        N_("It has computed for {minutes} minutes without a word.", minutes=minutes)
         if computes
-        else f"It has neither said nor computed anything for {minutes} minutes.",
-        "Try again; if it happens again, use llama.cpp, and send us the report with its log.",
+        else N_(
+            "It has neither said nor computed anything for {minutes} minutes.", minutes=minutes
+        ),
+        N_("Try again; if it happens again, use llama.cpp, and send us the report with its log."),
     )
 
 
@@ -168,13 +173,13 @@ def crash_failure(
             return make(found, around)
     error = first_error(lines)
     return EngineFailed(
-        "vLLM has stopped.",
-        f"It says: {error}"
+        N_("vLLM has stopped."),
+        N_("It says: {sentence}", sentence=error)
         if error
         else _how(code)
         if code
-        else "One of its processes ended unexpectedly, perhaps for want of memory.",
-        "What it wrote is kept. Ask again: Hearth restarts it.",
+        else N_("One of its processes ended unexpectedly, perhaps for want of memory."),
+        N_("What it wrote is kept. Ask again: Hearth restarts it."),
     )
 
 
@@ -183,20 +188,25 @@ class Hung(EngineFailed):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            "vLLM stopped responding and was ended.",
-            f"It had an answer to write, and for {round(seconds)} seconds none of its "
-            "processes did anything.",
-            "What it wrote is kept. Ask again: Hearth restarts it.",
+            N_("vLLM stopped responding and was ended."),
+            N_(
+                "It had an answer to write, and for {seconds} seconds none of its processes did "
+                "anything.",
+                seconds=round(seconds),
+            ),
+            N_("What it wrote is kept. Ask again: Hearth restarts it."),
         )
 
 
 def gave_up(times: int) -> EngineError:
     """Return the error for a worker that crashes again after every start."""
     return EngineFailed(
-        "vLLM stays off for now.",
-        f"It has stopped {times} times within a few minutes.",
-        "Load the model again to try once more, with a shorter context or less memory; or use"
-        " llama.cpp.",
+        N_("vLLM stays off for now."),
+        N_("It has stopped {times} times within a few minutes.", times=times),
+        N_(
+            "Load the model again to try once more, with a shorter context or less memory; or use"
+            " llama.cpp."
+        ),
         Action("open_settings", "engine"),
     )
 
@@ -222,10 +232,20 @@ def _round_down(tokens: float) -> int:
 def _shorter(found: _Found, around: Circumstances) -> EngineError:
     fits = int(found["fits"])
     return NotEnoughMemory(
-        f"There is not enough memory for a context of {around.context:,} tokens.",
-        f"With “{around.model}” the KV cache takes {found['needed']} GiB, and"
-        f" {found['there']} GiB are free for it.",
-        f"Take a context of {_round_down(fits):,} tokens, or an 8-bit KV cache.",
+        N_(
+            "There is not enough memory for a context of {context} tokens.",
+            context=f"{around.context:,}",
+        ),
+        N_(
+            "With “{model}” the KV cache takes {needed} GiB, and {free} GiB are free for it.",
+            model=around.model,
+            needed=found["needed"],
+            free=found["there"],
+        ),
+        N_(
+            "Take a context of {round_down} tokens, or an 8-bit KV cache.",
+            round_down=f"{_round_down(fits):,}",
+        ),
         Action("shorter_context", _round_down(fits)),
     )
 
@@ -233,10 +253,13 @@ def _shorter(found: _Found, around: Circumstances) -> EngineError:
 @_known(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
 def _no_room(_: _Found, around: Circumstances) -> EngineError:
     return NotEnoughMemory(
-        f"There is not enough memory for “{around.model}”.",
-        "Its weights take all that vLLM may use, and nothing is left for a context.",
-        "Close other programs, raise the share of the card’s memory, or choose a smaller model or"
-        " quantisation.",
+        N_("There is not enough memory for “{model}”.", model=around.model),
+        N_("Its weights take all that vLLM may use, and nothing is left for a context."),
+        N_(
+            "Close other programs, raise the share of the card’s memory, or choose a smaller "
+            "model or"
+            " quantisation."
+        ),
         Action("free_memory"),
     )
 
@@ -249,10 +272,20 @@ def _ram(found: _Found, around: Circumstances) -> EngineError:
     there, needed = float(found["there"]), float(found["needed"])
     fits = _round_down(around.context * 0.8 * there / needed)
     return NotEnoughMemory(
-        f"There is not enough memory for a context of {around.context:,} tokens.",
-        f"Its KV cache would take {needed:g} GiB, and {there:g} GiB of the computer’s"
-        " memory are free.",
-        f"Take a context of {fits:,} tokens, or let vLLM answer fewer chats at once.",
+        N_(
+            "There is not enough memory for a context of {context} tokens.",
+            context=f"{around.context:,}",
+        ),
+        N_(
+            "Its KV cache would take {needed} GiB, and {there} GiB of the computer’s memory are "
+            "free.",
+            needed=f"{needed:g}",
+            there=f"{there:g}",
+        ),
+        N_(
+            "Take a context of {fits} tokens, or let vLLM answer fewer chats at once.",
+            fits=f"{fits:,}",
+        ),
         Action("shorter_context", fits),
     )
 
@@ -262,25 +295,32 @@ def _ram(found: _Found, around: Circumstances) -> EngineError:
     r" than desired GPU memory utilization \([\d.]+, (?P<wanted>[\d.]+) GiB\)"
 )
 def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
-    users = f" In use by: {', '.join(around.users)}." if around.users else ""
+    users = N_(" In use by: {users}.", users=", ".join(around.users)) if around.users else ""
     return NotEnoughMemory(
-        "Not enough of the graphics card’s memory is free.",
-        f"vLLM was to take {found['wanted']} GiB, and {found['free']} of {found['total']} GiB are"
-        f" free.{users}",
-        "Close what uses the card, or give vLLM a smaller share of its memory.",
+        N_("Not enough of the graphics card’s memory is free."),
+        N_(
+            "vLLM was to take {wanted} GiB, and {free} of {total} GiB are free.{users}",
+            wanted=found["wanted"],
+            free=found["free"],
+            total=found["total"],
+            users=users,
+        ),
+        N_("Close what uses the card, or give vLLM a smaller share of its memory."),
         Action("free_memory"),
     )
 
 
 @_known(_MEMORY_RAN_OUT)
 def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
-    said = f"It says: {found[0].strip().rstrip('.')}."
-    users = f"In use by others: {', '.join(around.users)}." if around.users else ""
+    said = N_("It says: {error}.", error=found[0].strip().rstrip("."))
+    users = N_("In use by others: {users}.", users=", ".join(around.users)) if around.users else ""
     return NotEnoughMemory(
-        f"The graphics card’s memory ran out with “{around.model}”.",
-        f"{said} {users}".strip(),
-        "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
-        " smaller model.",
+        N_("The graphics card’s memory ran out with “{model}”.", model=around.model),
+        joined(" ", (said, users)),
+        N_(
+            "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
+            " smaller model."
+        ),
         Action("shorter_context", _round_down(around.context / 2)),
     )
 
@@ -292,12 +332,22 @@ def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
 def _driver(found: _Found, _: Circumstances) -> EngineError:
     version = found.groupdict().get("version")
     level = (
-        f" It supports CUDA {int(version) // 1000}.{int(version) % 1000 // 10}." if version else ""
+        N_(
+            " It supports CUDA {major}.{minor}.",
+            major=int(version) // 1000,
+            minor=int(version) % 1000 // 10,
+        )
+        if version
+        else ""
     )
     return EngineUnavailable(
-        "The NVIDIA driver is too old for vLLM.",
-        f"The installed vLLM needs a driver that supports CUDA 13, which is R580 or later.{level}",
-        "Update the driver, and restart the computer; until then use llama.cpp.",
+        N_("The NVIDIA driver is too old for vLLM."),
+        N_(
+            "The installed vLLM needs a driver that supports CUDA 13, which is R580 or "
+            "later.{level}",
+            level=level,
+        ),
+        N_("Update the driver, and restart the computer; until then use llama.cpp."),
         Action("install", "driver"),
     )
 
@@ -311,11 +361,17 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
         return f"{int(number) // 10}.{int(number) % 10}"
 
     return EngineUnavailable(
-        f"“{around.model}” has a quantisation that this card cannot compute.",
-        f"The method {found['method']} needs compute capability {level(found['least'])}, and the"
-        f" card has {level(found['has'])}.",
-        "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
-        " MXFP4 from 8.0.",
+        N_("“{model}” has a quantisation that this card cannot compute.", model=around.model),
+        N_(
+            "The method {method} needs compute capability {needed}, and the card has {has}.",
+            method=found["method"],
+            needed=level(found["least"]),
+            has=level(found["has"]),
+        ),
+        N_(
+            "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
+            " MXFP4 from 8.0."
+        ),
     )
 
 
@@ -325,19 +381,21 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
 )
 def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
     return EngineUnavailable(
-        f"“{around.model}” cannot be computed on this card.",
-        f"Its numbers are bfloat16, and the card has compute capability {found['has']}; they need"
-        " 8.0.",
-        "Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp.",
+        N_("“{model}” cannot be computed on this card.", model=around.model),
+        N_(
+            "Its numbers are bfloat16, and the card has compute capability {found}; they need 8.0.",
+            found=found["has"],
+        ),
+        N_("Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp."),
     )
 
 
 @_known(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
 def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
     return EngineUnavailable(
-        "This card cannot use an 8-bit KV cache.",
-        "Its compute capability is below 8.9, which fp8 needs here.",
-        "Set the KV cache type to f16.",
+        N_("This card cannot use an 8-bit KV cache."),
+        N_("Its compute capability is below 8.9, which fp8 needs here."),
+        N_("Set the KV cache type to f16."),
         Action("open_settings", "kv_type"),
     )
 
@@ -345,9 +403,12 @@ def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
 @_known(r"no kernel image is available for execution on the device")
 def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
     return EngineUnavailable(
-        f"vLLM has no kernel for “{around.model}” on this card.",
-        "The installed build was not compiled for the card’s compute capability.",
-        "Install vLLM again to fetch its kernels, choose another quantisation, or use llama.cpp.",
+        N_("vLLM has no kernel for “{model}” on this card.", model=around.model),
+        N_("The installed build was not compiled for the card’s compute capability."),
+        N_(
+            "Install vLLM again to fetch its kernels, choose another quantisation, or use "
+            "llama.cpp."
+        ),
         Action("install", "vllm"),
     )
 
@@ -356,18 +417,22 @@ def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
 def _picture(found: _Found, around: Circumstances) -> EngineError:
     least = -(-int(found["most"]) // _STEP) * _STEP
     return EngineFailed(
-        f"A context of {around.context:,} tokens is too small for “{around.model}”.",
-        f"One picture takes {int(found['most']):,} tokens at once there.",
-        f"Take a context of {least:,} tokens or more.",
+        N_(
+            "A context of {context} tokens is too small for “{model}”.",
+            context=f"{around.context:,}",
+            model=around.model,
+        ),
+        N_("One picture takes {found} tokens at once there.", found=f"{int(found['most']):,}"),
+        N_("Take a context of {least} tokens or more.", least=f"{least:,}"),
     )
 
 
 @_known(r"fatal error: Python\.h")
 def _headers(_: _Found, __: Circumstances) -> EngineError:
     return EngineUnavailable(
-        "vLLM could not make a kernel for this card.",
-        "Compiling it needs Python’s headers, and Python.h is not there.",
-        "Install them (the package python3-dev, or python3-devel on Fedora), then try again.",
+        N_("vLLM could not make a kernel for this card."),
+        N_("Compiling it needs Python’s headers, and Python.h is not there."),
+        N_("Install them (the package python3-dev, or python3-devel on Fedora), then try again."),
         Action("install", "compiler"),
     )
 
@@ -379,10 +444,12 @@ def _headers(_: _Found, __: Circumstances) -> EngineError:
 )
 def _own_tools(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        "vLLM could not make a kernel for this card.",
-        "A tool of its own installation is missing or cannot be run:"
-        f" {found[0].strip().rstrip('.')}.",
-        "Remove vLLM under Engines and install it again.",
+        N_("vLLM could not make a kernel for this card."),
+        N_(
+            "A tool of its own installation is missing or cannot be run: {found}.",
+            found=found[0].strip().rstrip("."),
+        ),
+        N_("Remove vLLM under Engines and install it again."),
         Action("install", "vllm"),
     )
 
@@ -390,9 +457,9 @@ def _own_tools(found: _Found, _: Circumstances) -> EngineError:
 @_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
 def _compiler(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        "vLLM could not make a kernel for this card.",
-        f"It needs a tool that is not installed: {found[0].strip().rstrip('.')}.",
-        "Install a C compiler (the package build-essential or gcc), then try again.",
+        N_("vLLM could not make a kernel for this card."),
+        N_("It needs a tool that is not installed: {found}.", found=found[0].strip().rstrip(".")),
+        N_("Install a C compiler (the package build-essential or gcc), then try again."),
         Action("install", "compiler"),
     )
 
@@ -400,16 +467,18 @@ def _compiler(found: _Found, _: Circumstances) -> EngineError:
 @_known(r"No space left on device|Disk quota exceeded")
 def _no_space(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
-        "vLLM could not write its files.",
-        "The drive with Hearth’s data folder, or the system’s one for temporary files, is full.",
-        "Free some space on it, then try again.",
+        N_("vLLM could not write its files."),
+        N_(
+            "The drive with Hearth’s data folder, or the system’s one for temporary files, is full."
+        ),
+        N_("Free some space on it, then try again."),
     )
 
 
-_MAKING: Final = "vLLM could not make a kernel for this card."
+_MAKING: Final = N_("vLLM could not make a kernel for this card.")
 """First sentence of each error that a compiler causes."""
 
-_READY_ONES: Final = (
+_READY_ONES: Final = N_(
     "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
     " that are ready."
 )
@@ -423,11 +492,15 @@ _READY_ONES: Final = (
 def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
     return NotEnoughMemory(
         _MAKING,
-        "The computer’s memory ran out while it was compiled, so the system ended the compiler.",
-        f"Close other programs, then try again. {_READY_ONES}",
+        N_(
+            "The computer’s memory ran out while it was compiled, so the system ended the compiler."
+        ),
+        N_("Close other programs, then try again. {ready_ones}", ready_ones=_READY_ONES),
         Action("free_memory"),
-        terminal="Close other programs, or set MAX_JOBS=1, and try again. Or fetch kernels that"
-        " are ready: `hearth engines install vllm`.",
+        terminal=N_(
+            "Close other programs, or set MAX_JOBS=1, and try again. Or fetch kernels that"
+            " are ready: `hearth engines install vllm`."
+        ),
     )
 
 
@@ -439,10 +512,13 @@ def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
 def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
-        f"Its compiler does not go with its other parts or with the card: {sentence(found[0])}",
-        f"Update vLLM under Engines. {_READY_ONES}",
+        N_(
+            "Its compiler does not go with its other parts or with the card: {sentence}",
+            sentence=sentence(found[0]),
+        ),
+        N_("Update vLLM under Engines. {ready_ones}", ready_ones=_READY_ONES),
         Action("install", "vllm"),
-        terminal="Update it, or fetch kernels that are ready: `hearth engines install vllm`.",
+        terminal=N_("Update it, or fetch kernels that are ready: `hearth engines install vllm`."),
     )
 
 
@@ -450,9 +526,15 @@ def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
 def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
-        f"Its compiler does not work with the C++ compiler of this computer: {sentence(found[0])}",
-        "Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and CXX=g++-14."
-        f" {_READY_ONES}",
+        N_(
+            "Its compiler does not work with the C++ compiler of this computer: {sentence}",
+            sentence=sentence(found[0]),
+        ),
+        N_(
+            "Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and "
+            "CXX=g++-14. {ready_ones}",
+            ready_ones=_READY_ONES,
+        ),
         Action("install", "compiler"),
     )
 
@@ -461,8 +543,11 @@ def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
 def _no_driver_library(_: _Found, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
-        "It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not found.",
-        "Install the NVIDIA driver again, and restart the computer.",
+        N_(
+            "It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not "
+            "found."
+        ),
+        N_("Install the NVIDIA driver again, and restart the computer."),
         Action("install", "driver"),
     )
 
@@ -476,11 +561,15 @@ def _kernel(found: _Found, _: Circumstances) -> EngineError:
     said = _compiler_error(found.string.splitlines()) or found[0]
     return EngineUnavailable(
         _MAKING,
-        f"Compiling it failed: {sentence(said)}",
-        "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
-        " that are ready. Until then use llama.cpp, and send us the report with its log.",
+        N_("Compiling it failed: {sentence}", sentence=sentence(said)),
+        N_(
+            "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
+            " that are ready. Until then use llama.cpp, and send us the report with its log."
+        ),
         Action("install", "vllm"),
-        terminal="Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp.",
+        terminal=N_(
+            "Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp."
+        ),
     )
 
 
@@ -502,9 +591,9 @@ def _compiler_error(lines: Sequence[str]) -> str | None:
 @_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
 def _port(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
-        "vLLM could not open its port.",
-        "Another program uses the port or socket that it was given.",
-        "Try again: Hearth takes another one.",
+        N_("vLLM could not open its port."),
+        N_("Another program uses the port or socket that it was given."),
+        N_("Try again: Hearth takes another one."),
     )
 
 
@@ -515,9 +604,9 @@ def _port(_: _Found, __: Circumstances) -> EngineError:
 def _architecture(found: _Found, around: Circumstances) -> EngineError:
     name = found["name"] or found["type"]
     return UnknownArchitecture(
-        f"vLLM cannot run “{around.model}” yet.",
-        f"The installed version does not know its architecture, “{name}”.",
-        "Update vLLM, or choose another model.",
+        N_("vLLM cannot run “{model}” yet.", model=around.model),
+        N_("The installed version does not know its architecture, “{name}”.", name=name),
+        N_("Update vLLM, or choose another model."),
         Action("install", "vllm"),
     )
 
@@ -528,9 +617,13 @@ def _architecture(found: _Found, around: Circumstances) -> EngineError:
 )
 def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
     return ContextTooLarge(
-        f"A context of {around.context:,} tokens is too large for “{around.model}”.",
-        f"It was trained for {int(found['most']):,} tokens.",
-        f"Take a context of {int(found['most']):,} tokens.",
+        N_(
+            "A context of {context} tokens is too large for “{model}”.",
+            context=f"{around.context:,}",
+            model=around.model,
+        ),
+        N_("It was trained for {most} tokens.", most=f"{int(found['most']):,}"),
+        N_("Take a context of {found} tokens.", found=f"{int(found['most']):,}"),
         Action("shorter_context", int(found["most"])),
     )
 
@@ -540,8 +633,10 @@ def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
     r"|JSONDecodeError: [^\n]+"
 )
 def _contradicts(found: _Found, around: Circumstances) -> EngineError:
-    why = f"Its files do not go together. vLLM says: {sentence(found[0])}"
-    return ModelDamaged(f"“{around.model}” is damaged.", why, "Download or copy it again.")
+    why = N_("Its files do not go together. vLLM says: {sentence}", sentence=sentence(found[0]))
+    return ModelDamaged(
+        N_("“{name}” is damaged.", name=around.model), why, N_("Download or copy it again.")
+    )
 
 
 @_known(
@@ -550,9 +645,9 @@ def _contradicts(found: _Found, around: Circumstances) -> EngineError:
 )
 def _incomplete(_: _Found, around: Circumstances) -> EngineError:
     return ModelDamaged(
-        f"“{around.model}” is not complete.",
-        "vLLM looked for a file of it that is not in its folder.",
-        "Download it again.",
+        N_("“{name}” is not complete.", name=around.model),
+        N_("vLLM looked for a file of it that is not in its folder."),
+        N_("Download it again."),
     )
 
 
@@ -562,9 +657,12 @@ def _incomplete(_: _Found, around: Circumstances) -> EngineError:
 )
 def _heads(found: _Found, _: Circumstances) -> EngineError:
     return EngineFailed(
-        f"The model cannot be split over {found['cards']} cards.",
-        f"It has {found['heads']} attention heads, and each card takes the same number of them.",
-        "Choose a number of cards by which the heads can be divided.",
+        N_("The model cannot be split over {found} cards.", found=found["cards"]),
+        N_(
+            "It has {found} attention heads, and each card takes the same number of them.",
+            found=found["heads"],
+        ),
+        N_("Choose a number of cards by which the heads can be divided."),
         Action("open_settings", "vllm_cards"),
     )
 
@@ -575,9 +673,9 @@ def _heads(found: _Found, _: Circumstances) -> EngineError:
 )
 def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
     return EngineFailed(
-        f"There are not {found['cards']} graphics cards for vLLM.",
-        f"The system shows it {found['there']}.",
-        "Set the number of cards that share each layer to what is there.",
+        N_("There are not {found} graphics cards for vLLM.", found=found["cards"]),
+        N_("The system shows it {found}.", found=found["there"]),
+        N_("Set the number of cards that share each layer to what is there."),
         Action("open_settings", "vllm_cards"),
     )
 
@@ -585,21 +683,25 @@ def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
 @_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
 def _no_ray(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
-        "The other computers cannot be reached.",
-        "vLLM shares layers among computers over Ray, which is not a part of this installation.",
-        "Set the number of computers to 1.",
+        N_("The other computers cannot be reached."),
+        N_(
+            "vLLM shares layers among computers over Ray, which is not a part of this installation."
+        ),
+        N_("Set the number of computers to 1."),
         Action("open_settings", "vllm_nodes"),
-        terminal="Install vLLM with Ray: `hearth engines install vllm --profile cuda-ray`. Or set"
-        " the number of computers to 1.",
+        terminal=N_(
+            "Install vLLM with Ray: `hearth engines install vllm --profile cuda-ray`. Or set"
+            " the number of computers to 1."
+        ),
     )
 
 
 @_known(r"Could not find any running Ray instance")
 def _ray(_: _Found, __: Circumstances) -> EngineError:
     return EngineFailed(
-        "The other computers cannot be reached.",
-        "vLLM shares layers among computers over Ray, and no Ray cluster answers here.",
-        "Start Ray on each of them, or set the number of computers to 1.",
+        N_("The other computers cannot be reached."),
+        N_("vLLM shares layers among computers over Ray, and no Ray cluster answers here."),
+        N_("Start Ray on each of them, or set the number of computers to 1."),
         Action("open_settings", "vllm_nodes"),
     )
 
@@ -607,9 +709,9 @@ def _ray(_: _Found, __: Circumstances) -> EngineError:
 @_known(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
 def _adapter(found: _Found, _: Circumstances) -> EngineError:
     return EngineFailed(
-        "A LoRA adapter could not be loaded.",
-        f"vLLM says: {sentence(found[0])}",
-        "Check its folder in the settings, and whether it was made for this model.",
+        N_("A LoRA adapter could not be loaded."),
+        N_("vLLM says: {sentence}", sentence=sentence(found[0])),
+        N_("Check its folder in the settings, and whether it was made for this model."),
         Action("open_settings", "vllm_adapters"),
     )
 

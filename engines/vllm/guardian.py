@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.private import OTHERS
+from engines.sentences import N_
 from engines.vllm.door import Door, door_of
 from engines.vllm.leftovers import clear, forget, write_record
 from engines.vllm.marks import marked, new_mark, variables
@@ -250,7 +251,7 @@ class Guardian:
 def main() -> int:
     """Read the order from standard input and carry it out."""
     if sys.platform != "linux":
-        _say({"failed": "a worker can be supervised on Linux only"})
+        _say({"failed": N_("a worker can be supervised on Linux only")})
         return 2
     with open(0, "rb", buffering=0, closefd=False) as orders:
         line = orders.readline()

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from engines.errors import EngineFailed, EngineUnavailable
 from engines.helper.command import module_command
+from engines.sentences import N_
 from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import reap, settle
 from engines.vllm.places import make_place, record_of
@@ -74,10 +75,12 @@ class Host(Protocol):
 def unreached() -> EngineFailed:
     """Return the error for a worker in WSL2 that serves but cannot be reached from Windows."""
     return EngineFailed(
-        "vLLM runs in Windows’ Linux, but Windows does not reach it.",
-        "Windows does not forward the ports of WSL2 on this computer.",
-        "Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run "
-        "“wsl --shutdown”, and try again.",
+        N_("vLLM runs in Windows’ Linux, but Windows does not reach it."),
+        N_("Windows does not forward the ports of WSL2 on this computer."),
+        N_(
+            "Remove “localhostForwarding=false” from .wslconfig in your Windows folder, run "
+            "“wsl --shutdown”, and try again."
+        ),
     )
 
 
@@ -115,9 +118,9 @@ class LocalHost:
     def guardian(self) -> subprocess.Popen[bytes]:
         if sys.platform != "linux":
             raise EngineUnavailable(
-                "vLLM cannot run here.",
-                "It runs on Linux only, which on Windows is inside WSL2.",
-                "Use llama.cpp, or a server on another computer.",
+                N_("vLLM cannot run here."),
+                N_("It runs on Linux only, which on Windows is inside WSL2."),
+                N_("Use llama.cpp, or a server on another computer."),
             )
         return start_guardian(subprocess.PIPE)
 

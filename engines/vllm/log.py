@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from engines.sentences import N_
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -28,37 +30,37 @@ class Stage:
     words: str
 
 
-BEFORE: Final = "Loading vLLM"
+BEFORE: Final = N_("Loading vLLM")
 """Shown until the log says more, while Python reads vLLM and PyTorch from disk."""
 
-COMPILING: Final = "Compiling for this card"
+COMPILING: Final = N_("Compiling for this card")
 
-_GRAPHS: Final = "Capturing CUDA graphs"
-_WEIGHTS: Final = "Loading the weights"
+_GRAPHS: Final = N_("Capturing CUDA graphs")
+_WEIGHTS: Final = N_("Loading the weights")
 _MEASURED: Final = 0.89
 """The share at which memory has been measured, including that of the first set of graphs."""
 
 _MARKS: Final = (
-    ("non-default args", 0.17, "Checking the model"),
-    ("Resolved architecture", 0.22, "Checking the model"),
-    ("Using max model len", 0.31, "Starting the engine’s processes"),
-    ("Initializing a V1 LLM engine", 0.41, "Starting the engine"),
+    ("non-default args", 0.17, N_("Checking the model")),
+    ("Resolved architecture", 0.22, N_("Checking the model")),
+    ("Using max model len", 0.31, N_("Starting the engine’s processes")),
+    ("Initializing a V1 LLM engine", 0.41, N_("Starting the engine")),
     # The first of vLLM's two model runners logs the first line, the second one the other.
     ("Starting to load model", 0.42, _WEIGHTS),
     ("Loading model from scratch", 0.42, _WEIGHTS),
     ("Loading weights took", 0.46, _WEIGHTS),
-    ("Loading drafter model", 0.47, "Loading the drafter"),
-    ("Model loading took", 0.48, "Measuring memory"),
+    ("Loading drafter model", 0.47, N_("Loading the drafter")),
+    ("Model loading took", 0.48, N_("Measuring memory")),
     ("Starting torch.compile", 0.49, COMPILING),
     ("Dynamo bytecode transform", 0.55, COMPILING),
     ("Compiling a graph for compile range", 0.66, COMPILING),
-    ("torch.compile took", 0.72, "Measuring memory"),
-    ("Available KV cache memory", _MEASURED, "Warming up"),
-    ("KV cache size:", 0.90, "Warming up"),
-    ("JIT kernel warmup finished", 0.91, "Warming up"),
-    ("init engine (profile", 0.96, "Nearly ready"),
-    ("Starting vLLM server on", 0.98, "Nearly ready"),
-    ("Application startup complete", 0.99, "Nearly ready"),
+    ("torch.compile took", 0.72, N_("Measuring memory")),
+    ("Available KV cache memory", _MEASURED, N_("Warming up")),
+    ("KV cache size:", 0.90, N_("Warming up")),
+    ("JIT kernel warmup finished", 0.91, N_("Warming up")),
+    ("init engine (profile", 0.96, N_("Nearly ready")),
+    ("Starting vLLM server on", 0.98, N_("Nearly ready")),
+    ("Application startup complete", 0.99, N_("Nearly ready")),
 )
 _WEIGHTS_BAR: Final = re.compile(r"Loading safetensors checkpoint shards:\s+(\d+)% ")
 _GRAPHS_BAR: Final = re.compile(r"Capturing CUDA graphs.*?(\d+)%")
@@ -84,9 +86,11 @@ def stage(line: str, now: Stage) -> Stage:
 
 def _by_kernels(line: str, now: Stage) -> Stage | None:
     if found := _KERNEL.search(line):
-        return Stage(now.share, f"Compiling for this card: {_short(found[1])}")
+        return Stage(now.share, N_("Compiling for this card: {short}", short=_short(found[1])))
     if found := _KERNELS_BAR.search(line):
-        return Stage(now.share, f"{COMPILING}: {min(100, int(found[1]))} %")
+        return Stage(
+            now.share, N_("{words}: {percent} %", words=COMPILING, percent=min(100, int(found[1])))
+        )
     return None
 
 
@@ -102,7 +106,9 @@ def _by_bars(line: str, now: Stage) -> Stage | None:
 def _by_marks(line: str, now: Stage) -> Stage:
     if _GRAPHS_DONE.search(line):
         first = now.share < _MEASURED
-        return _later(now, Stage(0.88, "Measuring memory") if first else Stage(0.95, "Warming up"))
+        return _later(
+            now, Stage(0.88, N_("Measuring memory")) if first else Stage(0.95, N_("Warming up"))
+        )
     for mark, share, words in _MARKS:
         if mark in line:
             return _later(now, Stage(share, words))
@@ -119,7 +125,7 @@ def _bar(now: Stage, words: str, percent: int, first: float, last: float) -> Sta
     share = first + (last - first) * percent / 100
     if now.share > last:
         return now
-    return Stage(max(share, now.share), f"{words}: {percent} %")
+    return Stage(max(share, now.share), N_("{words}: {percent} %", words=words, percent=percent))
 
 
 def _short(name: str) -> str:

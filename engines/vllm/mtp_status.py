@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from engines.mtp_words import PAYS, ahead, looked_up, times
+from engines.sentences import N_
 from engines.types import MtpKind
 from engines.vllm.gain_book import DraftSpeeds
 
-OFF: Final = "MTP is off, as chosen."
-LOOKS_UP: Final = "This model cannot guess ahead; only text that it copies comes faster."
+OFF: Final = N_("MTP is off, as chosen.")
+LOOKS_UP: Final = N_("This model cannot guess ahead; only text that it copies comes faster.")
 
 
 def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float | None) -> str:
@@ -21,21 +22,30 @@ def running(kind: MtpKind, depth: int, drafted: int, accepted: int, gain: float 
         return looked_up(depth, drafted, accepted, gain) if drafted else LOOKS_UP
     far = ahead(depth)
     if not drafted:
-        return f"MTP on: {far}"
+        return N_("MTP on: {far}", far=far)
     held = f"{round(100 * accepted / drafted)} %"
     if gain is None:
-        return f"MTP on: {far}, {held} accepted"
-    return f"MTP on: {far}, {held} accepted, {times(gain)} measured on this computer"
+        return N_("MTP on: {ahead}, {accepted} accepted", ahead=far, accepted=held)
+    return N_(
+        "MTP on: {ahead}, {accepted} accepted, {gain} measured on this computer",
+        ahead=far,
+        accepted=held,
+        gain=times(gain),
+    )
 
 
 def still_on(depth: int, restart_s: float) -> str:
     """Report that the worker drafts although MTP is turned off."""
-    return f"MTP is still on, {ahead(depth)}: vLLM changes it with a restart{_about(restart_s)}."
+    return N_(
+        "MTP is still on, {ahead}: vLLM changes it with a restart{about}.",
+        ahead=ahead(depth),
+        about=_about(restart_s),
+    )
 
 
 def still_off(restart_s: float) -> str:
     """Report that the worker does not draft although MTP is turned on and possible."""
-    return f"MTP is off: vLLM changes it with a restart{_about(restart_s)}."
+    return N_("MTP is off: vLLM changes it with a restart{about}.", about=_about(restart_s))
 
 
 def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
@@ -49,12 +59,16 @@ def standing(kind: MtpKind, depth: int, pace: DraftSpeeds, advice: str) -> str:
     if kind not in {"embedded", "drafter"}:
         return advice
     if pace.gain is None:
-        return f"This model can answer faster: {ahead(depth)}."
+        return N_("This model can answer faster: {ahead}.", ahead=ahead(depth))
     gain = times(pace.gain)
     if pace.gain < PAYS:
-        return f"No gain on this computer: {gain} was measured."
-    return f"This model can answer faster: {ahead(depth)}, {gain} measured on this computer."
+        return N_("No gain on this computer: {gain} was measured.", gain=gain)
+    return N_(
+        "This model can answer faster: {ahead}, {gain} measured on this computer.",
+        ahead=ahead(depth),
+        gain=gain,
+    )
 
 
 def _about(seconds: float) -> str:
-    return f", about {round(seconds)} s" if seconds >= 1 else ""
+    return N_(", about {seconds} s", seconds=round(seconds)) if seconds >= 1 else ""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engines.private import exposed, replace_text
+from engines.sentences import packed, unpacked
 from engines.types import Adapter, LoadPlan
 from engines.vllm.command import WorkerPlace
 from engines.vllm.leftovers import guarded, outlive, settle
@@ -96,7 +97,7 @@ class OfferedWorker:
 
 def write_offer(place: WorkerPlace, offer: WorkerOffer) -> None:
     """Offer a worker that is ready to other Hearth processes. Raises OSError."""
-    replace_text(place.scratch / _FILE, json.dumps(asdict(offer), default=str))
+    replace_text(place.scratch / _FILE, json.dumps(packed(asdict(offer)), default=str))
 
 
 def withdraw_offer(place: WorkerPlace) -> None:
@@ -117,7 +118,7 @@ def _read(file: Path) -> WorkerOffer | None:
     try:
         if exposed(file.parent):
             return None
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = unpacked(json.loads(file.read_text(encoding="utf-8")))
         plan, notes = _plan(told["plan"]), tuple(map(str, told["notes"]))
         return WorkerOffer(**(told | {"plan": plan, "notes": notes}))
     except FileNotFoundError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineFailed
+from engines.sentences import N_
 from engines.vllm.command import WorkerPlace
 from engines.vllm.scratch import make_scratch, runs_folder
 
@@ -42,9 +43,9 @@ def at_port(folder: Path, scratch: Path) -> WorkerPlace:
 def unwritable(error: OSError) -> EngineFailed:
     """Return the error for a folder of workers that cannot be written."""
     return EngineFailed(
-        "vLLM could not be started.",
-        f"Its folder cannot be written: {error.strerror}.",
-        "Check who may write to Hearth’s folder, and whether its drive is full.",
+        N_("vLLM could not be started."),
+        N_("Its folder cannot be written: {strerror}.", strerror=error.strerror),
+        N_("Check who may write to Hearth’s folder, and whether its drive is full."),
     )
 
 

@@ -20,13 +20,14 @@ from engines.errors import (
 from engines.hardware.values import Hardware
 from engines.memory.checkpoint_plan import require_memory, room_for, take_of
 from engines.models.checkpoint import Checkpoint, read_checkpoint, tensors_in
+from engines.sentences import N_
 from engines.types import Adapter, LoadPlan
 from engines.vllm.memory import used_cards
 from engines.vllm.provision.home import Installed
 from engines.vllm.running import Setup
 from engines.vllm.speculation import speculation
 
-DEAF: Final = (
+DEAF: Final = N_(
     "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
     " to let it hear."
 )
@@ -39,11 +40,11 @@ def require_installed(installed: Installed | None) -> Installed:
     """Return the environment of vLLM. Raises EngineUnavailable if it is not installed."""
     if installed is None:
         raise EngineUnavailable(
-            "vLLM is not installed.",
-            "It is not part of Hearth: because it is large, it is downloaded only when needed.",
-            "Install it under Engines.",
+            N_("vLLM is not installed."),
+            N_("It is not part of Hearth: because it is large, it is downloaded only when needed."),
+            N_("Install it under Engines."),
             Action("install", "vllm"),
-            terminal="Install it: `hearth engines install vllm`.",
+            terminal=N_("Install it: `hearth engines install vllm`."),
         )
     return installed
 
@@ -63,15 +64,19 @@ def prepare(
     checkpoint = read_checkpoint(plan.model)
     if checkpoint.mtp == "drafter":
         raise NotAChatModel(
-            f"“{checkpoint.name}” cannot chat.",
-            "It only helps another model to answer faster.",
-            "Choose the model it was made for; this one then helps it.",
+            N_("“{name}” cannot chat.", name=checkpoint.name),
+            N_("It only helps another model to answer faster."),
+            N_("Choose the model it was made for; this one then helps it."),
         )
     if checkpoint.context_max and plan.context > checkpoint.context_max:
         raise ContextTooLarge(
-            f"A context of {plan.context:,} tokens is too large for “{checkpoint.name}”.",
-            f"It was trained for {checkpoint.context_max:,} tokens.",
-            f"Take a context of {checkpoint.context_max:,} tokens.",
+            N_(
+                "A context of {context} tokens is too large for “{model}”.",
+                context=f"{plan.context:,}",
+                model=checkpoint.name,
+            ),
+            N_("It was trained for {most} tokens.", most=f"{checkpoint.context_max:,}"),
+            N_("Take a context of {found} tokens.", found=f"{checkpoint.context_max:,}"),
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)
@@ -111,9 +116,9 @@ def require_adapters(adapters: Sequence[Adapter], checkpoint: Checkpoint) -> Non
     for adapter in adapters:
         if why := _unfit(adapter.path, checkpoint):
             raise AdapterUnknown(
-                f"The adapter “{adapter.name}” cannot be used.",
+                N_("The adapter “{adapter}” cannot be used.", adapter=adapter.name),
                 why,
-                "Name the folder of a LoRA adapter in the settings, under Engines.",
+                N_("Name the folder of a LoRA adapter in the settings, under Engines."),
                 Action("open_settings", "vllm_adapters"),
             )
 
@@ -130,14 +135,20 @@ def _unfit(folder: Path, checkpoint: Checkpoint) -> str:
         tensors = {name: it["shape"] for file in files for name, it in tensors_in(file).items()}
         widths = {shape[1] for name, shape in tensors.items() if _INPUT.search(name)}
     except OSError as error:
-        return f"{error.filename or told} cannot be read: {error.strerror}."
+        return N_(
+            "{name} cannot be read: {strerror}.",
+            name=error.filename or told,
+            strerror=error.strerror,
+        )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return f"{folder} is damaged or is not an adapter."
+        return N_("{folder} is damaged or is not an adapter.", folder=folder)
     if rank < 1:
-        return f"Its rank is {rank}."
+        return N_("Its rank is {rank}.", rank=rank)
     if other := widths - {checkpoint.width} if checkpoint.width else set():
-        return (
-            f"It was made for a model of width {min(other):,}, and “{checkpoint.name}” has"
-            f" {checkpoint.width:,}."
+        return N_(
+            "It was made for a model of width {other}, and “{name}” has {width}.",
+            other=f"{min(other):,}",
+            name=checkpoint.name,
+            width=f"{checkpoint.width:,}",
         )
     return ""

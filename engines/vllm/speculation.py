@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from engines.errors import MtpUnavailable
 from engines.models.checkpoint import HEADS, NOTHING_DRAFTS, Checkpoint, mismatch, not_for
 from engines.models.draft_config import ASSISTANTS, DraftMethod, language_part
+from engines.sentences import N_
 from engines.types import MAX_DEPTH, MtpKind
 
 Method = DraftMethod | Literal["draft_model", "ngram"]
@@ -111,9 +112,12 @@ def _require_plain_path(path: Path) -> None:
     named = next((it for it in _TAKEN_FOR if it in path.as_posix().lower()), "")
     if named:
         raise MtpUnavailable(
-            f"MTP is not possible with “{path.name}”.",
-            f"“{named}” is in its path, and vLLM takes it for another kind of drafter.",
-            "Rename the folder, and add it again.",
+            N_("MTP is not possible with “{name}”.", name=path.name),
+            N_(
+                "“{named}” is in its path, and vLLM takes it for another kind of drafter.",
+                named=named,
+            ),
+            N_("Rename the folder, and add it again."),
         )
 
 
@@ -121,24 +125,30 @@ def require_head(checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint without prediction layers or their tensors. Raises MtpUnavailable."""
     if checkpoint.mtp == "embedded":
         return
-    what = f"MTP is not possible with “{checkpoint.name}”."
+    what = N_("MTP is not possible with “{name}”.", name=checkpoint.name)
     if checkpoint.model_type in _DRAFTED_FOR:
         raise MtpUnavailable(
             what,
-            "To guess ahead it needs its drafter, an assistant checkpoint, and there is none here.",
-            "Download it, and add it as a model.",
+            N_(
+                "To guess ahead it needs its drafter, an assistant checkpoint, and there is none "
+                "here."
+            ),
+            N_("Download it, and add it as a model."),
         )
     if not _says(checkpoint, HEADS):
         raise MtpUnavailable(
             what,
             NOTHING_DRAFTS,
-            "Use it without, or choose a model that has it.",
+            N_("Use it without, or choose a model that has it."),
         )
     raise MtpUnavailable(
         what,
-        "Its configuration names prediction layers, but their tensors are not in the files: whoever"
-        " made this checkpoint left them out.",
-        "Use it without MTP, or download a checkpoint that has them.",
+        N_(
+            "Its configuration names prediction layers, but their tensors are not in the files: "
+            "whoever"
+            " made this checkpoint left them out."
+        ),
+        N_("Use it without MTP, or download a checkpoint that has them."),
     )
 
 
@@ -152,9 +162,12 @@ def _not_alone(small: Checkpoint) -> str:
     text = _text(small)
     ropes = (text.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
     if any("mrope_section" in rope for rope in ropes):  # positions in time, height and width
-        return "It is made to see pictures, and vLLM cannot draft with such a model."
+        return N_("It is made to see pictures, and vLLM cannot draft with such a model.")
     if {*(text.get("layer_types") or ())} - _ATTENDS:
-        return f"The memory of {small.model_type} models cannot take tokens back."
+        return N_(
+            "The memory of {architecture} models cannot take tokens back.",
+            architecture=small.model_type,
+        )
     return ""
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from engines.errors import EngineError, EngineFailed
 from engines.log_file import LogFile
 from engines.redaction import redact_certain
+from engines.sentences import N_
 from engines.vllm.command import WorkerPlace
 from engines.vllm.host import Host
 from engines.vllm.places import record_of
@@ -164,9 +165,13 @@ class Supervised:
             return LogFile(self._log, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
         except OSError as error:
             raise EngineFailed(
-                "vLLM could not be started.",
-                f"Its log {self._log.name} cannot be written: {error.strerror}.",
-                "Check who may write to Hearth’s folder, and whether its drive is full.",
+                N_("vLLM could not be started."),
+                N_(
+                    "Its log {name} cannot be written: {strerror}.",
+                    name=self._log.name,
+                    strerror=error.strerror,
+                ),
+                N_("Check who may write to Hearth’s folder, and whether its drive is full."),
             ) from error
 
     def _read(self, guardian: subprocess.Popen[bytes], keeper: logging.Handler) -> None:
@@ -209,7 +214,7 @@ class Supervised:
 def unstarted(error: OSError) -> EngineFailed:
     """Return the error for a guardian that the system cannot start."""
     return EngineFailed(
-        "vLLM could not be started.",
-        f"The system says: {error.strerror}.",
-        "Close other programs, and try again.",
+        N_("vLLM could not be started."),
+        N_("The system says: {strerror}.", strerror=error.strerror),
+        N_("Close other programs, and try again."),
     )

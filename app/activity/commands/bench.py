@@ -18,6 +18,7 @@ from app.models.library.values.entry import ModelEntry
 from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
+from engines.sentences import N_
 from engines.types import MtpMode
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def bench(app: App, args: argparse.Namespace, out: Output) -> int:
     """Run the command; return the exit status."""
     if args.check_mtp and args.concurrency != (1,):
         raise WrongUsage(
-            "--check-mtp and --concurrency contradict each other.",
-            "The check compares one answer's tokens with another's, and measures no speed.",
-            "Leave out one of the two.",
+            N_("--check-mtp and --concurrency contradict each other."),
+            N_("The check compares one answer's tokens with another's, and measures no speed."),
+            N_("Leave out one of the two."),
         )
     settings = app.settings.read()
     called = on_engine(app, args.model, args.engine, args.model)
@@ -98,8 +99,11 @@ def _compared_in_words(found: Sequence[Compared]) -> str:
                 (
                     f"{depth} ahead",
                     f"{sum(check.tokens for check in checks):,} tokens",
-                    f"{same} of {len(checks)} prompts identical",
-                    f"{sum(check.accepted for check in checks):,} guessed tokens accepted",
+                    N_("{same} of {count} prompts identical", same=same, count=len(checks)),
+                    N_(
+                        "{sum} guessed tokens accepted",
+                        sum=f"{sum(check.accepted for check in checks):,}",
+                    ),
                 )
             )
     return "\n".join([table(rows), *in_words(found)])
@@ -108,16 +112,16 @@ def _compared_in_words(found: Sequence[Compared]) -> str:
 def _in_words(result: BenchResult, entry: ModelEntry) -> str:
     lines = [f"{entry.name}, {result.device}, context {result.context:,}", result.mtp_line, ""]
     if entry.builtin:
-        lines.insert(1, "The guide knows only Hearth: its texts are answers of its own.")
+        lines.insert(1, N_("The guide knows only Hearth: its texts are answers of its own."))
     head = ("text", "MTP", "tokens/s", "gain", "at most", "accepted", "what ran")
     rows: list[tuple[str, ...]] = [head]
     rows += [(kind.kind, mode.mode, *_cells(mode)) for kind in result.kinds for mode in kind.modes]
     lines.append(table(rows))
     lines.append("")
     speeds = ", ".join(f"{kind.kind} {kind.prefill_tok_s:,.0f}" for kind in result.kinds)
-    lines.append(f"Reading prompts, tokens/s: {speeds}")
+    lines.append(N_("Reading prompts, tokens/s: {speeds}", speeds=speeds))
     if not all(mode.same_text for kind in result.kinds for mode in kind.modes):
-        lines.append("Not every mode wrote the same text; --check-mtp says where and why.")
+        lines.append(N_("Not every mode wrote the same text; --check-mtp says where and why."))
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from app.kit.terminal.output import Output, table
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -69,7 +70,13 @@ def _in_words(result: ManyResult, entry: ModelEntry) -> str:
         (str(it.chats), *map(_figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
         for it in result.levels
     ]
-    title = f"{entry.name}, {result.device}, context {result.context:,}, MTP {result.mtp}"
+    title = N_(
+        "{name}, {device}, context {context}, MTP {mtp}",
+        name=entry.name,
+        device=result.device,
+        context=f"{result.context:,}",
+        mtp=result.mtp,
+    )
     return "\n".join([title, result.note, "", table([head, *rows])])
 
 

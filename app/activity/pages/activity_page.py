@@ -17,7 +17,7 @@ from app.activity.pages.plot import Plot
 from app.activity.pages.words import PlotWords, heads, latest, plots, rows, spoken, summary
 from app.activity.presenters import Activity
 from app.activity.values.activity import ActivityCurves, ActivityReport
-from app.kit.look.language import in_full
+from app.base.language import in_full
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier

@@ -98,7 +98,9 @@ class Plot(QWidget):
         above = QRectF(area.left(), area.top() - line, area.width(), line)
         below = QRectF(area.left(), area.bottom() + scaled(2), area.width(), line)
         painter.drawText(above, left, self._write(self.top))
-        minutes = QCoreApplication.translate("activity", "{0} min ago").format(round(SPAN_S / 60))
+        minutes = QCoreApplication.translate("activity", "{span_s} min ago").format(
+            span_s=round(SPAN_S / 60)
+        )
         painter.drawText(below, left, minutes)
         painter.drawText(below, right, QCoreApplication.translate("activity", "now"))
 

@@ -59,12 +59,12 @@ def number(value: float) -> str:
 
 def seconds(value: float) -> str:
     """Format a time, given in seconds."""
-    return _tr("{0} s").format(figure(value, 2 if value < 10 else 0))
+    return _tr("{value} s").format(value=figure(value, 2 if value < 10 else 0))
 
 
 def share(value: float) -> str:
     """Format a share, from 0 to 1, as a percentage."""
-    return _tr("{0} %").format(figure(100 * value))
+    return _tr("{value} %").format(value=figure(100 * value))
 
 
 def memory(value: float) -> str:
@@ -83,7 +83,9 @@ def spoken(plot: PlotWords, curves: ActivityCurves) -> str:
     if not values:
         return _tr("Nothing in the last ten minutes.")
     last, low, high = (plot.write(it) for it in (values[-1], min(values), max(values)))
-    return _tr("Last {0}; in ten minutes from {1} to {2}.").format(last, low, high)
+    return _tr("Last {last}; in ten minutes from {low} to {high}.").format(
+        last=last, low=low, high=high
+    )
 
 
 def summary(report: ActivityReport) -> str:
@@ -92,16 +94,23 @@ def summary(report: ActivityReport) -> str:
     if not report.answered:
         return _tr("Nothing has been answered since Hearth was opened.")
     said = [
-        _tr("{0} answers since Hearth was opened, with {1} written and {2} read.").format(
-            figure(report.answered), tokens(done.generated), tokens(done.prompt - done.cached)
+        _tr(
+            "{answered} answers since Hearth was opened, with {generated} written and {tokens} "
+            "read."
+        ).format(
+            answered=figure(report.answered),
+            generated=tokens(done.generated),
+            tokens=tokens(done.prompt - done.cached),
         )
         if report.answered > 1
-        else _tr("One answer since Hearth was opened, with {0} written and {1} read.").format(
-            tokens(done.generated), tokens(done.prompt - done.cached)
-        )
+        else _tr(
+            "One answer since Hearth was opened, with {generated} written and {tokens} read."
+        ).format(generated=tokens(done.generated), tokens=tokens(done.prompt - done.cached))
     ]
     if done.cached:
-        said.append(_tr("{0} of prompts were known already.").format(tokens(done.cached)))
+        said.append(
+            _tr("{cached} of prompts were known already.").format(cached=tokens(done.cached))
+        )
     return " ".join(said)
 
 

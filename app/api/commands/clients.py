@@ -12,13 +12,14 @@ from app.base.errors import NoKeyring
 from app.kit.terminal.arguments import count, positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.api.services.api_keys import ServerToken
     from app.wiring.app import App
 
 USES_HEAD = ("When", "Client", "From", "Asked for", "Model", "Read", "Written", "Result")
-_NONE = "No client has a key of its own; `hearth clients add NAME` makes one."
+_NONE = N_("No client has a key of its own; `hearth clients add NAME` makes one.")
 
 
 def _add(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -26,7 +27,11 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     client, key = app.api_keys.add(args.what, models, per_minute=args.limit, at_once=args.at_once)
     out.value(
         {**_described(client), "key": key.reveal()},
-        lambda: f"Key: {key.reveal()}\nIt is shown this once; “{client.name}” sends it.",
+        lambda: N_(
+            "Key: {reveal}\nIt is shown this once; “{name}” sends it.",
+            reveal=key.reveal(),
+            name=client.name,
+        ),
     )
     return 0
 
@@ -45,7 +50,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 
 def _uses(app: App, args: argparse.Namespace, out: Output) -> int:
     uses = app.api_keys.uses(args.limit)
-    out.value([asdict(it) for it in uses], lambda: uses_table(uses) or "Nobody has asked.")
+    out.value([asdict(it) for it in uses], lambda: uses_table(uses) or N_("Nobody has asked."))
     return 0
 
 
@@ -67,17 +72,26 @@ def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
     kept = token.status.place != "memory"
     if not kept and not new:
         raise NoKeyring(
-            "There is no token to show.",
-            "This system has no keyring, so each start of `hearth serve` makes a token, and prints "
-            "it.",
-            "Take the one that it has printed. For one that stays, save what `hearth clients token "
-            "--new` prints in a file that only you can read, and start `hearth serve --token-file "
-            "FILE`; or set HEARTH_API_TOKEN in the environment.",
+            N_("There is no token to show."),
+            N_(
+                "This system has no keyring, so each start of `hearth serve` makes a token, and "
+                "prints "
+                "it."
+            ),
+            N_(
+                "Take the one that it has printed. For one that stays, save what `hearth clients "
+                "token "
+                "--new` prints in a file that only you can read, and start `hearth serve "
+                "--token-file "
+                "FILE`; or set HEARTH_API_TOKEN in the environment."
+            ),
         )
     if not kept:
         out.note(
-            "This system has no keyring, so this token is kept nowhere. Save it in a file that "
-            "only you can read, and start `hearth serve --token-file FILE`."
+            N_(
+                "This system has no keyring, so this token is kept nowhere. Save it in a file that "
+                "only you can read, and start `hearth serve --token-file FILE`."
+            )
         )
     elif token.status.warning:
         out.note(token.status.warning)
@@ -95,7 +109,7 @@ def _use_row(use: ApiUse) -> tuple[str, ...]:
     when = datetime.fromtimestamp(use.started, tz=UTC).astimezone()
     return (
         when.strftime("%Y-%m-%d %H:%M:%S"),
-        shown_name(use.client) or "no valid key",
+        shown_name(use.client) or N_("no valid key"),
         use.address,
         use.endpoint,
         use.model or "-",
@@ -108,12 +122,12 @@ def _use_row(use: ApiUse) -> tuple[str, ...]:
 def _row(client: ApiClient) -> tuple[str, ...]:
     limits = [
         f"{client.per_minute} a minute" if client.per_minute else "",
-        f"{client.at_once} at once" if client.at_once else "",
+        N_("{at_once} at once", at_once=client.at_once) if client.at_once else "",
     ]
     return (
         shown_name(client.name),
-        ", ".join(client.models) or "all models",
-        ", ".join(filter(None, limits)) or "no limit",
+        ", ".join(client.models) or N_("all models"),
+        ", ".join(filter(None, limits)) or N_("no limit"),
     )
 
 
@@ -124,7 +138,7 @@ def _described(client: ApiClient) -> dict[str, Any]:
     return told
 
 
-_NAME = Argument("what", "the program's name", metavar="NAME", offers="clients")
+_NAME = Argument("what", N_("the program's name"), metavar="NAME", offers="clients")
 
 COMMAND = Command(
     "clients",

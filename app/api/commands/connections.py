@@ -13,11 +13,12 @@ from app.kit.terminal.arguments import positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.net.values.connections import LoggedConnection
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-_NONE = "No connection has left this computer."
+_NONE = N_("No connection has left this computer.")
 _HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
 
 
@@ -25,7 +26,10 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
     """List outgoing connections and incoming requests; a request also has its client's name."""
     if args.clear:
         count = app.ledger.clear() + app.api_keys.clear_uses()
-        out.value({"cleared": count}, lambda: f"Cleared {count} connections from the list.")
+        out.value(
+            {"cleared": count},
+            lambda: N_("Cleared {count} connections from the list.", count=count),
+        )
         return 0
     left = app.ledger.connections(args.limit)
     came = app.api_keys.uses(args.limit)
@@ -33,7 +37,7 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
     def human() -> str:
         parts = [table([_HEAD, *map(_row, left)]) if left else _NONE]
         if came:
-            parts += ["", "Programs that asked this computer’s server:", uses_table(came)]
+            parts += ["", N_("Programs that asked this computer’s server:"), uses_table(came)]
         return "\n".join(parts)
 
     lines = [*map(asdict, left), *map(_incoming, came)]
@@ -50,7 +54,7 @@ def _incoming(use: ApiUse) -> dict[str, Any]:
         "seconds": told.pop("seconds"),
         "host": told.pop("address"),
         "port": told.pop("port"),
-        "purpose": "answer a program",
+        "purpose": N_("answer a program"),
         "method": told.pop("method"),
         "sent": told.pop("sent"),
         "received": told.pop("received"),

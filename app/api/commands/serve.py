@@ -20,17 +20,20 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_file, read_line
 from app.net.values.serving import Address, Reach, ServeOptions, ServerStatus
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.api.services.api_keys import ServerToken
     from app.wiring.app import App
 
 _PLACES = {
-    "keyring": "It is kept in the system's keyring.",
-    "environment": "It is that of HEARTH_API_TOKEN.",
-    "memory": "This system has no keyring, so the next start makes another. For one that stays, "
-    "give it in a file with --token-file or in the variable HEARTH_API_TOKEN; "
-    "`hearth clients token --new` makes one.",
+    "keyring": N_("It is kept in the system's keyring."),
+    "environment": N_("It is that of HEARTH_API_TOKEN."),
+    "memory": N_(
+        "This system has no keyring, so the next start makes another. For one that stays, "
+        "give it in a file with --token-file or in the variable HEARTH_API_TOKEN; "
+        "`hearth clients token --new` makes one."
+    ),
 }
 _OTHERS = 0o077
 """The permission bits of a file for everyone but its owner."""
@@ -50,7 +53,12 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
         file = from_home(args.token_file)
         app.api_keys.take(read_file(file))
         if os.name != "nt" and file.stat().st_mode & _OTHERS:
-            out.note(f"Others on this computer may read {file}; `chmod 600` keeps it to you.")
+            out.note(
+                N_(
+                    "Others on this computer may read {file}; `chmod 600` keeps it to you.",
+                    file=file,
+                )
+            )
     with _ending() as wait:
         # Read the token before the server starts: the server would create it, and we could no
         # longer tell that it is new.
@@ -69,7 +77,7 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
         )
         if status.exposed and not status.encrypted:
             out.note(
-                "Others on this network can read questions, answers and the token on their way."
+                N_("Others on this network can read questions, answers and the token on their way.")
             )
         ended_by = wait()
         app.server.stop()
@@ -112,19 +120,19 @@ def _place(token: ServerToken | None, args: argparse.Namespace) -> str:
 def _lines(
     status: ServerStatus, token: ServerToken | None, args: argparse.Namespace
 ) -> Iterator[str]:
-    yield f"Listening at {status.url}/v1; Ctrl-C ends it."
+    yield N_("Listening at {url}/v1; Ctrl-C ends it.", url=status.url)
     for url in status.elsewhere:
-        yield f"For other computers: {url}/v1"
+        yield N_("For other computers: {url}/v1", url=url)
     place = _place(token, args)
     if token is None:
-        yield "Every program on this computer may ask: there is no token."
+        yield N_("Every program on this computer may ask: there is no token.")
     elif token.made:
-        yield f"Token: {token.secret.reveal()}"
-        yield f"It is shown this once. {_PLACES[place]}"
+        yield N_("Token: {reveal}", reveal=token.secret.reveal())
+        yield N_("It is shown this once. {places}", places=_PLACES[place])
     elif place == "given":
-        yield "The token is the one you gave."
+        yield N_("The token is the one you gave.")
     else:
-        yield f"{_PLACES[place]} `hearth clients token` shows it."
+        yield N_("{places} `hearth clients token` shows it.", places=_PLACES[place])
 
 
 @contextmanager

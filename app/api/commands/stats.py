@@ -18,6 +18,7 @@ from app.kit.terminal.output import Output, size, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
 from app.net.monitoring import read_metrics
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from prometheus_client.samples import Sample
@@ -28,7 +29,7 @@ _HEAD = (
     "Model", "Engine", "At work", "Waiting", "Answered", "Written", "Read", "Known", "First token",
     "Speed", "Accepted", "KV cache",
 )  # fmt: skip
-_NONE = "Nothing has been asked of it yet."
+_NONE = N_("Nothing has been asked of it yet.")
 
 
 class MetricsUnreadable(AppError):
@@ -82,7 +83,7 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
         lambda: "\n".join(
             (
                 table([_HEAD, *map(_row, models)]) if models else _NONE,
-                f"Memory of this computer: {size(sum(held))}",
+                N_("Memory of this computer: {sum}", sum=size(sum(held))),
             )
         ),
     )
@@ -113,9 +114,9 @@ def samples_in(text: str, address: str) -> list[Sample]:
         return [it for family in text_string_to_metric_families(text) for it in family.samples]
     except ValueError as error:
         raise MetricsUnreadable(
-            f"The metrics of {address} could not be read.",
-            "The server there did not answer with metrics, so it is no Hearth.",
-            "Check the address that --url names.",
+            N_("The metrics of {address} could not be read.", address=address),
+            N_("The server there did not answer with metrics, so it is no Hearth."),
+            N_("Check the address that --url names."),
         ) from error
 
 

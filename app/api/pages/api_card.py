@@ -10,8 +10,8 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.api.values import shown_name
+from app.base.language import in_full
 from app.kit.look.format import figure, moment
-from app.kit.look.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -146,8 +146,10 @@ class ApiCard(EngineCard):
         self.reach.show_choice(reach)
         self._address.setEnabled(status.running)
         if status.running:
-            lines = [self.tr("Listening at {0}/v1").format(status.url)]
-            lines += [self.tr("For other computers: {0}/v1").format(it) for it in status.elsewhere]
+            lines = [self.tr("Listening at {url}/v1").format(url=status.url)]
+            lines += [
+                self.tr("For other computers: {url}/v1").format(url=it) for it in status.elsewhere
+            ]
             self._state.setText("\n".join(lines))
         elif wanted and status.failure is None:
             self._state.setText(self.tr("Starting…"))
@@ -168,7 +170,7 @@ class ApiCard(EngineCard):
             row.addWidget(ElidedLabel(self._limits(client), "small"), 1)
             remove = IconButton(
                 "trash",
-                self.tr("Remove {0}").format(shown_name(client.name)),
+                self.tr("Remove {name}").format(name=shown_name(client.name)),
                 f"removeClient{number}",
             )
             remove.clicked.connect(lambda _=False, it=client: self.remove.emit(it))
@@ -189,20 +191,22 @@ class ApiCard(EngineCard):
     def _limits(self, client: ApiClient) -> str:
         parts = []
         if client.models:
-            parts.append(self.tr("Only {0}").format(", ".join(client.models)))
+            parts.append(self.tr("Only {models}").format(models=", ".join(client.models)))
         if client.per_minute == 1:
             parts.append(self.tr("1 request a minute"))
         elif client.per_minute:
-            parts.append(self.tr("{0} requests a minute").format(client.per_minute))
+            parts.append(
+                self.tr("{per_minute} requests a minute").format(per_minute=client.per_minute)
+            )
         if client.at_once:
-            parts.append(self.tr("{0} at once").format(client.at_once))
+            parts.append(self.tr("{at_once} at once").format(at_once=client.at_once))
         return ", ".join(parts)
 
     def _use(self, use: ApiUse) -> str:
         who = shown_name(use.client) or self.tr("no valid key")
         what = use.model or use.endpoint
-        tokens = self.tr("{0} tokens read, {1} written").format(
-            figure(use.prompt_tokens), figure(use.completion_tokens)
+        tokens = self.tr("{prompt_tokens} tokens read, {completion_tokens} written").format(
+            prompt_tokens=figure(use.prompt_tokens), completion_tokens=figure(use.completion_tokens)
         )
         said = tokens if use.prompt_tokens or use.completion_tokens else str(use.status)
         return f"{moment(use.started)}  {who} ({use.address}): {what}, {said}"

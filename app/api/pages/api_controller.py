@@ -148,7 +148,7 @@ class ApiController(QObject):
 
     def _ask_to_remove(self, client: ApiClient) -> None:
         lines = [
-            self.tr("Remove {0}?").format(shown_name(client.name)),
+            self.tr("Remove {name}?").format(name=shown_name(client.name)),
             self.tr("Its key is refused from now on. What it has used stays in the list."),
         ]
         answers = [

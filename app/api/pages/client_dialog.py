@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
-from app.kit.look.language import in_full
+from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.fields import SpinBox

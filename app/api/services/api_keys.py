@@ -17,6 +17,7 @@ from app.api.values import LONGEST_NAME, OWNER, ApiClient, ApiUse
 from app.base.errors import ClientInvalid, ClientUnknown, TokenMalformed
 from app.base.secret import Secret, SecretStatus
 from app.base.secrets import API_TOKEN, Secrets
+from engines.sentences import N_
 
 SHORTEST: Final = 16
 """Minimum characters of a token that the user supplies: a shorter one could be guessed."""
@@ -109,15 +110,19 @@ class ApiKeys:
         name = " ".join(name.split())
         if not re.search(r"\w", name) or not name.isprintable() or name.lower() == OWNER.lower():
             raise ClientInvalid(
-                f"“{name}” cannot be the name of a program.",
-                "A name needs a letter or a digit, and cannot be Hearth’s own.",
-                "Choose another name, such as “editor”.",
+                N_("“{name}” cannot be the name of a program.", name=name),
+                N_("A name needs a letter or a digit, and cannot be Hearth’s own."),
+                N_("Choose another name, such as “editor”."),
             )
         if len(name) > LONGEST_NAME:
             raise ClientInvalid(
-                f"“{name[:LONGEST_NAME]}…” is too long for the name of a program.",
-                f"It has {len(name):,} characters, and a name may have {LONGEST_NAME}.",
-                "Choose a shorter one, such as “editor”.",
+                N_("“{name}…” is too long for the name of a program.", name=name[:LONGEST_NAME]),
+                N_(
+                    "It has {count} characters, and a name may have {longest_name}.",
+                    count=f"{len(name):,}",
+                    longest_name=LONGEST_NAME,
+                ),
+                N_("Choose a shorter one, such as “editor”."),
             )
         key = _new_key()
         client = ApiClient(
@@ -134,10 +139,10 @@ class ApiKeys:
                 self._store.remove(client.id)
                 return client
         raise ClientUnknown(
-            f"There is no program “{name.strip()}”.",
-            "None with a key of its own has that name.",
-            "Choose one of the list.",
-            terminal="`hearth clients list` shows them.",
+            N_("There is no program “{name}”.", name=name.strip()),
+            N_("None with a key of its own has that name."),
+            N_("Choose one of the list."),
+            terminal=N_("`hearth clients list` shows them."),
         )
 
     def note(self, use: ApiUse) -> None:
@@ -162,10 +167,13 @@ def _checked(text: str) -> Secret:
     text = text.strip()
     if len(text) < SHORTEST or not all("!" <= it <= "~" for it in text):
         raise TokenMalformed(
-            "That cannot be the server’s token.",
-            f"A token is one word of at least {SHORTEST} letters, digits and signs, so that "
-            "nobody can guess it.",
-            "Choose a longer one, or let Hearth make it.",
+            N_("That cannot be the server’s token."),
+            N_(
+                "A token is one word of at least {shortest} letters, digits and signs, so that "
+                "nobody can guess it.",
+                shortest=SHORTEST,
+            ),
+            N_("Choose a longer one, or let Hearth make it."),
         )
     return Secret(text)
 

@@ -14,8 +14,8 @@ from app.assistants.pages.variables_dialog import VariablesDialog
 from app.assistants.presenters.assistants import Assistants
 from app.assistants.values.assistants import Assistant
 from app.assistants.values.prompts import asked_for, filled, variables
+from app.base.language import translated
 from app.documents.collections.values import DocumentCollection
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.emptying import empty
@@ -66,7 +66,7 @@ class AssistantCard(Panel):
         words = shortened(assistant.system_prompt) or self.tr("No system prompt.")
         texts.addWidget(Label(words, "muted", wrap=True))
         if model:
-            texts.addWidget(Label(self.tr("With {0}").format(model), "small"))
+            texts.addWidget(Label(self.tr("With {model}").format(model=model), "small"))
         self.box.addLayout(texts, 1)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID // 2)
@@ -75,11 +75,11 @@ class AssistantCard(Panel):
         else:
             self._button(buttons, "chat", self.tr("Chat"), "chat", name)
             for drawing, text, action in (
-                ("pencil", self.tr("Edit {0}"), "edit"),
-                ("copy", self.tr("Duplicate {0}"), "copy"),
-                ("trash", self.tr("Remove {0}"), "remove"),
+                ("pencil", self.tr("Edit {name}"), "edit"),
+                ("copy", self.tr("Duplicate {name}"), "copy"),
+                ("trash", self.tr("Remove {name}"), "remove"),
             ):
-                button = IconButton(drawing, text.format(name), f"{action}Assistant", size=18)
+                button = IconButton(drawing, text.format(name=name), f"{action}Assistant", size=18)
                 button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, self._id))
                 buttons.addWidget(button)
         self.box.addLayout(buttons)
@@ -212,7 +212,7 @@ class AssistantList(PartPage):
             case "remove":
                 removed = self._service.remove(assistant_id)
                 if removed is not None:
-                    text = self.tr("“{0}” was removed.").format(removed.name)
+                    text = self.tr("“{name}” was removed.").format(name=removed.name)
                     self._notifier.offer_undo(text, lambda: self._service.save(removed))
 
     def _copy_draft(self, draft_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -42,7 +42,9 @@ class HeldSetting(QWidget):
         self._reset = LabelledButton(
             "again", self.tr("Reset"), f"take-back-{name}", look="link", tone="accent_text"
         )
-        self._reset.setAccessibleName(self.tr("Reset {0}").format(translated(field.title)))
+        self._reset.setAccessibleName(
+            self.tr("Reset {title}").format(title=translated(field.title))
+        )
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
         said = QHBoxLayout()
         said.setSpacing(GRID)

@@ -36,7 +36,7 @@ class PresetKeeper(QObject):
         """Delete a preset, and offer to undo that."""
         removed = self._service.remove_preset(preset_id)
         if removed is not None:
-            text = self.tr("The preset “{0}” was deleted.").format(removed.name)
+            text = self.tr("The preset “{name}” was deleted.").format(name=removed.name)
             self._notifier.offer_undo(text, lambda: self._service.save_preset(removed))
 
     def _keep(self, name: str, settings: Settings) -> None:

@@ -62,9 +62,9 @@ class PromptForm(Panel):
         self._add(self.tr("Name"), self.tr("Type / and this name to use it"), self._name)
         own = ", ".join(f"{{{{{name}}}}}" for name in FILLED_IN)
         words = self.tr(
-            "Hearth asks you for {{name}} when you use the prompt, and fills in {0} by itself."
-        )
-        self._add(self.tr("Text"), words.replace("{0}", own), self._text)
+            "Hearth asks you for {blank} when you use the prompt, and fills in {own} by itself."
+        ).format(blank="{{name}}", own=own)
+        self._add(self.tr("Text"), words, self._text)
         self.box.addWidget(self._found)
         row = QHBoxLayout()
         row.setSpacing(GRID)
@@ -95,7 +95,7 @@ class PromptForm(Panel):
         text = self._text.toPlainText()
         self._save.setEnabled(bool(self._name.text().strip() and text.strip()))
         names = asked_for(text)
-        asks = self.tr("You will be asked for: {0}").format(", ".join(names))
+        asks = self.tr("You will be asked for: {names}").format(names=", ".join(names))
         self._found.setText(asks if names else "")
         self._found.setVisible(bool(names))
 
@@ -131,10 +131,10 @@ class PromptCard(Panel):
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID // 2)
         for drawing, text, action in (
-            ("pencil", self.tr("Edit {0}"), "edit"),
-            ("trash", self.tr("Remove {0}"), "remove"),
+            ("pencil", self.tr("Edit {name}"), "edit"),
+            ("trash", self.tr("Remove {name}"), "remove"),
         ):
-            button = IconButton(drawing, text.format(prompt.name), f"{action}Prompt", size=18)
+            button = IconButton(drawing, text.format(name=prompt.name), f"{action}Prompt", size=18)
             button.clicked.connect(lambda _=False, act=action: self.asked.emit(act, prompt.id))
             buttons.addWidget(button)
         self.box.addLayout(buttons)
@@ -207,14 +207,16 @@ class PromptList(PartPage):
             )
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
         elif not found:
-            words = self.tr("No prompt is called “{0}”.").format(self._words.text().strip())
+            words = self.tr("No prompt is called “{text}”.").format(text=self._words.text().strip())
             self._content.addWidget(Label(words, "muted", name="noPrompts", wrap=True))
         for prompt in found[:_MOST]:
             card = PromptCard(prompt)
             card.asked.connect(self._act, Qt.ConnectionType.QueuedConnection)
             self._content.addWidget(card)
         if len(found) > _MOST:
-            words = self.tr("{0} more; search for their names.").format(len(found) - _MOST)
+            words = self.tr("{count} more; search for their names.").format(
+                count=len(found) - _MOST
+            )
             self._content.addWidget(Label(words, "muted"))
 
     def _act(self, action: str, prompt_id: str) -> None:
@@ -225,7 +227,7 @@ class PromptList(PartPage):
             self._edit(prompt)
             return
         self._service.remove(prompt_id)
-        text = self.tr("“{0}” was removed.").format(prompt.name)
+        text = self.tr("“{name}” was removed.").format(name=prompt.name)
         self._notifier.offer_undo(text, lambda: self._service.save(prompt))
 
     def _edit(self, prompt: SavedPrompt) -> None:
@@ -250,10 +252,10 @@ class PromptList(PartPage):
         self._service.export(path, self._exported, self._notifier.error)
 
     def _exported(self, path: Path) -> None:
-        self._notifier.say(self.tr("The prompts were saved to {0}.").format(path.name))
+        self._notifier.say(self.tr("The prompts were saved to {name}.").format(name=path.name))
 
     def _imported(self, number: int) -> None:
         if number:
-            self._notifier.say(self.tr("{0} prompts were added.").format(number))
+            self._notifier.say(self.tr("{number} prompts were added.").format(number=number))
         else:
             self._notifier.say(self.tr("All of them are here already."))

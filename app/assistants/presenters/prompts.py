@@ -15,6 +15,7 @@ from app.base.folder import write_whole
 from app.base.ids import new_id
 from app.kit.tasks.tasks import STORE, Failed, Tasks
 from engines.regular import read_regular_text
+from engines.sentences import N_
 
 
 class Prompts(QObject):
@@ -99,14 +100,14 @@ def _read(path: Path) -> list[tuple[str, str]]:
     try:
         if path.stat().st_size > LONGEST_FILE:
             raise PromptsNotRead(
-                "No prompts were read from this file.",
-                "It is too large for a file of prompts.",
-                "Choose a file that was exported from the prompt library.",
+                N_("No prompts were read from this file."),
+                N_("It is too large for a file of prompts."),
+                N_("Choose a file that was exported from the prompt library."),
             )
         return from_json(read_regular_text(path, encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptsNotRead(
-            f"{path.name} could not be read.",
-            f"The system says: {error}.",
-            "Check that the file is there and that you may read it.",
+            N_("{name} could not be read.", name=path.name),
+            N_("The system says: {strerror}.", strerror=error),
+            N_("Check that the file is there and that you may read it."),
         ) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.base.errors import PromptsNotRead
+from engines.sentences import N_
 
 FILLED_IN: Final = ("clipboard", "date", "selection")
 """The variables that Hearth fills in itself."""
@@ -73,13 +74,13 @@ def from_json(data: str) -> list[tuple[str, str]]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _not_read("It is not a JSON file.") from error
+        raise _not_read(N_("It is not a JSON file.")) from error
     items = value.get("prompts") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        raise _not_read("It contains no list of prompts.")
+        raise _not_read(N_("It contains no list of prompts."))
     found = [it for item in items if (it := _read(item)) is not None]
     if not found:
-        raise _not_read("Nothing in it has both a name and a text.")
+        raise _not_read(N_("Nothing in it has both a name and a text."))
     return found
 
 
@@ -98,7 +99,7 @@ def _first(item: Mapping[str, object], keys: Iterable[str]) -> str:
 
 def _not_read(why: str) -> PromptsNotRead:
     return PromptsNotRead(
-        "No prompts were read from this file.",
+        N_("No prompts were read from this file."),
         why,
-        "Choose a file that was exported from the prompt library.",
+        N_("Choose a file that was exported from the prompt library."),
     )

@@ -31,6 +31,7 @@ from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read, read_file
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
+from engines.sentences import N_
 from engines.types import MAX_DEPTH, EngineName, Message
 
 if TYPE_CHECKING:
@@ -43,15 +44,15 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
     """Run the command and return the exit status."""
     if args.depth is not None and args.mtp == "off":
         raise WrongUsage(
-            "--depth and --mtp off contradict each other.",
-            "A depth is how many tokens MTP guesses ahead, and off means none.",
-            "Leave out one of the two.",
+            N_("--depth and --mtp off contradict each other."),
+            N_("A depth is how many tokens MTP guesses ahead, and off means none."),
+            N_("Leave out one of the two."),
         )
     if args.assistant is not None and args.chat is not None:
         raise WrongUsage(
-            "--assistant and --chat cannot be given together.",
-            "A chat has the assistant that it began with.",
-            "Leave out one of the two.",
+            N_("--assistant and --chat cannot be given together."),
+            N_("A chat has the assistant that it began with."),
+            N_("Leave out one of the two."),
         )
     settings = app.settings.read()
     text = _standard_input() if args.text == "-" else args.text
@@ -131,9 +132,9 @@ def _standard_input() -> str:
     text = read()
     if not text.strip():
         raise WrongUsage(
-            "There is no question on standard input.",
-            "The TEXT was -, and nothing came from there.",
-            "Give the question as TEXT, or pipe it in.",
+            N_("There is no question on standard input."),
+            N_("The TEXT was -, and nothing came from there."),
+            N_("Give the question as TEXT, or pipe it in."),
         )
     return text
 

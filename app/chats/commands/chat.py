@@ -27,13 +27,14 @@ from app.settings.values.fields import Settings
 from app.settings.values.models import effective
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
+from engines.sentences import N_
 from engines.text import on_one_line
 from engines.types import EngineName, MtpMode, takes_restart
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
-GUIDE_NOTE = (
+GUIDE_NOTE = N_(
     "This is the tiny built-in guide: it knows Hearth and a little small talk. "
     "For a real model: hearth models import FILE, then /model NAME."
 )
@@ -63,20 +64,20 @@ class Conversation:
 
     def __post_init__(self) -> None:
         self.commands = {
-            "/help": ("show these commands", self._help),
-            "/new": ("begin a new chat", self._new),
-            "/again": ("answer the last question again", self._again),
-            "/continue": ("continue an answer that was stopped or cut off", self._continue),
-            "/model": ("NAME: choose a model; without a name, list all", self._model),
+            "/help": (N_("show these commands"), self._help),
+            "/new": (N_("begin a new chat"), self._new),
+            "/again": (N_("answer the last question again"), self._again),
+            "/continue": (N_("continue an answer that was stopped or cut off"), self._continue),
+            "/model": (N_("NAME: choose a model; without a name, list all"), self._model),
             "/engine": (
-                "llamacpp, vllm or remote: run the same model on this engine",
+                N_("llamacpp, vllm or remote: run the same model on this engine"),
                 self._engine,
             ),
-            "/mtp": ("auto, on or off for this chat; alone, show the present state", self._mtp),
-            "/think": ("on or off: reasoning, for a model that can do both", self._think),
-            "/chats": ("list the chats; /open ID continues one", self._chats),
-            "/open": ("ID: continue a chat", self._open),
-            "/quit": ("end the chat; Ctrl-D does the same", self._quit),
+            "/mtp": (N_("auto, on or off for this chat; alone, show the present state"), self._mtp),
+            "/think": (N_("on or off: reasoning, for a model that can do both"), self._think),
+            "/chats": (N_("list the chats; /open ID continues one"), self._chats),
+            "/open": (N_("ID: continue a chat"), self._open),
+            "/quit": (N_("end the chat; Ctrl-D does the same"), self._quit),
         }
 
     def say(self, line: str) -> None:
@@ -88,7 +89,7 @@ class Conversation:
         if word in self.commands:
             self.commands[word][1]("".join(rest))
         elif word.startswith("/") and "/" not in word[1:]:
-            self.out.note(f"There is no command {word}. /help shows all of them.")
+            self.out.note(N_("There is no command {word}. /help shows all of them.", word=word))
         else:
             mtp = self.mtp or self._settings().mtp
             begins = None if self.chat_id else self._begins()
@@ -124,13 +125,13 @@ class Conversation:
         path = self.app.chats.path(self.chat_id) if self.chat_id else ()
         if path and path[-1].role == "assistant":
             return path[-1]
-        self.out.note("There is no answer yet.")
+        self.out.note(N_("There is no answer yet."))
         return None
 
     def _help(self, _: str) -> None:
         for word, (text, _command) in self.commands.items():
             self.out.line(f"  {word:<10} {text}")
-        self.out.line("  Ctrl-C     stop an answer, and keep what is written")
+        self.out.line(N_("  Ctrl-C     stop an answer, and keep what is written"))
 
     def _new(self, _: str) -> None:
         self.chat_id = self.mtp = None
@@ -156,10 +157,14 @@ class Conversation:
         """Switch to the same model on another engine; chat, branches and settings stay."""
         entry = self.app.library.find(self.model or self._stored() or self._settings().model)
         if name and name not in NAMES:
-            self.out.note(f"The engine can be {', '.join(NAMES)}; not {name}.")
+            self.out.note(
+                N_("The engine can be {names}; not {name}.", names=", ".join(NAMES), name=name)
+            )
             return
         if not name:
-            self.out.line(f"{entry.name} is answered by {NAMES[entry.engine]}.")
+            self.out.line(
+                N_("{name} is answered by {names}.", name=entry.name, names=NAMES[entry.engine])
+            )
             return
         try:
             other = self.app.choice.on(entry, name)
@@ -169,7 +174,7 @@ class Conversation:
             # The same model is not known there, but another model of that engine has answered here.
             other = self.app.library.find(self._answered[name])
         self.model = other.id
-        self.out.line(f"{other.name} answers, by {NAMES[other.engine]}.")
+        self.out.line(N_("{name} answers, by {names}.", name=other.name, names=NAMES[other.engine]))
 
     def _stored(self) -> str | None:
         """Return the model of the open chat."""
@@ -184,10 +189,10 @@ class Conversation:
             if self.chat_id is not None:
                 self.app.chats.set_mtp(self.chat_id, self.mtp)
         elif mode:
-            self.out.note(f"MTP can be {', '.join(MODES)}; not {mode}.")
+            self.out.note(N_("MTP can be {modes}; not {mode}.", modes=", ".join(MODES), mode=mode))
             return
         stands = self.mtp or self._settings().mtp
-        self.out.line(f"MTP is set to {stands} for this chat.")
+        self.out.line(N_("MTP is set to {stands} for this chat.", stands=stands))
         if stands != "off":
             self.out.line(self._what_runs(stands, self.model or self.app.settings.read().model))
 
@@ -196,15 +201,23 @@ class Conversation:
         before = self.mtp or self._settings().mtp
         if loaded is not None and takes_restart(loaded.mtp_switch, before, mode):
             self.out.line(
-                f"The next answer waits for a new start; the last took {loaded.restart_s:.0f} s."
+                N_(
+                    "The next answer waits for a new start; the last took {restart_s} s.",
+                    restart_s=f"{loaded.restart_s:.0f}",
+                )
             )
 
     def _think(self, switch: str) -> None:
         if switch not in {"on", "off"}:
-            self.out.note("Thinking can be on or off.")
+            self.out.note(N_("Thinking can be on or off."))
             return
         self.options = self.options.changed(thinking=switch)
-        self.out.line(f"Thinking is {switch} for what comes, where the model can be asked to.")
+        self.out.line(
+            N_(
+                "Thinking is {switch} for what comes, where the model can be asked to.",
+                switch=switch,
+            )
+        )
 
     def _settings(self) -> Settings:
         """Read the settings that apply to the model in use."""
@@ -302,7 +315,7 @@ def chat(app: App, options: AnswerOptions, out: Output, *, proves: bool = False)
             out.error(error)
             status = 1
     if not asked:
-        out.note("Standard input ended before anything was asked.")
+        out.note(N_("Standard input ended before anything was asked."))
     return status
 
 
@@ -310,7 +323,7 @@ def _by_hand(conversation: Conversation) -> int:
     asked = _line_reader([*conversation.commands])
     if (conversation.model or conversation.app.settings.read().model) == STARTER:
         conversation.out.note(GUIDE_NOTE)
-    conversation.out.note("/help lists the commands, Ctrl-D ends the chat.")
+    conversation.out.note(N_("/help lists the commands, Ctrl-D ends the chat."))
     while True:
         try:
             conversation.say(asked())

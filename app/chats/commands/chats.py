@@ -20,6 +20,7 @@ from app.kit.terminal.arguments import positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -33,7 +34,7 @@ def _list(app: App, args: argparse.Namespace, out: Output) -> int:
     found = app.chats.chats() if place is None else app.chat_lists.page(place, 0, _EVERY)
     out.value(
         [asdict(chat) for chat in found],
-        lambda: table([_row(chat) for chat in found]) or "There are no chats here yet.",
+        lambda: table([_row(chat) for chat in found]) or N_("There are no chats here yet."),
     )
     return 0
 
@@ -41,14 +42,14 @@ def _list(app: App, args: argparse.Namespace, out: Output) -> int:
 def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     """Search the whole history, after indexing everything that is not indexed yet."""
     for share in steps(app.index, CancelToken(), rest=lambda _: None):
-        out.progress(share, "Reading older chats")
+        out.progress(share, N_("Reading older chats"))
     out.rewrite("")
     hits = app.search.find(" ".join(args.what), args.limit)
     out.value(
         _by_chat(hits),
         lambda: (
             table([(*_row(hit.chat), hit.snippet if hit.message_id else "") for hit in hits])
-            or "Nothing was found."
+            or N_("Nothing was found.")
         ),
     )
     return 0
@@ -65,7 +66,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _undelete(app: App, args: argparse.Namespace, out: Output) -> int:
     chat = _in_trash(app, args.what)
     app.chats.undelete(chat.id)
-    out.value({"undeleted": chat.id}, lambda: f"“{chat.title}” is back.")
+    out.value({"undeleted": chat.id}, lambda: N_("“{title}” is back.", title=chat.title))
     return 0
 
 
@@ -73,8 +74,11 @@ def _archive(app: App, args: argparse.Namespace, out: Output, *, away: bool) -> 
     """Archive a chat, or take it out of the archive."""
     chat = app.chats.chat(args.what)
     app.chat_lists.set_archived((chat.id,), away)
-    where = "in" if away else "out of"
-    out.value({f"{args.verb}d": chat.id}, lambda: f"“{chat.title}” is {where} the archive now.")
+    where = "in" if away else N_("out of")
+    out.value(
+        {f"{args.verb}d": chat.id},
+        lambda: N_("“{title}” is {where} the archive now.", title=chat.title, where=where),
+    )
     return 0
 
 
@@ -97,17 +101,17 @@ def _restore(folder: DataFolder, args: argparse.Namespace, out: Output) -> int:
             [asdict(copy) for copy in copies],
             lambda: (
                 table([(it.path.name, _when(it.made), size(it.size)) for it in copies])
-                or "There are no copies yet."
+                or N_("There are no copies yet.")
             ),
         )
         return 0
     folder.prepare()
     source = snapshots.named(args.what)
     kept = snapshots.restore(source, datetime.now().astimezone())
-    before = f" What was there before is in {kept}." if kept else ""
+    before = N_(" What was there before is in {kept}.", kept=kept) if kept else ""
     out.value(
         {"restored": str(source), "kept": str(kept) if kept else None},
-        lambda: f"The chats are those of {source.name} now.{before}",
+        lambda: N_("The chats are those of {name} now.{before}", name=source.name, before=before),
     )
     return 0
 
@@ -116,9 +120,11 @@ def _in_trash(app: App, called: str) -> Chat:
     found = [it for it in app.chat_lists.page(TRASH, 0, _EVERY) if it.id.startswith(called)]
     if len(found) != 1:
         raise ChatNotFound(
-            f"There is no chat “{called}” in the trash.",
-            "Several begin like that." if found else "It is gone for good, or was never there.",
-            "`hearth chats list --place trash` shows what can be brought back.",
+            N_("There is no chat “{called}” in the trash.", called=called),
+            N_("Several begin like that.")
+            if found
+            else N_("It is gone for good, or was never there."),
+            N_("`hearth chats list --place trash` shows what can be brought back."),
         )
     return found[0]
 
@@ -131,7 +137,7 @@ def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-CHAT = Argument("what", "the chat's id, or its beginning", metavar="ID")
+CHAT = Argument("what", N_("the chat's id, or its beginning"), metavar="ID")
 
 VERBS = (
     Command(
@@ -173,7 +179,9 @@ VERBS = (
         "go back to a daily copy of all chats",
         run_closed=_restore,
         arguments=(
-            Argument("what", "the copy's file name, or `list` to list the copies", metavar="FILE"),
+            Argument(
+                "what", N_("the copy's file name, or `list` to list the copies"), metavar="FILE"
+            ),
         ),
     ),
 )

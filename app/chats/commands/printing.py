@@ -25,6 +25,7 @@ from app.net.hosts import is_loopback
 from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.errors import UserError
+from engines.sentences import N_
 from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
 
 if TYPE_CHECKING:
@@ -100,20 +101,25 @@ def _making_room(event: Compaction) -> Iterator[str]:
     """Yield a sentence about making room in the context."""
     match event:
         case Compaction("begun", count):
-            yield f"Summing up the oldest {count} messages, to make room."
+            yield N_("Summing up the oldest {count} messages, to make room.", count=count)
         case Compaction("failed", why=why):
-            yield f"The oldest messages could not be summed up. {why}"
+            yield N_("The oldest messages could not be summed up. {why}", why=why)
 
 
 def _told_of(share: FileShare) -> str:
     """Return how much of a file is in the prompt; "" if all of it is."""
     if share.unmatched:
-        return f"{share.name}: nothing in it matches the question, so only its beginning is in."
+        return N_(
+            "{name}: nothing in it matches the question, so only its beginning is in.",
+            name=share.name,
+        )
     if share.complete:
         return ""
     if share.nothing and not share.unseen:
-        return f"{share.name}: nothing of it is in, as nothing in it matches the question."
-    return f"{share.name}: {share} are in."
+        return N_(
+            "{name}: nothing of it is in, as nothing in it matches the question.", name=share.name
+        )
+    return N_("{name}: {share} are in.", name=share.name, share=share)
 
 
 def loading(app: App, out: Output) -> Progress:
@@ -177,7 +183,13 @@ def _tell_where(app: App, entry: ModelEntry, out: Output) -> None:
     """Print a note that text leaves this computer, before it does."""
     profile = app.servers.find(entry.server)
     if not is_loopback(profile.host):
-        out.note(f"Text leaves this computer: it goes to {profile.name} ({profile.host}).")
+        out.note(
+            N_(
+                "Text leaves this computer: it goes to {name} ({host}).",
+                name=profile.name,
+                host=profile.host,
+            )
+        )
 
 
 def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str) -> None:
@@ -189,8 +201,12 @@ def tell_stay(app: App, chat_id: str, settings: Settings, out: Output, word: str
     server = app.answers.withheld_model(chat_id, settings)
     if server is not None:
         out.note(
-            f"This chat stays on this computer: nobody has chosen {server} for it. "
-            f"{word} {server} sends it there."
+            N_(
+                "This chat stays on this computer: nobody has chosen {server} for it. {word} "
+                "{server} sends it there.",
+                server=server,
+                word=word,
+            )
         )
 
 
@@ -202,7 +218,12 @@ def _conclude(heard: _Heard, done: Done, out: Output, said: set[str]) -> None:
     elif out.as_json:
         out.value(value, str)
     if done.usage.left_out:
-        out.note(f"The oldest {done.usage.left_out} messages did not fit and were left out.")
+        out.note(
+            N_(
+                "The oldest {left_out} messages did not fit and were left out.",
+                left_out=done.usage.left_out,
+            )
+        )
     _tell_citations(heard.citations, out)
     for differs in value["notes"]:
         if differs not in said:
@@ -216,18 +237,33 @@ def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
     """Print which quotes of an answer are not where it says they are."""
     found = sum(it.verdict in {"found", "place_unchecked"} for it in citations)
     if citations:
-        out.note(f"{found} of {len(citations)} quotes stand in the files.")
+        out.note(
+            N_("{found} of {count} quotes stand in the files.", found=found, count=len(citations))
+        )
     for it in citations:
         where = " and ".join(location_words(span.place) for span in it.spans)
         if it.verdict == "elsewhere":
-            out.note(f"Not where the answer says, but in {it.name}, {where}: “{it.quote}”")
+            out.note(
+                N_(
+                    "Not where the answer says, but in {name}, {where}: “{quote}”",
+                    name=it.name,
+                    where=where,
+                    quote=it.quote,
+                )
+            )
         elif it.verdict == "place_unchecked":
             out.note(
-                f"The words stand in {it.name}, {where}, but the place that the answer names "
-                f"could not be checked: “{it.quote}”"
+                N_(
+                    "The words stand in {name}, {where}, but the place that the answer names "
+                    "could not "
+                    "be checked: “{quote}”",
+                    name=it.name,
+                    where=where,
+                    quote=it.quote,
+                )
             )
         elif it.verdict == "not_found":
-            out.note(f"Not in the files: “{it.quote}”")
+            out.note(N_("Not in the files: “{quote}”", quote=it.quote))
 
 
 def _value(heard: _Heard, done: Done) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from app.kit.widgets.icon_button import IconButton
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
 from app.models.library.pages.model_box import ModelBox
+from app.models.library.pages.names import name_of
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import fields
 from app.settings.values.resolved import ResolvedSettings, Source
@@ -66,7 +67,9 @@ class ChatSettingsPanel(QWidget):
         self._leave_documents = LabelledButton(
             "again", self.tr("Reset"), "take-back-collections", look="link", tone="accent_text"
         )
-        self._leave_documents.setAccessibleName(self.tr("Reset {0}").format(self.tr("Documents")))
+        self._leave_documents.setAccessibleName(
+            self.tr("Reset {title}").format(title=self.tr("Documents"))
+        )
         self._leave_documents.clicked.connect(lambda: self.collections.emit(None))
         self._prompt = HeldSetting("system_prompt", fields()["system_prompt"], "")
         self._prompt.changed.connect(self.changed)
@@ -139,8 +142,10 @@ class ChatSettingsPanel(QWidget):
 
     def _uses(self, held: ResolvedSettings, models: Sequence[ModelEntry]) -> str:
         called = held.settings.model
-        name = next((it.name for it in models if called in (it.id, it.name)), called)
-        return self.tr("{0}, {1}").format(name, self._source(held.source("model")))
+        name = next((name_of(it) for it in models if called in (it.id, it.name)), called)
+        return self.tr("{name}, {source}").format(
+            name=name, source=self._source(held.source("model"))
+        )
 
     def _show_assistants(self, assistants: Sequence[Assistant], chosen: str | None) -> None:
         self._assistants.clear()

@@ -28,10 +28,12 @@ def headline(place: Destination) -> str:
 def whither(place: Destination) -> str:
     """Return a sentence that names the server and its host."""
     if place.leaves:
-        words = _tr("badge", "What you send here, and this chat’s messages, go to {0} ({1}).")
+        words = _tr(
+            "badge", "What you send here, and this chat’s messages, go to {server} ({host})."
+        )
     else:
-        words = _tr("badge", "{0} answers ({1}); the text stays on this computer.")
-    return words.format(place.server, place.host)
+        words = _tr("badge", "{server} answers ({host}); the text stays on this computer.")
+    return words.format(server=place.server, host=place.host)
 
 
 class EngineBadge(Panel):
@@ -100,8 +102,8 @@ class HeaderBadge(Panel):
         if not place.leaves:
             return place.server
         if self._short:
-            return _tr("badge", "Goes to {0}").format(place.server)
-        return _tr("badge", "{0}: text leaves this computer").format(place.server)
+            return _tr("badge", "Goes to {server}").format(server=place.server)
+        return _tr("badge", "{server}: text leaves this computer").format(server=place.server)
 
 
 def _show_look(badge: Panel, place: Destination, pictures: tuple[Picture, Picture]) -> None:

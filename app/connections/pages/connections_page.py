@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.language import in_full
 from app.connections.pages.connection_rows import ConnectionRows
 from app.connections.pages.words import as_text, summary
 from app.connections.presenters import Connections
-from app.kit.look.language import in_full
 from app.kit.look.scale import scaled
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
@@ -116,7 +116,7 @@ class ConnectionsPage(ColumnPage):
         self._clear.setEnabled(bool(self._all))
         self._copy.setEnabled(bool(found))
         if self._all:
-            text = self.tr("No connection matches “{0}”.").format(words.strip())
+            text = self.tr("No connection matches “{words}”.").format(words=words.strip())
         else:
             text = self.tr(
                 "Hearth connects only when you search for models, look at one or download it, and "

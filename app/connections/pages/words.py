@@ -57,7 +57,9 @@ def cells(connection: LoggedConnection) -> tuple[str, ...]:
     host = f"{connection.host}:{connection.port}"
     return (
         f"{when:%Y-%m-%d %H:%M:%S}",
-        _tr("{0} by {1}").format(host, connection.proxy) if connection.proxy else host,
+        _tr("{host} by {proxy}").format(host=host, proxy=connection.proxy)
+        if connection.proxy
+        else host,
         purpose_word(connection.purpose),
         small_size(connection.sent),
         small_size(connection.received),
@@ -78,18 +80,24 @@ def summary(found: Traffic | None) -> str:
     parts = []
     if found.hosts:
         hosts = (
-            found.hosts[0] if len(found.hosts) == 1 else _tr("{0} hosts").format(len(found.hosts))
+            found.hosts[0]
+            if len(found.hosts) == 1
+            else _tr("{count} hosts").format(count=len(found.hosts))
         )
-        parts.append(_tr("Hearth has connected to {0} since {1}.").format(hosts, day(found.since)))
+        parts.append(
+            _tr("Hearth has connected to {hosts} since {since}.").format(
+                hosts=hosts, since=day(found.since)
+            )
+        )
         parts.append(_sent(found))
-        parts.append(_tr("It received {0}.").format(small_size(found.received)))
+        parts.append(_tr("It received {received}.").format(received=small_size(found.received)))
     else:
         parts.append(_tr("No connection has left this computer."))
     if found.refused:
-        kept = _tr("{0} were blocked while Hearth was offline.")
+        kept = _tr("{refused} were blocked while Hearth was offline.")
         if found.refused == 1:
             kept = _tr("One was blocked while Hearth was offline.")
-        parts.append(kept.format(found.refused))
+        parts.append(kept.format(refused=found.refused))
     return " ".join(parts)
 
 
@@ -115,10 +123,10 @@ def _sent(found: Traffic) -> str:
         what.append(_tr("the names of models"))
     if "test a token" in found.purposes:
         what.append(_tr("your token to its own host"))
-    return _tr("It sent only {0}.").format(_joined(what))
+    return _tr("It sent only {joined}.").format(joined=_joined(what))
 
 
 def _joined(parts: Sequence[str]) -> str:
     if len(parts) < 2:
         return "".join(parts)
-    return _tr("{0} and {1}").format(", ".join(parts[:-1]), parts[-1])
+    return _tr("{first} and {second}").format(first=", ".join(parts[:-1]), second=parts[-1])

@@ -25,12 +25,17 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.documents.citations.values import Citation
     from app.wiring.app import App
 
-_DOING = {"looking": "Looking for files", "reading": "Reading files", "vectors": "Making vectors"}
+_DOING = {
+    "looking": N_("Looking for files"),
+    "reading": N_("Reading files"),
+    "vectors": N_("Making vectors"),
+}
 _LOOK_S = 0.5
 
 
@@ -39,7 +44,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
     paths = there(args.paths)
     collection = app.knowledge.add(_named_or_made(app, args).id, paths)
     if args.background:
-        out.note("The next Hearth that is open reads them: the window, or `hearth docs add`.")
+        out.note(N_("The next Hearth that is open reads them: the window, or `hearth docs add`."))
     else:
         _index(app, collection, out)
     _tell_state(app, collection, out)
@@ -82,13 +87,13 @@ def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
     unreadable = [it for it in files if it.state == "unreadable"]
     for it in files:
         if it.state == "unreadable":
-            out.note(f"{it.name} cannot be read. {it.why} {it.do}")
+            out.note(N_("{name} cannot be read. {why} {do}", name=it.name, why=it.why, do=it.do))
         elif it.state in _STATES:
             out.note(f"{it.name}: {_said(it)}.")
     for trouble in state.troubles:
         out.note(f"{trouble.path}: {trouble.why}")
     if not state.model and (why := app.knowledge.embedder().why):
-        out.note(f"Words alone are searched. {why}")
+        out.note(N_("Words alone are searched. {why}", why=why))
     out.value(
         {**_state(state), "unreadable_files": [_file(it) for it in unreadable]},
         lambda: _summary(state),
@@ -100,7 +105,9 @@ def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
     rows = [(it.collection.name, _summary(it)) for it in states]
     out.value(
         [_state(it) for it in states],
-        lambda: table(rows) or "No collections yet; `hearth docs add COLLECTION PATH` makes one.",
+        lambda: (
+            table(rows) or N_("No collections yet; `hearth docs add COLLECTION PATH` makes one.")
+        ),
     )
     return 0
 
@@ -114,7 +121,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
         *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
         "",
         table([(it.name, size(it.size), _said(it)) for it in files])
-        or "There are no files in it yet.",
+        or N_("There are no files in it yet."),
     ]  # fmt: skip
     out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
     return 0
@@ -131,7 +138,12 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     (found,) = interruptible(work)
     state = app.knowledge.state(collection.id)
     if state.waiting or state.looked is None:
-        out.note(f"Not all files are read yet. `hearth docs add {collection.name}` goes on.")
+        out.note(
+            N_(
+                "Not all files are read yet. `hearth docs add {name}` goes on.",
+                name=collection.name,
+            )
+        )
     _tell_not_read(state, out)
     out.value(
         [passage_value(it) for it in found],
@@ -140,7 +152,7 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
                 f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
                 for it in found
             )
-            or "Nothing was found."
+            or N_("Nothing was found.")
         ),
     )
     return 0
@@ -162,7 +174,7 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
                 f"{it.name}, {' and '.join(location_words(span.place) for span in it.spans)}"
                 for it in found
             )
-            or "These words stand nowhere in the collection."
+            or N_("These words stand nowhere in the collection.")
         ),
     )
     return 0
@@ -175,7 +187,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
         app.knowledge.remove(collection.id)
         out.value(
             {"removed": collection.id},
-            lambda: f"Removed “{collection.name}”. Its files are where they were.",
+            lambda: N_("Removed “{name}”. Its files are where they were.", name=collection.name),
         )
         return 0
     for path in args.paths:
@@ -188,7 +200,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> int:
     """Pause or resume the background reading of a collection."""
     collection = app.knowledge.pause(args.what, paused=paused)
-    how = "is paused" if collection.paused else "goes on"
+    how = N_("is paused") if collection.paused else N_("goes on")
     out.value(
         {"id": collection.id, "paused": collection.paused}, lambda: f"“{collection.name}” {how}."
     )
@@ -236,12 +248,22 @@ def _file(it: IndexedFile) -> dict[str, Any]:
 def _summary(state: CollectionState) -> str:
     """Summarise the state of an index in one line."""
     parts = [f"{state.files:,} files"]
-    parts += [f"{state.waiting:,} not read yet"] if state.waiting else []
+    parts += [N_("{waiting} not read yet", waiting=f"{state.waiting:,}")] if state.waiting else []
     parts += not_read(state)
-    parts += [f"{state.left_out:,} of other kinds left out"] if state.left_out else []
+    parts += (
+        [N_("{left_out} of other kinds left out", left_out=f"{state.left_out:,}")]
+        if state.left_out
+        else []
+    )
     parts.append(f"{state.passages:,} passages")
     if state.model:
-        parts.append(f"{state.with_vectors:,} with vectors of {state.next_model or state.model}")
+        parts.append(
+            N_(
+                "{with_vectors} with vectors of {next_model}",
+                with_vectors=f"{state.with_vectors:,}",
+                next_model=state.next_model or state.model,
+            )
+        )
     parts.append(size(state.index_bytes))
     parts += ["paused"] if state.collection.paused else []
     return ", ".join(parts)
@@ -251,9 +273,9 @@ def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
     found = {
         "unreadable": state.unreadable,
-        "scans without text": state.scans,
-        "with pages without text": state.partly_read,
-        "without text": state.empty,
+        N_("scans without text"): state.scans,
+        N_("with pages without text"): state.partly_read,
+        N_("without text"): state.empty,
     }
     return [f"{count:,} {words}" for words, count in found.items() if count]
 
@@ -261,24 +283,26 @@ def not_read(state: CollectionState) -> list[str]:
 def _tell_not_read(state: CollectionState, out: Output) -> None:
     """Note that words can be missing because some files could not be read."""
     if said := not_read(state):
-        out.note(f"Not all is known: {', '.join(said)}.")
+        out.note(N_("Not all is known: {words}.", words=", ".join(said)))
 
 
 _STATES = {
-    "partly_read": "read in part: some pages are pictures",
-    "scan": "not read: a scan without text",
-    "empty": "no text in it",
+    "partly_read": N_("read in part: some pages are pictures"),
+    "scan": N_("not read: a scan without text"),
+    "empty": N_("no text in it"),
 }
 
 
 def _said(it: IndexedFile) -> str:
     """Describe how far a file was read."""
     state = _STATES.get(it.state, it.state)
-    unread = f"; {' and '.join(it.unread)} not read" if it.unread else ""
+    unread = N_("; {unread} not read", unread=" and ".join(it.unread)) if it.unread else ""
     return f"{state}. {it.why}" if it.why else state + unread
 
 
-_COLLECTION = Argument("what", "the collection's name", metavar="COLLECTION", offers="collections")
+_COLLECTION = Argument(
+    "what", N_("the collection's name"), metavar="COLLECTION", offers="collections"
+)
 
 COMMAND = Command(
     "docs",

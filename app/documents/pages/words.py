@@ -18,20 +18,20 @@ def place_words(place: Location) -> str:
     if len(title) > _LONGEST_TITLE:
         title = title[:_LONGEST_TITLE].rstrip() + "…"
     if place.kind is LocationKind.PAGE:
-        return _tr("citations", "page {0}").format(place.number)
+        return _tr("citations", "page {number}").format(number=place.number)
     if place.kind is LocationKind.SLIDE:
-        return _tr("citations", "slide {0}").format(place.number)
+        return _tr("citations", "slide {number}").format(number=place.number)
     if place.kind is LocationKind.WHOLE:
         return _tr("citations", "text")
     if place.kind is LocationKind.ATTACHMENT:
-        return _tr("citations", "attachment “{0}”").format(title)
+        return _tr("citations", "attachment “{title}”").format(title=title)
     words = {
-        LocationKind.HEADING: _tr("citations", "section {0}"),
-        LocationKind.SHEET: _tr("citations", "sheet {0}"),
-        LocationKind.CHAPTER: _tr("citations", "chapter {0}"),
-        LocationKind.MESSAGE: _tr("citations", "message {0}"),
+        LocationKind.HEADING: _tr("citations", "section {number}"),
+        LocationKind.SHEET: _tr("citations", "sheet {number}"),
+        LocationKind.CHAPTER: _tr("citations", "chapter {number}"),
+        LocationKind.MESSAGE: _tr("citations", "message {number}"),
     }[place.kind]
-    return words.format(f"{place.number} “{title}”" if title else place.number)
+    return words.format(number=f"{place.number} “{title}”" if title else place.number)
 
 
 def parts_words(unread: Sequence[Unread]) -> str:

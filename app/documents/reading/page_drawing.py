@@ -21,6 +21,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.helper.command import module_command
 from engines.helper.parent import run_helper
+from engines.sentences import N_
 
 COMMAND: Final = module_command("app.documents.reading.page_child")
 _LIMITS: Final = Limits(seconds=30.0)
@@ -119,4 +120,4 @@ def _rectangle(values: Sequence[float]) -> Rectangle:
 
 def _not_shown(name: str, fault: Fault) -> DocumentNotRead:
     error = refused(name, fault)
-    return DocumentNotRead(f"A page of {name} cannot be shown.", error.why, error.do)
+    return DocumentNotRead(N_("A page of {name} cannot be shown.", name=name), error.why, error.do)

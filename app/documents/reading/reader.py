@@ -19,6 +19,7 @@ from engines.errors import Cancelled
 from engines.helper.command import module_command
 from engines.helper.parent import ProcessResult, run_helper
 from engines.helper.serving import ServingHelper
+from engines.sentences import N_
 
 _MOST_FILES: Final = 2000
 """Maximum number of files per process; anything that a file leaves behind ends with it."""
@@ -168,87 +169,90 @@ class ManyDocuments:
 
 def refused(name: str, fault: Fault) -> DocumentNotRead:
     """Return the error for a file that cannot be read."""
-    return DocumentNotRead(f"{name} cannot be read.", *_WORDS[fault])
+    return DocumentNotRead(N_("{name} cannot be read.", name=name), *_WORDS[fault])
 
 
-_OPEN_IT: Final = "Open it in its own program and copy the part that your question is about."
+_OPEN_IT: Final = N_("Open it in its own program and copy the part that your question is about.")
 
 _WORDS: Final = {
     Fault.MISSING: (
-        "The file is not there, or the system does not let Hearth open it.",
-        "Check that it still exists and that you may open it, then add it again.",
+        N_("The file is not there, or the system does not let Hearth open it."),
+        N_("Check that it still exists and that you may open it, then add it again."),
     ),
     Fault.NO_FILE: (
-        "It is a folder, a pipe or a device, and none of them is read as a file.",
-        "Choose a file.",
+        N_("It is a folder, a pipe or a device, and none of them is read as a file."),
+        N_("Choose a file."),
     ),
     Fault.CHANGED: (
-        "Another program changed it while it was read.",
-        "Wait until that program has finished with it, then add it again.",
+        N_("Another program changed it while it was read."),
+        N_("Wait until that program has finished with it, then add it again."),
     ),
     Fault.LOCKED: (
-        "It is protected by a password or by copy protection.",
-        "Save a copy without protection in its own program, and add the copy.",
+        N_("It is protected by a password or by copy protection."),
+        N_("Save a copy without protection in its own program, and add the copy."),
     ),
     Fault.OLD_OFFICE: (
-        "It has the format that Office used before 2007.",
-        "Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that.",
+        N_("It has the format that Office used before 2007."),
+        N_("Save it as DOCX, XLSX, PPTX or PDF in its own program, and add that."),
     ),
     Fault.MESSAGE_FILE: (
-        "It is a message as Outlook keeps it (.msg), which Hearth does not read.",
-        "Save it as EML in Outlook, or as a PDF, and add that.",
+        N_("It is a message as Outlook keeps it (.msg), which Hearth does not read."),
+        N_("Save it as EML in Outlook, or as a PDF, and add that."),
     ),
     Fault.ENCODING: (
-        "It is a text in an encoding that Hearth cannot tell; a wrong one would make other words.",
-        "Save it as UTF-8 in its own program, and add that.",
+        N_(
+            "It is a text in an encoding that Hearth cannot tell; a wrong one would make other "
+            "words."
+        ),
+        N_("Save it as UTF-8 in its own program, and add that."),
     ),
     Fault.PICTURE: (
-        "It is a picture of a kind that Hearth does not read.",
-        "Save it as JPEG or PNG in its own program, and add that.",
+        N_("It is a picture of a kind that Hearth does not read."),
+        N_("Save it as JPEG or PNG in its own program, and add that."),
     ),
     Fault.SOUND: (
-        "It is a sound of a kind that Hearth does not read.",
-        "Save it as WAV, MP3 or FLAC in its own program, and add that.",
+        N_("It is a sound of a kind that Hearth does not read."),
+        N_("Save it as WAV, MP3 or FLAC in its own program, and add that."),
     ),
     Fault.PIXELS: (
-        "It has more than 200 million pixels.",
-        "Make it smaller in its own program, or cut out what your question is about.",
+        N_("It has more than 200 million pixels."),
+        N_("Make it smaller in its own program, or cut out what your question is about."),
     ),
     Fault.LASTS: (
-        "It lasts longer than an hour, or takes more than 64 MB.",
-        "Cut out the part that your question is about, or save it as MP3 or FLAC.",
+        N_("It lasts longer than an hour, or takes more than 64 MB."),
+        N_("Cut out the part that your question is about, or save it as MP3 or FLAC."),
     ),
     Fault.UNKNOWN: (
-        "It is no document, picture or sound that Hearth knows how to read.",
-        "Save it as PDF, DOCX, JPEG or plain text in its own program, and add that.",
+        N_("It is no document, picture or sound that Hearth knows how to read."),
+        N_("Save it as PDF, DOCX, JPEG or plain text in its own program, and add that."),
     ),
     Fault.DAMAGED: (
-        "The file is damaged or not complete.",
-        "Open it in its own program, save it again, and add that copy.",
+        N_("The file is damaged or not complete."),
+        N_("Open it in its own program, save it again, and add that copy."),
     ),
     Fault.TOO_LARGE: (
-        "The file is larger than 1 GB.",
+        N_("The file is larger than 1 GB."),
         _OPEN_IT,
     ),
     Fault.TOO_LONG: (
-        "It has more text than ten million characters.",
-        "Split it into smaller files, and add those that your question is about.",
+        N_("It has more text than ten million characters."),
+        N_("Split it into smaller files, and add those that your question is about."),
     ),
     Fault.UNPACKS: (
-        "Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would.",
+        N_("Its content grows beyond 512 MB when it is unpacked, as that of a harmful file would."),
         _OPEN_IT,
     ),
     Fault.NO_MEMORY: (
-        "Reading it took more than 1 GB of memory, and was stopped.",
+        N_("Reading it took more than 1 GB of memory, and was stopped."),
         _OPEN_IT,
     ),
     Fault.NO_TIME: (
-        "Reading it took more than two minutes, and was stopped.",
+        N_("Reading it took more than two minutes, and was stopped."),
         _OPEN_IT,
     ),
     Fault.CRASHED: (
-        "The part of Hearth that reads it crashed on it; the file may be damaged or harmful.",
-        "Open it in its own program, save it again, and add that copy.",
+        N_("The part of Hearth that reads it crashed on it; the file may be damaged or harmful."),
+        N_("Open it in its own program, save it again, and add that copy."),
     ),
 }
 """The words of each fault: why, and what to do. The numbers in them are those of `Limits`."""

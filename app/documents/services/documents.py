@@ -15,6 +15,7 @@ from app.documents.citations.values import CopyState
 from app.documents.store.documents import FileCopies
 from app.documents.values.documents import AttachedFile, Document, DocumentKind
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 _log = logging.getLogger(__name__)
 
@@ -51,9 +52,9 @@ class Documents:
         name = "".join(it if it.isprintable() else " " for it in path.name)
         if path.is_dir():
             raise DocumentNotRead(
-                f"{name} cannot be attached.",
-                "It is a folder, and a message takes files.",
-                "Choose those files in it that your question is about.",
+                N_("{name} cannot be attached.", name=name),
+                N_("It is a folder, and a message takes files."),
+                N_("Choose those files in it that your question is about."),
             )
         return AttachedFile(name, self._reader.read(path, cancel))
 
@@ -97,9 +98,9 @@ class Documents:
         kind, size, seconds = kind_of(data), picture_size(data), sound_seconds(data)
         if kind is None or not (size or seconds):
             raise DocumentNotRead(
-                f"{name} cannot be attached.",
-                "It is no picture or sound that Hearth can read.",
-                "Save it as a file in its own program, and attach that.",
+                N_("{name} cannot be attached.", name=name),
+                N_("It is no picture or sound that Hearth can read."),
+                N_("Save it as a file in its own program, and attach that."),
             )
         document = Document(
             DocumentKind.IMAGE if kind == "image" else DocumentKind.AUDIO,

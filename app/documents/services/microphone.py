@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 
 from app.base.errors import MicrophoneNotUsable
 from app.documents.services.recording import RATE
+from engines.sentences import N_
 
 
 class SystemMicrophone:
@@ -29,9 +30,9 @@ class SystemMicrophone:
             )
         except miniaudio.MiniaudioError as error:
             raise MicrophoneNotUsable(
-                "The microphone cannot be used.",
-                "There is none, or the system keeps it from Hearth.",
-                "Connect one, or let Hearth use it in the system's settings, then try again.",
+                N_("The microphone cannot be used."),
+                N_("There is none, or the system keeps it from Hearth."),
+                N_("Connect one, or let Hearth use it in the system's settings, then try again."),
             ) from error
         with closing(device):
             device.start(_passed_on(heard))

@@ -11,6 +11,7 @@ from app.documents.services.documents import Documents
 from app.documents.values.documents import Document, Location, Section, TextSpan
 from app.documents.values.pages import DrawnPage, OpenedFile
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 
 class Drawer(Protocol):
@@ -75,7 +76,7 @@ class Pages:
 
 def _gone(name: str) -> DocumentGone:
     return DocumentGone(
-        f"{name} cannot be shown.",
-        "The file is not kept any more; it went with the messages that it belonged to.",
-        "Attach it again.",
+        N_("{name} cannot be shown.", name=name),
+        N_("The file is not kept any more; it went with the messages that it belonged to."),
+        N_("Attach it again."),
     )

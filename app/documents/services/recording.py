@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from app.base.errors import NothingHeard
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 RATE: Final = 16_000
 """Samples per second: the rate that speech models are trained on."""
@@ -70,9 +71,11 @@ class Recorder:
         del samples[self._most :]
         if not any(samples):
             raise NothingHeard(
-                "Nothing was recorded.",
-                "The microphone gave no sound: it is muted, or the system keeps it from Hearth.",
-                "Check the microphone in the system's settings, then record again.",
+                N_("Nothing was recorded."),
+                N_(
+                    "The microphone gave no sound: it is muted, or the system keeps it from Hearth."
+                ),
+                N_("Check the microphone in the system's settings, then record again."),
             )
         yield Heard(_seconds(samples), _wav(samples))
 

@@ -38,9 +38,9 @@ class ExportDialog(Dialog):
         """
         super().__init__("exportDialog", width=440, parent=parent)
         if count == 1:
-            self.set_title(self.tr("Export “{0}”").format(title))
+            self.set_title(self.tr("Export “{title}”").format(title=title))
         else:
-            self.set_title(self.tr("Export {0} chats").format(figure(count)))
+            self.set_title(self.tr("Export {count} chats").format(count=figure(count)))
         column = self.column
         self._kind = ComboBox()
         self._kind.setObjectName("exportKind")

@@ -83,7 +83,7 @@ class Exporter(QObject):
 
     def _exported(self, path: Path) -> None:
         self._notifier.offer(
-            self.tr("Saved as {0}.").format(path.name),
+            self.tr("Saved as {name}.").format(name=path.name),
             self.tr("Show in folder"),
             lambda: self._notifier.reveal(path),
         )

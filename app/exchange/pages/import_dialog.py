@@ -86,19 +86,19 @@ class ImportDialog(EnterDialog):
     def show_choice(self) -> None:
         """Show the choice of files."""
         said = self.tr(
-            "Chats of these programs can be imported: {0}. Nothing leaves this computer."
+            "Chats of these programs can be imported: {programs}. Nothing leaves this computer."
         )
-        self._show("choose", self.tr("Import chats"), said.format(", ".join(PROGRAMS)))
+        self._show("choose", self.tr("Import chats"), said.format(programs=", ".join(PROGRAMS)))
 
     def show_reading(self, count: int) -> None:
         """Show how many files have been read."""
-        said = self.tr("Files read: {0}").format(figure(count)) if count else ""
+        said = self.tr("Files read: {count}").format(count=figure(count)) if count else ""
         self._show("reading", self.tr("Looking for chats…"), said)
 
     def show_preview(self, reports: Sequence[FileReport]) -> None:
         """Show what an import would do."""
         count = sum(it.taken for it in reports)
-        title = self.tr("Chats to import: {0}").format(figure(count))
+        title = self.tr("Chats to import: {count}").format(count=figure(count))
         if not count:
             title = self.tr("There is nothing new to import")
         self._list.show_reports(reports, done=False)
@@ -119,7 +119,7 @@ class ImportDialog(EnterDialog):
         count = sum(it.taken for it in reports)
         self._list.show_reports(reports, done=True)
         self._reports = reports
-        self._show("done", self.tr("Chats imported: {0}").format(figure(count)), "")
+        self._show("done", self.tr("Chats imported: {count}").format(count=figure(count)), "")
 
     def _show(self, step: Step, title: str, said: str) -> None:
         self._step = step

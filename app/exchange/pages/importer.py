@@ -109,7 +109,9 @@ class Importer(QObject):
         if self._dialog is not None:
             self._dialog.show_done(reports)
         else:
-            words = self.tr("Chats imported: {0}").format(figure(len(done.new) + len(done.back)))
+            words = self.tr("Chats imported: {count}").format(
+                count=figure(len(done.new) + len(done.back))
+            )
             self._notifier.offer_undo(words, self._undo)
 
     def _failed(self, error: Exception) -> None:

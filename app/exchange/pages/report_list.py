@@ -43,7 +43,9 @@ class ReportList(QWidget):
         for report in reports[:_MOST_SHOWN]:
             self._page.column.addWidget(_card(report, done=done))
         if len(reports) > _MOST_SHOWN:
-            more = self.tr("Further files: {0}").format(figure(len(reports) - _MOST_SHOWN))
+            more = self.tr("Further files: {count}").format(
+                count=figure(len(reports) - _MOST_SHOWN)
+            )
             self._page.column.addWidget(Label(more, "small"))
         self._page.column.addStretch(1)
         self._box.addWidget(self._page)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QCoreApplication
 
+from app.base.language import translated
 from app.exchange.values.report import MOST_NAMED, MOST_TOLD, FileReport
 from app.kit.look.format import figure
-from app.kit.look.language import translated
 
 
 def _tr(text: str) -> str:
@@ -32,44 +32,46 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     """
     said = []
     if report.new:
-        verb = _tr("Imported: {0}.") if done else _tr("Can be imported: {0}.")
-        what = _tr("{0} with {1}").format(_chats(report.new), _messages(report.messages))
+        verb = _tr("Imported: {what}.") if done else _tr("Can be imported: {what}.")
+        what = _tr("{new} with {messages}").format(
+            new=_chats(report.new), messages=_messages(report.messages)
+        )
         if report.sources:
-            what = _tr("{0} from {1}").format(what, ", ".join(report.sources))
-        said.append(verb.format(what))
+            what = _tr("{what} from {sources}").format(what=what, sources=", ".join(report.sources))
+        said.append(verb.format(what=what))
     if report.back:
-        said.append(_tr("Restored from the trash: {0}.").format(_chats(report.back)))
+        said.append(_tr("Restored from the trash: {back}.").format(back=_chats(report.back)))
     if report.here:
-        said.append(_tr("Already here: {0}.").format(_chats(report.here)))
+        said.append(_tr("Already here: {here}.").format(here=_chats(report.here)))
     for what, count in sorted(report.left_out.items()):
-        words = _tr("Left out, because Hearth does not support it: {0} ({1}).")
-        said.append(words.format(translated(what), figure(count)))
+        words = _tr("Left out, because Hearth does not support it: {what} ({count}).")
+        said.append(words.format(what=translated(what), count=figure(count)))
     return [*said, *_not_read(report)]
 
 
 def _not_read(report: FileReport) -> Iterator[str]:
     """Yield a line for each part of a file that was not read, or only in part."""
     groups = (
-        (_tr("Read in part: {0}."), report.partly_read),
-        (_tr("Not read: {0}."), report.wholly_unread),
+        (_tr("Read in part: {count}."), report.partly_read),
+        (_tr("Not read: {count}."), report.wholly_unread),
     )
     for words, found in groups:
         if found:
-            yield words.format(figure(len(found)))
+            yield words.format(count=figure(len(found)))
         for it in found[:MOST_TOLD]:
             yield f"  {translated(it.what)}: {translated(it.why)}"
         if (more := len(found) - MOST_TOLD) > 0:
-            yield "  " + _tr("and {0} more.").format(figure(more))
+            yield "  " + _tr("and {more} more.").format(more=figure(more))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])
         if (more := len(names) - MOST_NAMED) > 0:
-            named = _tr("{0} and {1} more").format(named, figure(more))
-        yield _tr("Passed over: {0}. {1}").format(named, translated(why))
+            named = _tr("{named} and {count} more").format(named=named, count=figure(more))
+        yield _tr("Passed over: {named}. {why}").format(named=named, why=translated(why))
 
 
 def _chats(count: int) -> str:
-    return _tr("1 chat") if count == 1 else _tr("{0} chats").format(figure(count))
+    return _tr("1 chat") if count == 1 else _tr("{count} chats").format(count=figure(count))
 
 
 def _messages(count: int) -> str:
-    return _tr("1 message") if count == 1 else _tr("{0} messages").format(figure(count))
+    return _tr("1 message") if count == 1 else _tr("{count} messages").format(count=figure(count))

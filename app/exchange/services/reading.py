@@ -26,6 +26,7 @@ from app.exchange.values.found import (
 )
 from app.exchange.values.recognise import NO_CHATS, WHOLE_FILE, chats_in, read_each, thread_in
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 _MOST_KEPT = 400_000_000
 _OF_A_MESSAGE, _OF_NOT_READ = 2_000, 500
@@ -35,7 +36,7 @@ The most for all that is found in one file or folder, and the size of one messag
 about something unread.
 """
 
-_TOO_MUCH = "It is too large for the memory; the part before that was read."
+_TOO_MUCH = N_("It is too large for the memory; the part before that was read.")
 _OF_CHATS = re.compile(
     r"(.*\.conversation\.json|thread\.json|messages\.jsonl|conversations.*\.json"
     r"|chat-export.*\.json|.*\.chat|db\.sqlite)",
@@ -69,7 +70,7 @@ def read_files(
         try:
             yield _checked(_read(path, cancel), cancel, check)
         except OSError as error:
-            why = f"The system says: {error.strerror or error}."
+            why = N_("The system says: {strerror}.", strerror=error.strerror or error)
             yield FileFound(path, (), (NotRead(path.name, why),))
 
 
@@ -209,7 +210,12 @@ def _placed(found: FoundChats, place: str) -> FoundChats:
         if isinstance(it, ReadyChat) or not place:
             yield it
         else:
-            yield replace(it, what=place if it.what in WHOLE_FILE else f"{place}: {it.what}")
+            yield replace(
+                it,
+                what=place
+                if it.what in WHOLE_FILE
+                else N_("{place}: {part}", place=place, part=it.what),
+            )
 
 
 def _ollama(document: ImportFile) -> Iterator[ReadyChat | NotRead]:

@@ -29,6 +29,7 @@ from app.exchange.values.export import (
 from app.markdown.parser import Parser
 from app.markdown.reading import Sign, read_text, signed
 from engines.private import replacing
+from engines.sentences import N_
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -112,20 +113,30 @@ def _explained(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise DiskFull(
-                "The disk is full.",
-                f"There is no room left in {path.parent}; no half-written file was left there.",
-                "Free some space, or export to another disk.",
+                N_("The disk is full."),
+                N_(
+                    "There is no room left in {parent}; no half-written file was left there.",
+                    parent=path.parent,
+                ),
+                N_("Free some space, or export to another disk."),
             ) from error
         if error.errno in _FORBIDDEN:
             raise ExportFailed(
-                f"Hearth cannot write {path.name}.",
-                f"The system does not allow writing in {path.parent}; nothing was left there.",
-                "Allow writing there, or choose another folder.",
+                N_("Hearth cannot write {name}.", name=path.name),
+                N_(
+                    "The system does not allow writing in {parent}; nothing was left there.",
+                    parent=path.parent,
+                ),
+                N_("Allow writing there, or choose another folder."),
             ) from error
         raise ExportFailed(
-            f"Hearth cannot write {path.name}.",
-            f"The system says: {error.strerror or error}. Nothing was left in {path.parent}.",
-            "Check that the folder is there, or choose another.",
+            N_("Hearth cannot write {name}.", name=path.name),
+            N_(
+                "The system says: {strerror}. Nothing was left in {parent}.",
+                strerror=error.strerror or error,
+                parent=path.parent,
+            ),
+            N_("Check that the folder is there, or choose another."),
         ) from error
 
 

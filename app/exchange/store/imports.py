@@ -16,6 +16,7 @@ from app.chats.history.values.conversation import StoredMessage
 from app.documents.store.documents import insert_document
 from app.exchange.values.found import Imported, ReadyChat
 from app.exchange.values.thread import made_id
+from engines.sentences import packed
 
 _AT_ONCE = 500
 """Number of ids in one query."""
@@ -120,8 +121,8 @@ def _are_taken(db: sqlite3.Connection, messages: Sequence[StoredMessage]) -> boo
 
 def _row(message: StoredMessage) -> dict[str, object]:
     row = asdict(message)
-    row["facts"] = json.dumps(row["facts"]) if message.facts else None
-    row["failure"] = json.dumps(row["failure"]) if message.failure else None
+    row["facts"] = json.dumps(packed(row["facts"])) if message.facts else None
+    row["failure"] = json.dumps(packed(row["failure"])) if message.failure else None
     row["pinned"] = int(message.pinned)
     row["attachments"], row["sources"] = listed(message.attachments), listed(message.sources)
     return row

@@ -15,6 +15,7 @@ from typing import Any
 from app.exchange.values import wording
 from app.exchange.values.found import Broken, FoundChat, FoundMessage, FoundRole, damaged
 from app.exchange.values.json_values import as_text, as_time
+from engines.sentences import N_
 
 SOURCE = "Ollama"
 SIGN = b"SQLite format 3\0"
@@ -50,9 +51,11 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise Broken(f"The database cannot be read: {as_text(str(error))}.") from error
+        raise Broken(
+            N_("The database cannot be read: {as_text}.", as_text=as_text(str(error)))
+        ) from error
     except UnicodeDecodeError as error:
-        raise Broken("The database cannot be read: it is damaged.") from error
+        raise Broken(N_("The database cannot be read: it is damaged.")) from error
 
 
 def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
@@ -64,11 +67,11 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_TEXT)
     tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     if not {"chats", "messages"} <= {as_text(row["name"]) for row in tables}:
-        raise Broken("It is a database, but not one of the Ollama app.")
+        raise Broken(N_("It is a database, but not one of the Ollama app."))
     columns = {row["name"] for row in db.execute("PRAGMA table_info(messages)")}
     heads = {row["name"] for row in db.execute("PRAGMA table_info(chats)")}
     if not {"id", "chat_id", "role", "content"} <= columns or "id" not in heads:
-        raise Broken("It is a database, but not one of the Ollama app.")
+        raise Broken(N_("It is a database, but not one of the Ollama app."))
     pictures = _pictures(db)
     for chat in db.execute("SELECT * FROM chats").fetchall():
         rows = db.execute("SELECT * FROM messages WHERE chat_id = ? ORDER BY id", (chat["id"],))
@@ -92,7 +95,7 @@ def _chats(db: sqlite3.Connection) -> Iterator[FoundChat]:
     lost = "SELECT count(*) FROM messages WHERE chat_id NOT IN (SELECT id FROM chats)"
     (count,) = db.execute(lost).fetchone()
     if count:
-        raise Broken(f"{count:,} of its messages belong to no chat.")
+        raise Broken(N_("{count} of its messages belong to no chat.", count=f"{count:,}"))
 
 
 def _pictures(db: sqlite3.Connection) -> dict[int, list[str]]:

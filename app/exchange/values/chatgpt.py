@@ -34,6 +34,7 @@ from app.exchange.values.json_values import (
     as_time,
     from_json,
 )
+from engines.sentences import N_
 
 _MARK = re.compile("( ?)(\ue200([^\ue200\ue201]*)\ue201)")
 _FOOTNOTE = re.compile(r" ?【\d{1,6}(?::\d{1,6})?†[^】\n]{0,200}】")
@@ -97,7 +98,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     name = as_id(value.get("conversation_id")) or as_id(value.get("id"))
     name = name or as_id(value.get("current_node")) or next(iter(mapping), "")
     if not name:
-        raise Broken("It has no messages.")
+        raise Broken(N_("It has no messages."))
     model = as_text(value.get("default_model_slug")) or as_text(value.get("model_slug"))
     messages = [_message(key, as_dict(node), model) for key, node in mapping.items()]
     leaf = as_text(value.get("current_node")) or None

@@ -10,6 +10,7 @@ from typing import Literal
 from app.chats.history.values.chat import Chat
 from app.chats.history.values.conversation import StoredMessage
 from app.documents.values.documents import Document
+from engines.sentences import N_
 
 FoundRole = Literal["user", "assistant", "system", "tool"]
 
@@ -187,8 +188,8 @@ def damaged(messages: int) -> tuple[str, ...]:
     if not messages:
         return ()
     if messages == 1:
-        return ("1 message is damaged or missing.",)
-    return (f"{messages:,} messages are damaged or missing.",)
+        return (N_("1 message is damaged or missing."),)
+    return (N_("{messages} messages are damaged or missing.", messages=f"{messages:,}"),)
 
 
 MOST_MESSAGES = 100_000
@@ -198,7 +199,9 @@ MOST_MESSAGES = 100_000
 def check_size(messages: Sized) -> None:
     """Refuse a chat with too many messages before time is spent on it. Raises Broken."""
     if len(messages) > MOST_MESSAGES:
-        raise Broken(f"It has more than {MOST_MESSAGES:,} messages.")
+        raise Broken(
+            N_("It has more than {most_messages} messages.", most_messages=f"{MOST_MESSAGES:,}")
+        )
 
 
 FoundChats = Iterator[ReadyChat | NotRead]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from app.exchange.values import wording
 from app.exchange.values.found import Broken, FoundChat, FoundMessage, FoundRole
 from app.exchange.values.json_values import as_text, as_time
+from engines.sentences import N_
 
 _NULL = 0xFFFFFFFF
 _MOST_ITEMS = 100_000
@@ -86,17 +87,17 @@ class QtStream:
             case _ if kind == _STRING:
                 self.text()
             case _:
-                raise Broken("It contains a value of an unknown kind.")
+                raise Broken(N_("It contains a value of an unknown kind."))
 
     def _sane(self, count: int) -> int:
         if not 0 <= count <= _MOST_ITEMS:
-            raise Broken("Its data is damaged: a list has an impossible length.")
+            raise Broken(N_("Its data is damaged: a list has an impossible length."))
         return count
 
     def _take(self, count: int) -> bytes:
         end = self._place + count
         if count < 0 or end > len(self._data):
-            raise Broken("The file ends too early.")
+            raise Broken(N_("The file ends too early."))
         taken = self._data[self._place : end]
         self._place = end
         return taken
@@ -130,7 +131,13 @@ def read(data: bytes) -> FoundChat:
     if data.startswith(_MAGIC):
         version, place = struct.unpack_from(">i", data, 4)[0], 8
     if not 0 <= version <= _NEWEST:
-        raise Broken(f"It has version {version}; Hearth reads versions up to {_NEWEST}.")
+        raise Broken(
+            N_(
+                "It has version {version}; Hearth reads versions up to {newest}.",
+                version=version,
+                newest=_NEWEST,
+            )
+        )
     stream = QtStream(data, place)
     created = as_time(stream.int64())
     name, title = stream.text(), stream.text()
@@ -148,7 +155,7 @@ def read(data: bytes) -> FoundChat:
         created=created,
         updated=None,
         messages=tuple(_messages(items, model)),
-        damage=("It breaks off; the messages before that were read.",) if broke_off else (),
+        damage=(N_("It breaks off; the messages before that were read."),) if broke_off else (),
     )
 
 
@@ -203,7 +210,7 @@ def _item(stream: QtStream, version: int) -> _Item:
         stream.int32()
     item = _Item(stream.text(), stream.text())
     if item.name not in _ROLES:
-        raise Broken("Its data is damaged: a message has no author.")
+        raise Broken(N_("Its data is damaged: a message has no author."))
     if version < 10:
         stream.text()
     stream.text()  # the answer that the user suggested instead
@@ -238,7 +245,7 @@ def _pass_sources(stream: QtStream, version: int) -> None:
 def _piece(stream: QtStream, depth: int) -> _Item:
     """Read a part of an answer, such as its text before a tool call, or its reasoning."""
     if depth > _DEEPEST:
-        raise Broken("Its data is nested too deep.")
+        raise Broken(N_("Its data is nested too deep."))
     item = _Item(stream.text(), stream.text())
     if item.name == "ToolCall: ":
         stream.text()
@@ -252,7 +259,7 @@ def _piece(stream: QtStream, depth: int) -> _Item:
     elif item.name == "Think: ":
         item.seconds = stream.int32() / 1000
     elif item.name not in (_RESPONSE, "Text: ", "ToolResponse: "):
-        raise Broken("Its data is damaged: a part of a message has no kind.")
+        raise Broken(N_("Its data is damaged: a part of a message has no kind."))
     item.below = [_piece(stream, depth + 1) for _ in range(stream.count())]
     return item
 

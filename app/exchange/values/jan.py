@@ -28,10 +28,11 @@ from app.exchange.values.json_values import (
     as_time,
     from_json,
 )
+from engines.sentences import N_
 
 SOURCE = "Jan"
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
-_HEADLESS = "Its thread.json is missing or damaged, and with it the title."
+_HEADLESS = N_("Its thread.json is missing or damaged, and with it the title.")
 _LOOKED_AT = 20
 """Lines read to recognise a file; the first can be damaged."""
 
@@ -71,7 +72,7 @@ def read(
     """
     check_size(messages)
     if not messages and not broken:
-        raise Broken("Its messages.jsonl is missing or empty.")
+        raise Broken(N_("Its messages.jsonl is missing or empty."))
     assistant = as_dict(next(iter(as_list(thread.get("assistants"))), None))
     model = as_text(as_dict(assistant.get("model")).get("id"))
     metadata = as_dict(thread.get("metadata"))

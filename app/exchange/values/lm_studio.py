@@ -21,8 +21,9 @@ from app.exchange.values.found import (
     damaged,
 )
 from app.exchange.values.json_values import as_dict, as_id, as_list, as_number, as_text, as_time
+from engines.sentences import N_
 
-SOURCE = "LM Studio"
+SOURCE = N_("LM Studio")
 _SYSTEM_PROMPT = "llm.prediction.systemPrompt"
 _MARKS = ("perChatPredictionConfig", "usePerChatPredictionConfig", "lastUsedModel")
 _LOOKED_AT = 20
@@ -41,7 +42,7 @@ def is_ours(value: Mapping[str, Any]) -> bool:
 def read(value: Mapping[str, Any]) -> FoundChat:
     """Read one conversation. Raises Broken."""
     if not isinstance(value.get("messages"), list):
-        raise Broken("Its list of messages is missing or damaged.")
+        raise Broken(N_("Its list of messages is missing or damaged."))
     messages = _messages(value)
     created = as_time(value.get("createdAt"))
     # The file has no id of its own; no two chats begin in the same millisecond.
@@ -49,7 +50,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
     if created is None or not name:
         name = "\n".join([as_text(value.get("name")), *(it.text for it in messages[:4])])
     if not messages:
-        raise Broken("It has no messages.")
+        raise Broken(N_("It has no messages."))
     return FoundChat(
         source=SOURCE,
         id=name,

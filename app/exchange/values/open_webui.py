@@ -26,6 +26,7 @@ from app.exchange.values.found import (
     damaged,
 )
 from app.exchange.values.json_values import as_dict, as_id, as_list, as_number, as_text, as_time
+from engines.sentences import N_
 
 _OPENS, _CLOSES = "<details type=", "</details>"
 _KIND = re.compile(r"<details type=[\"'](reasoning|tool_calls|code_interpreter)[\"']")
@@ -97,7 +98,7 @@ def _number(digits: str) -> float:
     return float(digits) if digits.replace(".", "", 1).isdigit() else 0.0
 
 
-SOURCE = "Open WebUI"
+SOURCE = N_("Open WebUI")
 _ROLES: Mapping[str, FoundRole] = {"user": "user", "assistant": "assistant", "system": "system"}
 
 
@@ -126,7 +127,7 @@ def read(value: Mapping[str, Any]) -> FoundChat:
         messages = _in_a_row(as_list(chat.get("messages")))
         leaf = None
     if not messages:
-        raise Broken("It has no messages.")
+        raise Broken(N_("It has no messages."))
     return FoundChat(
         source=SOURCE,
         id=as_id(value.get("id")) or as_id(chat.get("id")) or messages[0].id,

@@ -16,6 +16,7 @@ from app.exchange.values.found import Broken, ReadyChat, check_size, damaged
 from app.exchange.values.json_values import as_dict, as_list, as_number, as_text, as_time
 from app.exchange.values.thread import folder_for, made_id
 from app.settings.values.fields import fields
+from engines.sentences import N_
 from engines.types import MtpReport
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _STATES = ("complete", "stopped", "interrupted", "failed")
 _MTP = ("off", "auto", "on")
 _OVERFLOW = ("leave_out", "compact", "stop")
-_EMPTY = "It has no messages."
+_EMPTY = N_("It has no messages.")
 _TITLED = ("text", "model", "user")
 
 
@@ -38,13 +39,13 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     """Read one chat. Raises Broken."""
     given = as_text(value.get("id"))
     if not given:
-        raise Broken("It has no id.")
+        raise Broken(N_("It has no id."))
     chat_id = given if _ID.fullmatch(given) else made_id(SOURCE, given)
     check_size(as_list(value.get("messages")))
     read = [_message(chat_id, as_dict(it)) for it in as_list(value.get("messages"))]
     messages = _in_order([it for it in read if it is not None])
     if not messages:
-        raise Broken("None of its messages has an author and an id." if read else _EMPTY)
+        raise Broken(N_("None of its messages has an author and an id.") if read else _EMPTY)
     broken = read.count(None)
     known = {it.id for it in messages}
     leaf = _named(chat_id, value.get("leaf_id"))
@@ -69,7 +70,7 @@ def read(value: Mapping[str, Any]) -> ReadyChat:
     documents = _each(document_from, value.get("documents"))
     lost = _lost(as_list(value.get("messages")), messages)
     lost += len(as_list(value.get("documents"))) - len(documents)
-    damage = (f"Parts of its files are damaged: {lost:,}.",) if lost else ()
+    damage = (N_("Parts of its files are damaged: {lost}.", lost=f"{lost:,}"),) if lost else ()
     return ReadyChat(
         SOURCE,
         chat,

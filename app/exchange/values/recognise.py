@@ -19,6 +19,7 @@ from app.exchange.values.json_values import (
     torn_items,
 )
 from app.exchange.values.thread import ready
+from engines.sentences import N_
 
 _LOOKED_AT = 20
 """Elements of a list checked to recognise its program."""
@@ -50,7 +51,7 @@ _FORMATS = (
     ),
     _Format(lm_studio.SOURCE, (b'"currentlySelected"',), lm_studio.is_ours, lm_studio.read),
 )
-PROGRAMS = ("ChatGPT", "LM Studio", "Jan", "GPT4All", "Open WebUI", "Ollama", "Hearth")
+PROGRAMS = ("ChatGPT", N_("LM Studio"), "Jan", "GPT4All", N_("Open WebUI"), "Ollama", "Hearth")
 """The programs whose chats can be read, under their usual names."""
 _LISTS = ("chats", "conversations")
 """Keys under which an object can contain the list of chats."""
@@ -58,17 +59,17 @@ MARKS = (*chain.from_iterable(it.marks for it in _FORMATS), b'"thread_id"', b'"a
 """The marks of every format; the last two are Jan's, whose chats are folders."""
 _THREAD = ('"assistants"', '"thread"')
 """Every thread of Jan has one of these; other texts need not be parsed twice."""
-WHOLE_FILE = ("The file", "The end of the file")
+WHOLE_FILE = (N_("The file"), N_("The end of the file"))
 """Names in reports of unread parts that are not a chat."""
-TORN = "The file ends too early; the part before that was read."
-TOO_LARGE = "Importing it would take too much memory."
-NO_CHATS = "It contains no chats that Hearth can read."
-NO_FILE = "It is neither a file nor a folder."
-LINK = "It is a link."
-EMPTY = "It is empty."
-ZEROS = "It is damaged: it begins with zeros."
-ARCHIVE = "It is an archive; import it by itself."
-DAMAGED = "It is damaged or incomplete, and has no complete chat."
+TORN = N_("The file ends too early; the part before that was read.")
+TOO_LARGE = N_("Importing it would take too much memory.")
+NO_CHATS = N_("It contains no chats that Hearth can read.")
+NO_FILE = N_("It is neither a file nor a folder.")
+LINK = N_("It is a link.")
+EMPTY = N_("It is empty.")
+ZEROS = N_("It is damaged: it begins with zeros.")
+ARCHIVE = N_("It is an archive; import it by itself.")
+DAMAGED = N_("It is damaged or incomplete, and has no complete chat.")
 
 
 def chats_in(text: str) -> tuple[str, FoundChats]:
@@ -154,7 +155,7 @@ def _read(ours: _Format, items: Iterable[Any], whole: bool) -> Iterator[ReadyCha
         if isinstance(item, TooLarge):
             raise Broken(TOO_LARGE)
         if not isinstance(item, dict) or not ours.is_ours(item):
-            raise Broken(f"It is not a chat from {ours.source}.")
+            raise Broken(N_("It is not a chat from {source}.", source=ours.source))
         return ours.read(item)
 
     yield from read_each(items, read)

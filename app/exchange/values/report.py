@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.exchange.values.found import FileFound, NotRead, PassedOver
+from engines.sentences import N_
 
 MOST_TOLD = 100
 """How many unread chats of a file are named one by one."""
@@ -89,30 +90,41 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     said = []
     source = f" from {' and '.join(report.sources)}" if report.sources else ""
     if report.new:
-        verb = "Imported" if done else "Can be imported"
+        verb = "Imported" if done else N_("Can be imported")
         said.append(
             f"{verb}: {_counted(report.new, 'chat')} with "
             f"{_counted(report.messages, 'message')}{source}."
         )
     if report.back:
-        said.append(f"Restored from the trash: {_counted(report.back, 'chat')}.")
+        said.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
     if report.here:
-        said.append(f"Already here: {_counted(report.here, 'chat')}.")
+        said.append(N_("Already here: {here}.", here=_counted(report.here, "chat")))
     for what, count in sorted(report.left_out.items()):
-        said.append(f"Left out, because Hearth does not support it: {what} ({count:,}).")
+        said.append(
+            N_(
+                "Left out, because Hearth does not support it: {what} ({count}).",
+                what=what,
+                count=f"{count:,}",
+            )
+        )
     partly, unread = report.partly_read, report.wholly_unread
-    groups = ((f"Read in part: {len(partly):,}.", partly), (f"Not read: {len(unread):,}.", unread))
+    groups = (
+        (N_("Read in part: {count}.", count=f"{len(partly):,}"), partly),
+        (N_("Not read: {count}.", count=f"{len(unread):,}"), unread),
+    )
     for words, found in groups:
         if found:
             said.append(words)
             said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
         if len(found) > MOST_TOLD:
-            said.append(f"  and {len(found) - MOST_TOLD:,} more.")
+            said.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
     for why, names in report.passed_by_reason.items():
         named = ", ".join(names[:MOST_NAMED])
         if len(names) > MOST_NAMED:
-            named = f"{named} and {len(names) - MOST_NAMED:,} more"
-        said.append(f"Passed over: {named}. {why}")
+            named = N_(
+                "{named} and {count} more", named=named, count=f"{len(names) - MOST_NAMED:,}"
+            )
+        said.append(N_("Passed over: {named}. {why}", named=named, why=why))
     return said
 
 
@@ -141,4 +153,9 @@ def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:
 
 
 def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+    one, many = (
+        (N_("1 chat"), N_("{count} chats"))
+        if thing == "chat"
+        else (N_("1 message"), N_("{count} messages"))
+    )
+    return one if count == 1 else N_(many, count=f"{count:,}")

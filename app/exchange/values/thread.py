@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from app.chats.history.values.chat import Chat, title_from
 from app.chats.history.values.conversation import AnswerFacts, StoredMessage
 from app.exchange.values.found import Broken, FoundChat, FoundMessage, ReadyChat, check_size
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from engines.types import Role
@@ -25,13 +26,13 @@ _MOST_TEXT = 200_000_000
 _PIECE = 20
 """Size of a piece besides its text, in characters."""
 _LONGEST_TITLE = 200
-TOOLS = "calls and results of tools"
-LATER_SYSTEM = "later system prompts"
+TOOLS = N_("calls and results of tools")
+LATER_SYSTEM = N_("later system prompts")
 
 
 def folder_for(source: str) -> str:
     """Return the name of the folder for the chats of a program."""
-    return f"Imported from {source}"
+    return N_("Imported from {source}", source=source)
 
 
 def made_id(*parts: str) -> str:
@@ -50,7 +51,7 @@ def ready(found: FoundChat) -> ReadyChat:
     system, left_out = _system_prompt(found, ordered)
     spoken = _joined(_without_others(ordered))
     if not spoken:
-        raise Broken("It has no messages.")
+        raise Broken(N_("It has no messages."))
     name = found.id or "\n".join([found.title, str(found.created), *(it.text for it in spoken)])
     chat_id = made_id(found.source, name)
     times = _times(spoken, found.created)
@@ -169,7 +170,7 @@ def _joined(messages: Sequence[FoundMessage]) -> list[_Spoken]:
             answered.add(before.id)
         size += _PIECE * len(it.pieces) + sum(len(piece.text) for piece in it.pieces)
         if size > _MOST_TEXT:
-            raise Broken("Its messages are too long for one chat.")
+            raise Broken(N_("Its messages are too long for one chat."))
         spoken[it.id] = it
     gone = taken_up - answered
     return [it for it in spoken.values() if it.id not in gone]

@@ -10,6 +10,7 @@ from app.help.services.licences import Licences
 from app.help.values.about import Part
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
+from engines.sentences import N_
 
 
 def tell_about(args: argparse.Namespace, out: Output) -> int:
@@ -25,7 +26,7 @@ def tell_about(args: argparse.Namespace, out: Output) -> int:
         out.value(
             [_as_value(licences, part) for part in parts],
             lambda: table(
-                [(it.name, it.short_version, it.licence or "not stated") for it in parts]
+                [(it.name, it.short_version, it.licence or N_("not stated")) for it in parts]
             ),
         )
     else:
@@ -38,7 +39,12 @@ def tell_about(args: argparse.Namespace, out: Output) -> int:
 
 def _tell_part(licences: Licences, part: Part, out: Output) -> None:
     read = licences.text(part)
-    head = f"{part.name} {part.short_version}: {part.licence or 'not stated'}"
+    head = N_(
+        "{name} {short_version}: {licence}",
+        name=part.name,
+        short_version=part.short_version,
+        licence=part.licence or N_("not stated"),
+    )
     whole = "\n\n".join(text for text in (head, read.notice, read.whole) if text)
     out.value(_as_value(licences, part), lambda: whole)
 
@@ -54,7 +60,9 @@ COMMAND = Command(
     "show the versions and licences of Hearth and its parts",
     run_closed=lambda _, args, out: tell_about(args, out),
     arguments=(
-        Argument("part", "show the licence of this part, such as Qt", nargs="?", metavar="PART"),
-        Argument("--licences", "list all parts with their licences", action="store_true"),
+        Argument(
+            "part", N_("show the licence of this part, such as Qt"), nargs="?", metavar="PART"
+        ),
+        Argument("--licences", N_("list all parts with their licences"), action="store_true"),
     ),
 )

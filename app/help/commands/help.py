@@ -15,6 +15,7 @@ from app.help.values.guides import Guide
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Span, Table
+from engines.sentences import N_
 
 _WIDEST = 100
 """In columns. Longer lines are hard to read, however wide the terminal is."""
@@ -126,13 +127,22 @@ def _words(spans: Sequence[Span], quote: str = "") -> str:
 def _span(span: Span, quote: str) -> str:
     if span.href and span.href != span.text:
         guide = _GUIDE.match(span.href)
-        return f"{span.text} ({f'{quote}hearth help {guide[1]}{quote}' if guide else span.href})"
+        return N_(
+            "{text} ({quote})",
+            text=span.text,
+            quote=N_("{quote}hearth help {guide}{quote}", quote=quote, guide=guide[1])
+            if guide
+            else span.href,
+        )
     return f"{quote}{span.text}{quote}" if span.code else span.text
 
 
 def _list(guides: Sequence[Guide]) -> str:
     rows = table([(it.topic, it.summary) for it in guides])
-    return f"{rows}\n\n`hearth help TOPIC` shows one of them; `hearth --help` lists the commands."
+    return N_(
+        "{rows}\n\n`hearth help TOPIC` shows one of them; `hearth --help` lists the commands.",
+        rows=rows,
+    )
 
 
 def _width() -> int:
@@ -146,7 +156,7 @@ COMMAND = Command(
     arguments=(
         Argument(
             "topic",
-            "the guide, such as models or privacy; without it, all are listed",
+            N_("the guide, such as models or privacy; without it, all are listed"),
             nargs="?",
             metavar="TOPIC",
             offers="guides",

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.help.pages.licence_list import LicenceDialog, LicenceList
 from app.help.presenters import AboutHearth
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
@@ -100,7 +100,7 @@ class AboutPage(QWidget):
         texts.addWidget(ElidedLabel(str(path), "small", f"{name}FolderPath"))
         row.addLayout(texts, 1)
         button = LabelledButton("folder", self.tr("Open"), f"open-{name}")
-        button.setAccessibleName(self.tr("Open the folder “{0}”").format(title))
+        button.setAccessibleName(self.tr("Open the folder “{title}”").format(title=title))
         button.clicked.connect(lambda: self.open_folder.emit(path))
         row.addWidget(button)
         return row

@@ -58,19 +58,19 @@ class GuideList(PartPage):
     def show_found(self, words: str, found: Sequence[FoundSection]) -> None:
         self._begin()
         if not found:
-            text = self.tr("No guide contains “{0}”.").format(words.strip())
+            text = self.tr("No guide contains “{words}”.").format(words=words.strip())
             self._content.addWidget(Label(text, name="noGuideFound", wrap=True))
             self._content.addWidget(Label(self.tr("Try fewer or other words."), "muted", wrap=True))
         for number, it in enumerate(found[:_MOST], start=1):
             section, guide = it.section, it.section.guide
             title = guide.title
             if section.number:
-                title = self.tr("{0}: {1}").format(guide.title, section.heading)
+                title = self.tr("{who}: {words}").format(who=guide.title, words=section.heading)
             place = guide.topic, section.number
             self._add(f"place-{number}", f"{title}: {it.snippet}", title, it.snippet, place)
         if len(found) > _MOST:
-            text = self.tr("{0} more results; add a word to narrow them down.").format(
-                len(found) - _MOST
+            text = self.tr("{count} more results; add a word to narrow them down.").format(
+                count=len(found) - _MOST
             )
             self._content.addWidget(Label(text, "muted", name="moreFound", wrap=True))
 

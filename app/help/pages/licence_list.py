@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.language import translated
 from app.help.values.about import LicenceText, Part
-from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog

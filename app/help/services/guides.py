@@ -13,6 +13,7 @@ from app.help.values.guides import FoundSection, Guide, GuideSection
 from app.markdown.blocks import Block, Code, Formula, Paragraph, Table
 from app.markdown.parser import Parser
 from app.search.words import parse
+from engines.sentences import N_
 
 CONTENTS = "README.md"
 """The file that lists the guides, one per line, in reading order."""
@@ -55,9 +56,9 @@ class Guides:
             if guide.topic == topic.lower().removesuffix(".md"):
                 return guide
         raise GuideUnknown(
-            f"There is no guide on “{topic}”.",
-            "Hearth has no guide on this topic.",
-            f"Choose one of these: {', '.join(guide.topic for guide in self.all)}.",
+            N_("There is no guide on “{topic}”.", topic=topic),
+            N_("Hearth has no guide on this topic."),
+            N_("Choose one of these: {all}.", all=", ".join(guide.topic for guide in self.all)),
         )
 
     def blocks(self, guide: Guide) -> tuple[Block, ...]:
@@ -95,9 +96,9 @@ class Guides:
             return (self._folder / name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise GuidesUnreadable(
-                "The guides cannot be shown.",
-                f"{name} cannot be read: {error}.",
-                "Reinstall Hearth; your chats and models stay as they are.",
+                N_("The guides cannot be shown."),
+                N_("{name} cannot be read: {strerror}.", name=name, strerror=error),
+                N_("Reinstall Hearth; your chats and models stay as they are."),
             ) from error
 
 

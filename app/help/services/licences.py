@@ -17,6 +17,7 @@ from typing import Any
 from app import __version__
 from app.base.errors import LicencesUnreadable, PartUnknown
 from app.help.values.about import LicenceText, Part
+from engines.sentences import N_
 
 _ITSELF = "hearth"
 _CLASSIFIER = "License :: "
@@ -60,9 +61,9 @@ class Licences:
             if key_of(part.name) == key_of(name):
                 return part
         raise PartUnknown(
-            f"“{name}” is no part of Hearth.",
-            "The list of what Hearth is made of does not have this name.",
-            "Look its name up in the list of all licences.",
+            N_("“{name}” is no part of Hearth.", name=name),
+            N_("The list of what Hearth is made of does not have this name."),
+            N_("Look its name up in the list of all licences."),
         )
 
     def text(self, part: Part) -> LicenceText:
@@ -130,10 +131,12 @@ def notice(part: Part) -> str:
     """Return the notice for users that the part's licence demands; "" if its text is enough."""
     if "LGPL" not in part.licence:
         return ""
-    return (
-        f"The code of {part.name} is used unchanged under the GNU Lesser General Public License. "
-        f"It lies in files of its own, which you may replace by a changed version of them. "
-        f"Its source: {part.source}"
+    return N_(
+        "The code of {name} is used unchanged under the GNU Lesser General Public License. "
+        "It lies in files of its own, which you may replace by a changed version of them. "
+        "Its source: {source}",
+        name=part.name,
+        source=part.source,
     )
 
 
@@ -225,7 +228,7 @@ def _words(path: Path) -> str:
 
 def _unreadable(path: Path) -> LicencesUnreadable:
     return LicencesUnreadable(
-        "The licences cannot be read.",
-        f"“{path.name}” is missing or damaged.",
-        "Install Hearth again.",
+        N_("The licences cannot be read."),
+        N_("“{name}” is missing or damaged.", name=path.name),
+        N_("Install Hearth again."),
     )

@@ -28,10 +28,12 @@ def figure(value: float, digits: int = 0) -> str:
 def tokens(count: int, *, guessed: bool = False) -> str:
     """Format a number of tokens; `guessed` adds "about"."""
     if guessed:
-        return QCoreApplication.translate("format", "about {0} tokens").format(figure(count))
+        return QCoreApplication.translate("format", "about {whole} tokens").format(
+            whole=figure(count)
+        )
     if count == 1:
         return QCoreApplication.translate("format", "1 token")
-    return QCoreApplication.translate("format", "{0} tokens").format(figure(count))
+    return QCoreApplication.translate("format", "{total} tokens").format(total=figure(count))
 
 
 def size(count: int) -> str:
@@ -45,9 +47,9 @@ def size(count: int) -> str:
 def small_size(count: int) -> str:
     """Format a number of bytes that can be small: 120 B, 4 kB, 2.1 MB, 940 MB."""
     if count < _KB:
-        return QCoreApplication.translate("format", "{0} B").format(count)
+        return QCoreApplication.translate("format", "{count} B").format(count=count)
     if count < _KB * _KB:
-        return QCoreApplication.translate("format", "{0} kB").format(f"{count / _KB:.0f}")
+        return QCoreApplication.translate("format", "{count} kB").format(count=f"{count / _KB:.0f}")
     if count < 10 * _KB * _KB:
         return f"{figure(count / _KB / _KB, 1)} MB"
     return size(count)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from app.base.errors import AppError
 from engines.errors import UserError
+from engines.sentences import N_
 
 
 def telling(
@@ -25,9 +26,9 @@ def telling(
         crashed(error)
         tell(
             AppError(
-                "That did not work.",
-                "This is a bug in Hearth; the report says more.",
-                "Try again.",
+                N_("That did not work."),
+                N_("This is a bug in Hearth; the report says more."),
+                N_("Try again."),
             )
         )
 

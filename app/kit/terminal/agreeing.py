@@ -7,6 +7,7 @@ import sys
 from app.base.errors import AppError
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
+from engines.sentences import N_
 
 
 class NotAsked(AppError):
@@ -29,8 +30,8 @@ def agreed(out: Output, question: str, what: str) -> bool:
     if out.as_json or not sys.stdin.isatty():
         raise NotAsked(
             what,
-            "The command does not run at a terminal.",
-            "Add --yes to agree beforehand.",
+            N_("The command does not run at a terminal."),
+            N_("Add --yes to agree beforehand."),
         )
     out.ask(f"{question} [y/N]")
     return read_line().strip().lower() in {"y", "yes"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from app.kit.terminal import streams
 from engines.errors import UserError
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -66,9 +67,9 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise WrongUsage(
-            "Hearth did not understand that command.",
-            f"{message[:1].upper()}{message[1:]}.",
-            f"`{self.prog} --help` shows how it is used.",
+            N_("Hearth did not understand that command."),
+            N_("{message}.", message=message[:1].upper() + message[1:]),
+            N_("`{prog} --help` shows how it is used.", prog=self.prog),
         )
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Final
 
+from engines.sentences import N_
 from engines.text import on_one_line
 
 PATIENCE_S: Final = 15.0
@@ -79,7 +80,9 @@ class DisplayTrial:
             return ""
         # Qt's first line names the problem; a long explanation follows.
         lines = said.decode(errors="replace").split("\n")
-        return next((on_one_line(line).rstrip(". ") for line in lines if line.strip()), "Qt ended")
+        return next(
+            (on_one_line(line).rstrip(". ") for line in lines if line.strip()), N_("Qt ended")
+        )
 
 
 def _be_quiet(says: int, patience_s: float) -> None:

@@ -12,6 +12,7 @@ from typing import Final, Literal, TextIO
 
 from app.base.errors import FileNotText
 from engines.errors import UserError
+from engines.sentences import N_
 from engines.text import harmless
 
 MOST_CHARACTERS: Final = 10_000_000
@@ -141,9 +142,9 @@ def say(text: str, end: str = "\n") -> None:
     except OSError as error:
         forget(sys.stdout)
         raise NoOutput(
-            "The output could not be written.",
-            f"Where it goes to, the system says: {error.strerror or error}.",
-            "Send it to a terminal, or to a file on a disk that has room.",
+            N_("The output could not be written."),
+            N_("Where it goes to, the system says: {strerror}.", strerror=error.strerror or error),
+            N_("Send it to a terminal, or to a file on a disk that has room."),
         ) from error
 
 
@@ -155,7 +156,7 @@ def read() -> str:
         InputTooLong: It has more than `MOST_CHARACTERS`.
     """
     with _explained():
-        return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), "Standard input")
+        return _bounded(sys.stdin.read(MOST_CHARACTERS + 1), N_("Standard input"))
 
 
 def lines() -> Iterator[str]:
@@ -181,16 +182,20 @@ def read_line() -> str:
 
 def _line() -> str:
     with _explained():
-        return _bounded(sys.stdin.readline(MOST_CHARACTERS + 1), "A line of standard input")
+        return _bounded(sys.stdin.readline(MOST_CHARACTERS + 1), N_("A line of standard input"))
 
 
 def _bounded(text: str, what: str) -> str:
     if len(text) <= MOST_CHARACTERS:
         return text
     raise InputTooLong(
-        f"{what} is too long.",
-        f"It has more than {MOST_CHARACTERS:,} characters, and no model can see that much at once.",
-        "Send a part of it; `hearth docs add` makes large files known piece by piece.",
+        N_("{what} is too long.", what=what),
+        N_(
+            "It has more than {most_characters} characters, and no model can see that much at "
+            "once.",
+            most_characters=f"{MOST_CHARACTERS:,}",
+        ),
+        N_("Send a part of it; `hearth docs add` makes large files known piece by piece."),
     )
 
 
@@ -200,9 +205,9 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as error:
         raise NoInput(
-            "Standard input cannot be read.",
-            f"The system says: {error.strerror or error}.",
-            "Start Hearth at a terminal, or give it a file or a pipe to read from.",
+            N_("Standard input cannot be read."),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
+            N_("Start Hearth at a terminal, or give it a file or a pipe to read from."),
         ) from error
 
 
@@ -217,11 +222,11 @@ def read_file(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             return _bounded(file.read(MOST_CHARACTERS + 1), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        why = "It is not UTF-8 text."
+        why = N_("It is not UTF-8 text.")
         if isinstance(error, OSError):
-            why = f"The system says: {error.strerror}."
+            why = N_("The system says: {strerror}.", strerror=error.strerror)
         raise FileNotText(
-            f"{path} cannot be read as text.",
+            N_("{path} cannot be read as text.", path=path),
             why,
-            "Choose a plain text file that exists.",
+            N_("Choose a plain text file that exists."),
         ) from error

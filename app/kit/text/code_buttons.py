@@ -56,11 +56,17 @@ class CodeButtons(QObject):
             same += 1
         for number, written in enumerate(codes[same:], start=same + 1):
             language = written.code.language or self.tr("text")
-            name = self.tr("Copy code block {0}, {1}").format(number, language)
+            name = self.tr("Copy code block {number}, {language}").format(
+                number=number, language=language
+            )
             if self._buttons[number - 1].accessibleName() != name:
                 self._buttons[number - 1].rename(name)
                 for saver in self._savers[number - 1 : number]:
-                    saver.rename(self.tr("Save code block {0}, {1}, as…").format(number, language))
+                    saver.rename(
+                        self.tr("Save code block {number}, {language}, as…").format(
+                            number=number, language=language
+                        )
+                    )
         self.place(same)
 
     def place(self, first: int = 0) -> None:

@@ -96,10 +96,10 @@ def limited(parts: Sequence[BarPart], others: str) -> list[BarPart]:
 
     Args:
         parts: The parts.
-        others: The text for the merged part; {0} is the number of parts in it.
+        others: The text for the merged part; {count} is the number of parts in it.
     """
     ordered = sorted(parts, key=lambda part: -part.amount)
     if len(ordered) <= len(COLOURS):
         return ordered
     kept, rest = ordered[: len(COLOURS) - 1], ordered[len(COLOURS) - 1 :]
-    return [*kept, BarPart(others.format(len(rest)), sum(part.amount for part in rest))]
+    return [*kept, BarPart(others.format(count=len(rest)), sum(part.amount for part in rest))]

@@ -19,6 +19,7 @@ from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.values.downloads import Download
 from app.models.hub.retry import Patience
 from app.models.hub.values.names import hub_name
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -41,17 +42,22 @@ def pull(app: App, args: argparse.Namespace, out: Output) -> int:
     projector = along if args.projector is None else args.projector
     wanted = wanted_of(repository, name, revision, app.fitting.quick, projector=projector)
     if is_metered():
-        out.note(f"This connection counts what it carries: {size(wanted.bytes_total)} will come.")
+        out.note(
+            N_(
+                "This connection counts what it carries: {bytes_total} will come.",
+                bytes_total=size(wanted.bytes_total),
+            )
+        )
     _set_pace(app.downloads, args.limit)
     added = app.downloads.add(wanted)
-    return _carry_out(app.downloads, added.id, f"hearth models pull {args.what}", out)
+    return _carry_out(app.downloads, added.id, N_("hearth models pull {what}", what=args.what), out)
 
 
 def _list(app: App, _: argparse.Namespace, out: Output) -> int:
     found = app.downloads.downloads()
     out.value(
         [_value(it) for it in found],
-        lambda: table([_row(it) for it in found]) or "There are no downloads.",
+        lambda: table([_row(it) for it in found]) or N_("There are no downloads."),
     )
     return 0
 
@@ -59,7 +65,9 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 def _resume(app: App, args: argparse.Namespace, out: Output) -> int:
     _set_pace(app.downloads, None)
     app.downloads.resume(args.what)
-    return _carry_out(app.downloads, args.what, f"hearth downloads resume {args.what}", out)
+    return _carry_out(
+        app.downloads, args.what, N_("hearth downloads resume {what}", what=args.what), out
+    )
 
 
 def _pause(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -101,7 +109,7 @@ def _carry_out(queue: DownloadQueue, download: str, again: str, out: Output) -> 
     except KeyboardInterrupt:
         queue.pause(download)
         out.rewrite("")
-        out.note(f"What has come is kept. `{again}` goes on with it.")
+        out.note(N_("What has come is kept. `{again}` goes on with it.", again=again))
         raise
     if now.state != "done":
         raise _error(now, again)
@@ -131,9 +139,9 @@ def _line(now: Download) -> str:
     share = now.bytes_done / total if total else 1.0
     parts = [f"{now.wanted.label} {bar(share)} of {size(total)}"]
     if now.state == "retrying" and now.retry_in_s is not None:
-        parts.append(f"trying again in {now.retry_in_s:.0f} s")
+        parts.append(N_("trying again in {retry_in_s} s", retry_in_s=f"{now.retry_in_s:.0f}"))
     elif now.state == "verifying":
-        parts.append("checking what is here")
+        parts.append(N_("checking what is here"))
     if now.bytes_per_s is not None:
         parts.append(f"{size(now.bytes_per_s)}/s")
     if now.seconds_left is not None:
@@ -163,17 +171,19 @@ def _pulled(now: Download, paths: list[Path]) -> dict[str, Any]:
 def _error(now: Download, again: str) -> AppError:
     if now.state == "cancelled":
         return AppError(
-            "The download was cancelled.",
-            "It was cancelled in the window or by another command.",
-            f"`{again}` begins anew.",
+            N_("The download was cancelled."),
+            N_("It was cancelled in the window or by another command."),
+            N_("`{again}` begins anew.", again=again),
         )
     if not now.what:
         return AppError(
-            "The download was paused.",
-            "It was paused in the window or by another command.",
-            f"`{again}` goes on with it.",
+            N_("The download was paused."),
+            N_("It was paused in the window or by another command."),
+            N_("`{again}` goes on with it.", again=again),
         )
-    tokens = f"{now.do} `hearth token set hf` takes one." if now.code in _OF_TOKENS else ""
+    tokens = (
+        N_("{do} `hearth token set hf` takes one.", do=now.do) if now.code in _OF_TOKENS else ""
+    )
     error = AppError(now.what, now.why, now.do, terminal=tokens)
     error.code = now.code
     return error
@@ -221,7 +231,7 @@ PULL = Command(
         ),
     ),
 )
-_ID = Argument("what", "the download's id, as `hearth downloads list` shows it", metavar="ID")
+_ID = Argument("what", N_("the download's id, as `hearth downloads list` shows it"), metavar="ID")
 DOWNLOADS = Command(
     "downloads",
     "list, pause, resume and cancel downloads",

@@ -17,6 +17,7 @@ from app.models.downloads.values.downloads import Download
 from app.models.library.services.library import Library
 from app.models.library.values.entry import ModelEntry
 from engines.errors import UserError
+from engines.sentences import N_
 
 DOWNLOADS = "downloads"
 EVERY_MS = 250
@@ -136,9 +137,9 @@ class DownloadList(QObject):
             found = model_of(download, self._library.entries())
             if found is None:
                 raise ModelUnknown(
-                    f"{download.wanted.label} is no longer on this computer.",
-                    "Its file was removed, or moved away, after it was downloaded.",
-                    "Download it again.",
+                    N_("{label} is no longer on this computer.", label=download.wanted.label),
+                    N_("Its file was removed, or moved away, after it was downloaded."),
+                    N_("Download it again."),
                 )
             return found
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from app.base.db import Database
 from app.models.downloads.values.downloads import Download, Wanted
 from app.models.hub.values.hub import RepoFile
+from engines.sentences import packed, unpacked
 
 
 class DownloadStore:
@@ -24,7 +25,9 @@ class DownloadStore:
                 "SELECT id, wanted, state, what, why, what_to_do AS do, code, runner "
                 "FROM downloads ORDER BY position, rowid"
             ).fetchall()
-        return [Download(**{**dict(row), "wanted": _wanted(row["wanted"])}) for row in rows]
+        return [
+            Download(**{**unpacked(dict(row)), "wanted": _wanted(row["wanted"])}) for row in rows
+        ]
 
     def add(self, download: Download) -> None:
         """Add a download at the end of the queue."""
@@ -41,7 +44,7 @@ class DownloadStore:
             db.execute(
                 "UPDATE downloads SET state = :state, what = :what, why = :why, "
                 "what_to_do = :do, code = :code, runner = :runner WHERE id = :id",
-                vars(download),
+                packed(vars(download)),
             )
 
     def order(self, ids: Sequence[str]) -> None:

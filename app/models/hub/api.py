@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from app.models.hub.refusals import refusal, unreadable
 from app.net import Gate, endpoint, explained
 from app.net.values.connections import Purpose
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -48,14 +49,14 @@ def hub_api(gate: Gate, purpose: Purpose, token: str | None, repo: str = "") -> 
     except HubRefused as error:
         raise refusal(error.status, error.headers, base, repo, bool(token), time.time()) from error
     except HubTooLong as error:
-        raise unreadable(f"It is longer than {MOST:,} bytes.") from error
+        raise unreadable(N_("It is longer than {most} bytes.", most=f"{MOST:,}")) from error
     except HubEndless as error:
-        raise unreadable("It has no end.") from error
+        raise unreadable(N_("It has no end.")) from error
     except httpx2.InvalidURL as error:
         raise explained(error, base) from error
     except JSONDecodeError as error:
         page = error.doc.lstrip().startswith("<")
-        why = "It is a web page and not data." if page else "It is incomplete or not JSON."
+        why = N_("It is a web page and not data.") if page else N_("It is incomplete or not JSON.")
         raise unreadable(why) from None
     except _WRONG as error:
-        raise unreadable("Something that a Hub always sends is missing.") from error
+        raise unreadable(N_("Something that a Hub always sends is missing.")) from error

@@ -27,6 +27,7 @@ from app.models.hub.values.tags import drafts_ahead
 from app.models.library.values.quantisations import best_variant
 from app.net import Gate, endpoint
 from app.net.values.connections import Purpose
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
@@ -147,10 +148,10 @@ class Hub:
         last = start + length - 1
         answer = self._file("read a model's header", repository, file.path, (start, last))
         if answer.status_code != 206:
-            raise unreadable("It is not the part of a file that was asked for.")
+            raise unreadable(N_("It is not the part of a file that was asked for."))
         part = answer.headers.get("Content-Range")
         if part != f"bytes {start}-{last}/{file.size}" or len(answer.content) != length:
-            raise unreadable("It is another part of the file, or of another file.")
+            raise unreadable(N_("It is another part of the file, or of another file."))
         return answer.content
 
     def _list(self, words: str, tags: list[str], query: Query) -> list[SearchResult]:
@@ -186,7 +187,7 @@ class Hub:
             )
             answer = get_session().get(url, headers=headers, extensions=more)
         if answer.headers.get("Content-Type", "").lower().startswith("text/html"):
-            raise unreadable("It is a web page and not data.")
+            raise unreadable(N_("It is a web page and not data."))
         return answer
 
 

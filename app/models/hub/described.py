@@ -15,6 +15,7 @@ from app.models.hub.refusals import unreadable
 from app.models.hub.values.hub import Gate, RepoFile, Repository, SearchResult
 from app.models.hub.values.names import is_repo, is_safe_path
 from app.models.hub.values.tags import parameters_in
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
@@ -131,7 +132,7 @@ def described(info: ModelInfo) -> tuple[Repository, bool]:
     """
     it = _Described.model_validate(info)
     if not is_repo(it.id):
-        raise unreadable("It names a repository with an invalid name.")
+        raise unreadable(N_("It names a repository with an invalid name."))
     gguf = it.gguf or _Gguf()
     siblings = it.siblings or []
     repository = Repository(

@@ -24,6 +24,7 @@ from app.net import Gate, endpoint
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.regular import open_regular
+from engines.sentences import N_
 
 
 def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -> str:
@@ -38,9 +39,9 @@ def git_name(gate: Gate, repo: str, commit: str, path: str, token: str | None) -
         name = next((file.blob_id for file in files if file.rfilename == path), None)
     if not is_checksum(str(name)):
         raise HubUnreadable(
-            f"{path} cannot be downloaded.",
-            f"The Hub gives no checksum for it in {repo}.",
-            "Try again later, or choose a file of another repository.",
+            N_("{path} cannot be downloaded.", path=path),
+            N_("The Hub gives no checksum for it in {repo}.", repo=repo),
+            N_("Try again later, or choose a file of another repository."),
         )
     return str(name)
 
@@ -165,9 +166,12 @@ class Fetcher:
             return Slot(self.root, item.repo, item.commit, item.file.path, checksum)
         except ValueError as error:
             raise HubUnreadable(
-                f"{item.repo} has a file that cannot be saved.",
-                f"Its path, “{item.file.path}”, would lead out of the folder of downloads.",
-                "Choose another repository, and report this one to the Hub.",
+                N_("{repo} has a file that cannot be saved.", repo=item.repo),
+                N_(
+                    "Its path, “{path}”, would lead out of the folder of downloads.",
+                    path=item.file.path,
+                ),
+                N_("Choose another repository, and report this one to the Hub."),
             ) from error
 
     def _checksum(self, item: WantedFile) -> str:

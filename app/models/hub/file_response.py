@@ -15,6 +15,7 @@ from app.models.hub.refusals import refusal
 from app.models.hub.retry import asked_s, is_transient
 from app.models.hub.source import Source, origin
 from engines.connection import Connection
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
@@ -74,7 +75,7 @@ def ask(
             raise
         response.close()
     raise Transient(
-        words.nonsense(source, url.host, "One address leads to the next without an end."),
+        words.nonsense(source, url.host, N_("One address leads to the next without an end.")),
         tries=_FEW,
     )
 
@@ -90,7 +91,7 @@ def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
     """
     host = response.url.host
     if response.status_code == 416:
-        why = f"It says that the file ends before byte {asked}."
+        why = N_("It says that the file ends before byte {asked}.", asked=asked)
         raise Transient(words.nonsense(source, host, why), tries=1, of_ranges=True)
     if response.status_code == 200:
         length = response.headers.get("content-length")
@@ -99,12 +100,16 @@ def first_byte(source: Source, response: httpx2.Response, asked: int) -> int:
         return 0
     found = _CONTENT_RANGE.fullmatch(response.headers.get("content-range", "").strip())
     if found is None:
-        why = "It sends several pieces at once, or does not say which piece it sends."
+        why = N_("It sends several pieces at once, or does not say which piece it sends.")
         raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
     if found[3] not in ("*", str(source.size)):
         raise Transient(words.changed(source), tries=_FEW)
     if int(found[1]) != asked:
-        why = f"It sends the bytes from {found[1]} on; those from {asked} on were asked for."
+        why = N_(
+            "It sends the bytes from {found} on; those from {asked} on were asked for.",
+            found=found[1],
+            asked=asked,
+        )
         raise Transient(words.nonsense(source, host, why), tries=_FEW, of_ranges=True)
     return asked
 
@@ -154,7 +159,7 @@ def _require_bytes(source: Source, response: httpx2.Response, host: str, at_home
         return
     if status in (200, 206):
         if response.headers.get("content-encoding", "identity") != "identity":
-            why = "It compresses the file although it was asked not to."
+            why = N_("It compresses the file although it was asked not to.")
             raise Transient(words.nonsense(source, host, why), tries=_FEW)
         page = response.headers.get("content-type", "").lower().startswith("text/html")
         if page and not source.name.endswith((".html", ".htm")):

@@ -13,8 +13,9 @@ from app.base.errors import (
     TokenRefused,
 )
 from app.models.hub.retry import asked_s, is_transient
+from engines.sentences import N_
 
-_DISABLED = "Access to this resource is disabled."
+_DISABLED = N_("Access to this resource is disabled.")
 """The Hub's X-Error-Message for a disabled repository; there is no error code for it."""
 
 
@@ -43,7 +44,7 @@ def refusal(
         return _revision(repo) if code == "RevisionNotFound" else _unknown(repo)
     if is_transient(status):
         return _busy(status, headers, now)
-    return unreadable(f"It answered with the unexpected status {status}.")
+    return unreadable(N_("It answered with the unexpected status {status}.", status=status))
 
 
 def unreadable(why: str) -> HubUnreadable:
@@ -53,10 +54,13 @@ def unreadable(why: str) -> HubUnreadable:
         why: One sentence.
     """
     return HubUnreadable(
-        "The Hub's answer cannot be read.",
+        N_("The Hub's answer cannot be read."),
         why,
-        "Open any web page in a browser: some networks want you to sign in first. If HF_ENDPOINT "
-        "is set, check that it is the address of a Hub.",
+        N_(
+            "Open any web page in a browser: some networks want you to sign in first. If "
+            "HF_ENDPOINT "
+            "is set, check that it is the address of a Hub."
+        ),
     )
 
 
@@ -64,18 +68,23 @@ def _gated(base: str, repo: str, with_token: bool) -> GatedRepository:
     page = f"{base}/{repo}"
     if with_token:
         return GatedRepository(
-            f"Your account may not use “{repo}” yet.",
-            "Its owner gives it to people who have accepted its licence, at times one by one.",
-            f"Open {page}, accept the licence with the account of your token, and try again.",
+            N_("Your account may not use “{repo}” yet.", repo=repo),
+            N_("Its owner gives it to people who have accepted its licence, at times one by one."),
+            N_(
+                "Open {page}, accept the licence with the account of your token, and try again.",
+                page=page,
+            ),
             page,
         )
     return GatedRepository(
-        f"“{repo}” requires an account.",
-        "Its owner gives it to people who have accepted its licence.",
-        f"Open {page}, accept the licence, and give Hearth your token.",
+        N_("“{repo}” requires an account.", repo=repo),
+        N_("Its owner gives it to people who have accepted its licence."),
+        N_("Open {page}, accept the licence, and give Hearth your token.", page=page),
         page,
-        terminal=f"Open {page}, accept the licence, and give Hearth your token: "
-        "`hearth token set hf`.",
+        terminal=N_(
+            "Open {page}, accept the licence, and give Hearth your token: `hearth token set hf`.",
+            page=page,
+        ),
     )
 
 
@@ -83,68 +92,71 @@ def _token(status: int, base: str) -> TokenRefused:
     page = f"{base}/settings/tokens"
     if status == 403:
         return TokenRefused(
-            "The Hub refused your token.",
-            "It may not read this: tokens can be limited to some repositories.",
-            f"Give the token the right to read at {page}.",
+            N_("The Hub refused your token."),
+            N_("It may not read this: tokens can be limited to some repositories."),
+            N_("Give the token the right to read at {page}.", page=page),
         )
     return TokenRefused(
-        "The Hub refused your token.",
-        "It has expired, was revoked or was not copied completely.",
-        f"Make a new one at {page} and enter it in Hearth, or remove the old one.",
-        terminal=f"Make a new one at {page} and give it to Hearth with `hearth token set hf`; or "
-        "forget it with `hearth token clear hf`.",
+        N_("The Hub refused your token."),
+        N_("It has expired, was revoked or was not copied completely."),
+        N_("Make a new one at {page} and enter it in Hearth, or remove the old one.", page=page),
+        terminal=N_(
+            "Make a new one at {page} and give it to Hearth with `hearth token set hf`; or "
+            "forget it with `hearth token clear hf`.",
+            page=page,
+        ),
     )
 
 
 def _unknown(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
-        f"There is no model “{repo}” on the Hub.",
-        "No repository has that name, or only some accounts may see it.",
-        "Check the name, or search for the model.",
-        terminal="Check the name; `hearth models search WORDS` finds models.",
+        N_("There is no model “{repo}” on the Hub.", repo=repo),
+        N_("No repository has that name, or only some accounts may see it."),
+        N_("Check the name, or search for the model."),
+        terminal=N_("Check the name; `hearth models search WORDS` finds models."),
     )
 
 
 def _disabled(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
-        f"“{repo}” was disabled on the Hub.",
-        "The Hub no longer offers it, usually because of its content or licence.",
-        "Choose another model.",
-        terminal="Choose another model; `hearth models search WORDS` finds models.",
+        N_("“{repo}” was disabled on the Hub.", repo=repo),
+        N_("The Hub no longer offers it, usually because of its content or licence."),
+        N_("Choose another model."),
+        terminal=N_("Choose another model; `hearth models search WORDS` finds models."),
     )
 
 
 def _revision(repo: str) -> RepositoryUnknown:
     return RepositoryUnknown(
-        f"“{repo}” has no such revision.",
-        "The Hub knows the repository, and no branch, tag or commit of that name.",
-        "Leave the revision out to take the newest.",
+        N_("“{repo}” has no such revision.", repo=repo),
+        N_("The Hub knows the repository, and no branch, tag or commit of that name."),
+        N_("Leave the revision out to take the newest."),
     )
 
 
 def _busy(status: int, headers: Mapping[str, str], now: float) -> HubBusy:
     if status != 429:
         return HubBusy(
-            "The Hub has a problem.",
-            f"It answered with an error of its own ({status}).",
-            "Try again in a few minutes.",
+            N_("The Hub has a problem."),
+            N_("It answered with an error of its own ({status}).", status=status),
+            N_("Try again in a few minutes."),
         )
     seconds = asked_s(headers, now)
     return HubBusy(
-        "The Hub accepts no more requests for now.",
-        "It got too many requests from this address or account.",
-        f"Try again {_in_words(seconds)}.",
+        N_("The Hub accepts no more requests for now."),
+        N_("It got too many requests from this address or account."),
+        N_("Try again {in_words}.", in_words=_in_words(seconds)),
         seconds,
     )
 
 
 def _in_words(seconds: float | None) -> str:
     if seconds is None:
-        return "in a few minutes"
+        return N_("in a few minutes")
     if seconds < 90:
-        return f"in {max(round(seconds), 1)} seconds"
+        return N_("in {seconds} seconds", seconds=max(round(seconds), 1))
     if seconds < 90 * 60:
-        return f"in {round(seconds / 60)} minutes"
+        return N_("in {seconds} minutes", seconds=round(seconds / 60))
     if seconds < 36 * 3600:
-        return f"in {round(seconds / 3600)} hours"
-    return "on another day"
+        return N_("in {seconds} hours", seconds=round(seconds / 3600))
+    return N_("on another day")

@@ -24,6 +24,7 @@ from app.models.hub.values.hub import RepoFile
 from engines.errors import ModelDamaged, NotAModel
 from engines.models.gguf.reader import MAGIC, BadGguf, CutOff, read_gguf
 from engines.private import make_private_folder, replacing
+from engines.sentences import N_
 
 FIRST: Final = 1 << 20
 MOST: Final = 64 << 20
@@ -85,9 +86,9 @@ def _of_tensors(read: Read, file: RepoFile) -> bytes:
     end = 8 + int.from_bytes(start[:8], "little")
     if not 8 < end <= min(file.size, MOST):
         raise ModelDamaged(
-            f"“{Path(file.path).name}” cannot be used.",
-            "It does not begin as a safetensors file does.",
-            "Choose another repository.",
+            N_("“{name}” cannot be used.", name=Path(file.path).name),
+            N_("It does not begin as a safetensors file does."),
+            N_("Choose another repository."),
         )
     return start + read(file, len(start), end - len(start)) if end > len(start) else start
 
@@ -100,9 +101,9 @@ def _header(read: Read, file: RepoFile) -> bytes:
         start += read(file, len(start), min(max(len(start), FIRST), most - len(start)))
         if not start.startswith(MAGIC):
             raise NotAModel(
-                f"“{name}” is not a model.",
-                "It does not begin as a GGUF file does.",
-                "Choose another file or repository.",
+                N_("“{name}” is not a model.", name=name),
+                N_("It does not begin as a GGUF file does."),
+                N_("Choose another file or repository."),
             )
         try:
             read_gguf(BytesIO(start), file.size)
@@ -117,9 +118,9 @@ def _header(read: Read, file: RepoFile) -> bytes:
 
 def _damaged(name: str, error: BadGguf) -> ModelDamaged:
     return ModelDamaged(
-        f"“{name}” cannot be used.",
-        f"Its header is invalid: {error}.",
-        "Choose another quantisation or repository.",
+        N_("“{name}” cannot be used.", name=name),
+        N_("Its header is invalid: {error}.", error=error),
+        N_("Choose another quantisation or repository."),
     )
 
 

@@ -24,6 +24,7 @@ from app.models.library.values.quantisations import (
     same_label,
     without_quantisation,
 )
+from engines.sentences import N_
 
 FileKind = Literal["model", "drafter", "projector", "other"]
 
@@ -166,9 +167,23 @@ def _together(files: Sequence[RepoFile], repo: str) -> tuple[list[Variant], list
     for (whole, count), found in parts.items():
         missing = [number for number in range(1, count + 1) if number not in found]
         if missing or len(found) != count:
-            name = f"{PurePosixPath(whole).name}, {len(found)} of {count} parts"
+            name = N_(
+                "{name}, {count} of {of} parts",
+                name=PurePosixPath(whole).name,
+                count=len(found),
+                of=count,
+            )
             numbers = ", ".join(map(str, missing[:5])) + ("…" if len(missing) > 5 else "")
-            left_out.append(Incomplete(name, f"Of its {count} parts these are missing: {numbers}."))
+            left_out.append(
+                Incomplete(
+                    name,
+                    N_(
+                        "Of its {count} parts these are missing: {numbers}.",
+                        count=count,
+                        numbers=numbers,
+                    ),
+                )
+            )
         else:
             variants.append(_variant(tuple(found[n] for n in range(1, count + 1)), repo))
     return variants, left_out

@@ -12,6 +12,7 @@ from app.base.errors import (
     HostFailed,
     WrongBytes,
 )
+from engines.sentences import N_
 
 Origin = tuple[str, str | None, int | None]
 """The scheme, host and port of an address."""
@@ -64,18 +65,21 @@ def origin(url: str) -> Origin:
 def missing(source: Source) -> AppError:
     """Make the error for a file that is no longer on the Hub."""
     return FileNotOnHub(
-        f"{source.name} is not on the Hub.",
-        f"The Hub has no such file in {source.repo} at this commit any more.",
-        "Open the repository again and choose one of its current files.",
+        N_("{name} is not on the Hub.", name=source.name),
+        N_("The Hub has no such file in {repo} at this commit any more.", repo=source.repo),
+        N_("Open the repository again and choose one of its current files."),
     )
 
 
 def not_given(source: Source, host: str, status: int) -> AppError:
     """Make the error for a package index whose host does not send the file."""
     return HostFailed(
-        f"{host} refuses to send {source.name}.",
-        f"It answers with the error {status}, although the package index names the file.",
-        "Check the name and password in the index's address, or try again later.",
+        N_("{host} refuses to send {name}.", host=host, name=source.name),
+        N_(
+            "It answers with the error {status}, although the package index names the file.",
+            status=status,
+        ),
+        N_("Check the name and password in the index's address, or try again later."),
     )
 
 
@@ -83,64 +87,70 @@ def changed(source: Source) -> AppError:
     """Make the error for a file whose content or size has changed at the source."""
     if not source.repo:
         return FileChanged(
-            f"{source.name} is not the file that Hearth was made for.",
-            "The package index has other content, or another size, under this name.",
-            "Try again later, or use another package index; old and new parts were not mixed.",
+            N_("{name} is not the file that Hearth was made for.", name=source.name),
+            N_("The package index has other content, or another size, under this name."),
+            N_("Try again later, or use another package index; old and new parts were not mixed."),
         )
     return FileChanged(
-        f"{source.name} is not the file that was chosen any more.",
-        "The Hub now has other content, or another size, under the same name.",
-        "Open the repository again and download it again; old and new parts were not mixed.",
+        N_("{name} is not the file that was chosen any more.", name=source.name),
+        N_("The Hub now has other content, or another size, under the same name."),
+        N_("Open the repository again and download it again; old and new parts were not mixed."),
     )
 
 
 def failed(source: Source, host: str, status: int) -> AppError:
     """Make the error for a host that answers with an error status."""
     return HostFailed(
-        f"{host} does not send {source.name} at the moment.",
-        f"It answers with the error {status}.",
-        "Wait a while, then resume the download; what was downloaded is kept.",
+        N_("{host} does not send {name} at the moment.", host=host, name=source.name),
+        N_("It answers with the error {status}.", status=status),
+        N_("Wait a while, then resume the download; what was downloaded is kept."),
     )
 
 
 def busy(source: Source, host: str) -> AppError:
     """Make the error for a host that has had too many requests."""
     return HostFailed(
-        f"{host} asks for a pause before it sends more of {source.name}.",
-        "It has had too many requests from this address.",
-        "Wait a while, then resume the download; a token of your own allows more."
+        N_("{host} asks for a pause before it sends more of {name}.", host=host, name=source.name),
+        N_("It has had too many requests from this address."),
+        N_("Wait a while, then resume the download; a token of your own allows more.")
         if source.repo
-        else "Wait a while, then try again; what was downloaded is kept.",
+        else N_("Wait a while, then try again; what was downloaded is kept."),
     )
 
 
 def address_refused(source: Source, host: str, status: int) -> AppError:
     """Make the error for a redirect to a host that refuses to send the file."""
     return HostFailed(
-        f"{host} refuses to send {source.name}.",
-        f"The Hub leads there, but that server answers {status}, also to a fresh address."
+        N_("{host} refuses to send {name}.", host=host, name=source.name),
+        N_(
+            "The Hub leads there, but that server answers {status}, also to a fresh address.",
+            status=status,
+        )
         if source.repo
-        else f"The package index leads there, but that server answers {status}.",
-        "Check whether a firewall or proxy changes addresses, then resume the download.",
+        else N_("The package index leads there, but that server answers {status}.", status=status),
+        N_("Check whether a firewall or proxy changes addresses, then resume the download."),
     )
 
 
 def web_page(source: Source, host: str) -> AppError:
     """Make the error for a web page that came instead of the file."""
     return HostFailed(
-        f"A web page came instead of {source.name}.",
-        f"Something between here and {host} answers in its place, as the log-in page of a "
-        "hotel's or a company's network does.",
-        "Open any page in a browser and log in there, then resume the download.",
+        N_("A web page came instead of {name}.", name=source.name),
+        N_(
+            "Something between here and {host} answers in its place, as the log-in page of a "
+            "hotel's or a company's network does.",
+            host=host,
+        ),
+        N_("Open any page in a browser and log in there, then resume the download."),
     )
 
 
 def ended_early(source: Source, host: str) -> AppError:
     """Make the error for a connection that ended before the file was complete."""
     return HostFailed(
-        f"The connection ended before {source.name} was complete.",
-        f"{host} closed it, or something on the way did.",
-        "Check the connection, then resume the download; what was downloaded is kept.",
+        N_("The connection ended before {name} was complete.", name=source.name),
+        N_("{host} closed it, or something on the way did.", host=host),
+        N_("Check the connection, then resume the download; what was downloaded is kept."),
     )
 
 
@@ -151,22 +161,24 @@ def nonsense(source: Source, host: str, why: str) -> AppError:
         why: One sentence.
     """
     return HostFailed(
-        f"{host} sends something other than what was requested.",
+        N_("{host} sends something other than what was requested.", host=host),
         why,
-        "Try again later, or without a proxy or mirror; what was downloaded of "
-        f"{source.name} is kept.",
+        N_(
+            "Try again later, or without a proxy or mirror; what was downloaded of {name} is kept.",
+            name=source.name,
+        ),
     )
 
 
 def wrong_bytes(source: Source) -> AppError:
     """Make the error for a file that arrived twice with the wrong checksum."""
     announced = (
-        "Its checksum is not the one that the Hub announced."
+        N_("Its checksum is not the one that the Hub announced.")
         if source.repo
-        else "Its checksum is not the one that Hearth expects."
+        else N_("Its checksum is not the one that Hearth expects.")
     )
     return WrongBytes(
-        f"{source.name} arrived damaged twice and was not kept.",
+        N_("{name} arrived damaged twice and was not kept.", name=source.name),
         announced,
-        "Try again later or on another network; a proxy, a mirror or the memory may be faulty.",
+        N_("Try again later or on another network; a proxy, a mirror or the memory may be faulty."),
     )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.base.errors import AppError, DataFolderReadOnly, DiskFull
+from engines.sentences import N_
 from engines.text import amount
 
 SPARE = 200_000_000
@@ -35,13 +36,27 @@ def require_disk_space(folder: Path, needed: int, promised: int) -> None:
 
 def no_room(folder: Path, needed: int, promised: int, free: int) -> DiskFull:
     """Make the error for a download that does not fit; the arguments are in bytes."""
-    others = f" and {amount(promised)} that other downloads still take" if promised else ""
+    others = (
+        N_(" and {promised} that other downloads still take", promised=amount(promised))
+        if promised
+        else ""
+    )
     short = needed + promised + SPARE - free
     return DiskFull(
-        "There is not enough room on the disk for this download.",
-        f"It takes {amount(needed)} more{others}; {amount(free)} are free where {folder} is, and "
-        f"{amount(SPARE)} of them are kept free.",
-        f"Free {amount(short)} or more, or set HF_HOME to a folder on a larger disk, then resume.",
+        N_("There is not enough room on the disk for this download."),
+        N_(
+            "It takes {needed} more{others}; {free} are free where {folder} is, and {spare} of "
+            "them are kept free.",
+            needed=amount(needed),
+            others=others,
+            free=amount(free),
+            folder=folder,
+            spare=amount(SPARE),
+        ),
+        N_(
+            "Free {short} or more, or set HF_HOME to a folder on a larger disk, then resume.",
+            short=amount(short),
+        ),
     )
 
 
@@ -57,18 +72,26 @@ def explained(folder: Path, left: int) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                "The disk filled up during the download.",
-                f"{amount(left)} are still missing in {folder}; what was downloaded is kept.",
-                "Free that much space, then resume the download.",
+                N_("The disk filled up during the download."),
+                N_(
+                    "{left} are still missing in {folder}; what was downloaded is kept.",
+                    left=amount(left),
+                    folder=folder,
+                ),
+                N_("Free that much space, then resume the download."),
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise DataFolderReadOnly(
-                "Hearth cannot write to the folder of downloads.",
-                f"The system does not allow writing to {error.filename or folder}.",
-                "Allow writing to that folder, or set HF_HOME to another one, then resume.",
+                N_("Hearth cannot write to the folder of downloads."),
+                N_("The system does not allow writing to {place}.", place=error.filename or folder),
+                N_("Allow writing to that folder, or set HF_HOME to another one, then resume."),
             ) from error
         raise AppError(
-            "Hearth cannot write to the folder of downloads.",
-            f"The system says of {folder}: {error.strerror or error}.",
-            "Check the disk, or set HF_HOME to another folder, then resume.",
+            N_("Hearth cannot write to the folder of downloads."),
+            N_(
+                "The system says of {folder}: {strerror}.",
+                folder=folder,
+                strerror=error.strerror or error,
+            ),
+            N_("Check the disk, or set HF_HOME to another folder, then resume."),
         ) from error

@@ -20,6 +20,7 @@ from app.net import explained
 from engines.cancel import CancelToken
 from engines.connection import Connection
 from engines.errors import Cancelled
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     import httpx2
@@ -169,14 +170,16 @@ class _Transfer:
             raise Transient(told, tries=3 if isinstance(told, _SELDOM_BETTER) else None) from error
         except httpx2.InvalidURL as error:
             host = origin(url)[1] or ""
-            why = f"It leads to an invalid address: {error}."
+            why = N_("It leads to an invalid address: {error}.", error=error)
             raise Transient(words.nonsense(self._source, host, why), tries=3) from error
 
     def _receive(self, response: httpx2.Response) -> None:
         part, cancel = self._part, self._cancel
         begin = first_byte(self._source, response, part.size)
         if begin == 0 and part.size:
-            self._start_anew(f"{response.url.host} sends this file from its first byte only.")
+            self._start_anew(
+                N_("{host} sends this file from its first byte only.", host=response.url.host)
+            )
         _, host, port = origin(str(response.url))
         part.remember(f"{host}:{port}", validator(response))
         for chunk in response.iter_raw():
@@ -219,7 +222,7 @@ class _Transfer:
             if self._whole_and_wrong == _WRONG_TWICE:
                 self._part.start_anew()
                 raise words.wrong_bytes(self._source)
-        self._start_anew("The part downloaded so far was damaged.")
+        self._start_anew(N_("The part downloaded so far was damaged."))
         self._most = 0
 
     def _start_anew(self, why: str) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.base.language import translated
 from app.kit.engine_names import engine_called
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
@@ -65,14 +65,16 @@ class ComputerCard(Panel):
         if cpu.usable_threads == 1:
             threads = self.tr("one thread for answers")
         else:
-            threads = self.tr("{0} threads for Hearth").format(cpu.usable_threads)
+            threads = self.tr("{usable_threads} threads for Hearth").format(
+                usable_threads=cpu.usable_threads
+            )
         return f"{cpu.name}, {threads}"
 
     def _memory(self, check: SystemCheck) -> str:
         memory = check.hardware.memory
         total = memory.limit_bytes or memory.total_bytes
-        return self.tr("{0}, of which {1} are free now").format(
-            size(total), size(memory.available_bytes)
+        return self.tr("{total}, of which {available_bytes} are free now").format(
+            total=size(total), available_bytes=size(memory.available_bytes)
         )
 
     def _graphics(self, check: SystemCheck) -> str:
@@ -89,6 +91,6 @@ class ComputerCard(Panel):
     def _engine(self, check: SystemCheck) -> str:
         for engine in check.engines:
             if engine.available:
-                return self.tr("{0} is ready").format(engine_called(engine.name))
+                return self.tr("{name} is ready").format(name=engine_called(engine.name))
         why = [translated(engine.why_not) for engine in check.engines if engine.why_not]
         return why[0] if why else self.tr("None available")

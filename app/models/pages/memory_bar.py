@@ -126,17 +126,19 @@ def _shown(use: MemoryUse) -> list[tuple[Use, int]]:
 
 def _title(use: MemoryUse) -> str:
     if use.place == "graphics":
-        return _tr("Graphics memory: {0}").format(size(use.limit))
-    return _tr("Memory: {0}").format(size(use.limit))
+        return _tr("Graphics memory: {limit}").format(limit=size(use.limit))
+    return _tr("Memory: {limit}").format(limit=size(use.limit))
 
 
 def _rest(use: MemoryUse) -> tuple[str, str]:
     if use.missing:
-        return "danger", _tr("Missing {0}").format(size(use.missing))
-    return "pressed", _tr("Free {0}").format(size(use.free))
+        return "danger", _tr("Missing {missing}").format(missing=size(use.missing))
+    return "pressed", _tr("Free {free}").format(free=size(use.free))
 
 
 def spoken(use: MemoryUse) -> str:
     """Return the numbers of the bar as one sentence."""
     parts = [f"{_name(part)} {size(amount)}" for part, amount in _shown(use)]
-    return _tr("{0} of {1}.").format(", ".join([*parts, _rest(use)[1]]), size(use.limit))
+    return _tr("{words} of {limit}.").format(
+        words=", ".join([*parts, _rest(use)[1]]), limit=size(use.limit)
+    )

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from app.base.errors import NotSafe, SettingsInvalid
 from app.net.values.hosts import is_loopback
+from engines.sentences import N_
 
 LOOPBACK: Final = "127.0.0.1"
 EVERYWHERE: Final = "0.0.0.0"  # noqa: S104 - asked for twice before it is used
@@ -75,34 +76,38 @@ class ServeOptions:
         """Refuse options that would let others in without a second confirmation. Raises NotSafe."""
         if (self.certificate is None) != (self.key is None):
             raise NotSafe(
-                "The server was not started.",
-                "For encryption it needs a certificate and its key.",
-                "Choose both files, or none of them.",
-                terminal="Give both --tls-cert and --tls-key, or none of them.",
+                N_("The server was not started."),
+                N_("For encryption it needs a certificate and its key."),
+                N_("Choose both files, or none of them."),
+                terminal=N_("Give both --tls-cert and --tls-key, or none of them."),
             )
         if self.address.is_loopback:
             return
         if not self.exposed:
             raise NotSafe(
-                "The server was not started.",
-                f"At {self.address.host}, other computers could use your models.",
-                "Choose the network under Engines, if that is what you want.",
-                terminal="Add --expose if that is what you want, or leave --host out.",
+                N_("The server was not started."),
+                N_("At {host}, other computers could use your models.", host=self.address.host),
+                N_("Choose the network under Engines, if that is what you want."),
+                terminal=N_("Add --expose if that is what you want, or leave --host out."),
             )
         if not self.needs_token:
             raise NotSafe(
-                "The server was not started.",
-                "Other computers could use your models without a token.",
-                "Let the server ask for a token.",
-                terminal="Leave --no-token out, or --expose.",
+                N_("The server was not started."),
+                N_("Other computers could use your models without a token."),
+                N_("Let the server ask for a token."),
+                terminal=N_("Leave --no-token out, or --expose."),
             )
         if not self.encrypted and not self.without_tls:
             raise NotSafe(
-                "The server was not started.",
-                "Without encryption, others on the network can read questions, answers and the "
-                "token.",
-                "Choose a certificate and its key, or choose the network without encryption.",
-                terminal="Give --tls-cert and --tls-key, or refuse encryption with --without-tls.",
+                N_("The server was not started."),
+                N_(
+                    "Without encryption, others on the network can read questions, answers and the "
+                    "token."
+                ),
+                N_("Choose a certificate and its key, or choose the network without encryption."),
+                terminal=N_(
+                    "Give --tls-cert and --tls-key, or refuse encryption with --without-tls."
+                ),
             )
 
 
@@ -138,9 +143,9 @@ def names_named(text: str) -> tuple[str, ...]:
     for name in names:
         if not name.isascii() or set(name) & set(" /:@?#[]"):
             raise SettingsInvalid(
-                f"“{name}” is not the name of a computer.",
-                "A name has no spaces, no port and no http:// before it.",
-                "Write one name a line, such as: box.local",
+                N_("“{name}” is not the name of a computer.", name=name),
+                N_("A name has no spaces, no port and no http:// before it."),
+                N_("Write one name a line, such as: box.local"),
             )
     return names
 
@@ -152,15 +157,15 @@ def aliases_named(text: str) -> dict[str, str]:
         alias, equals, model = (part.strip() for part in line.partition("="))
         if not (alias and equals and model):
             raise SettingsInvalid(
-                f"“{line}” names no model.",
-                "A line is a name, an equals sign and a model.",
-                "Write it like: gpt-4o = starter",
+                N_("“{line}” names no model.", line=line),
+                N_("A line is a name, an equals sign and a model."),
+                N_("Write it like: gpt-4o = starter"),
             )
         if alias in found:
             raise SettingsInvalid(
-                f"“{alias}” is there twice.",
-                "A name stands for one model.",
-                "Remove one of the lines.",
+                N_("“{alias}” is there twice.", alias=alias),
+                N_("A name stands for one model."),
+                N_("Remove one of the lines."),
             )
         found[alias] = model
     return found
@@ -175,9 +180,9 @@ def _site(text: str) -> str:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
         raise SettingsInvalid(
-            f"“{text}” is not the address of a site.",
-            "An address is http:// or https://, a host’s name and, if need be, a port.",
-            "Write it like: https://chat.example",
+            N_("“{text}” is not the address of a site.", text=text),
+            N_("An address is http:// or https://, a host’s name and, if need be, a port."),
+            N_("Write it like: https://chat.example"),
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     usual = {"http": 80, "https": 443}[parts.scheme]

@@ -14,16 +14,17 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, bar, is_dumb, size, table
 from app.runtime.values.installation import Check, Step
+from engines.sentences import N_
 from engines.vllm.provision.lock import LockName
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 INSTALLED = "vllm"
-_NOT_INSTALLED = "Not installed; `hearth engines install vllm` does that."
+_NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` does that.")
 _OF_CARDS = ("driver", "cuda", "capability")
 """Codes of findings that only rule out the build for NVIDIA cards."""
-_SLOW_BUILD = (
+_SLOW_BUILD = N_(
     "There is a build for processors, too, which is slow: `hearth engines install vllm --profile "
     "cpu`."
 )
@@ -31,22 +32,24 @@ _SLOW_BUILD = (
 
 def _use(app: App, args: argparse.Namespace, out: Output) -> int:
     settings = app.choice.use(args.what)
-    out.value({"engine": settings.engine}, lambda: f"Engine: {settings.engine}")
+    out.value({"engine": settings.engine}, lambda: N_("Engine: {engine}", engine=settings.engine))
     return 0
 
 
 def _roll_back(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     now = app.installer.rollback()
-    out.value({"version": now.version}, lambda: f"vLLM {now.version} is in use again.")
+    out.value(
+        {"version": now.version}, lambda: N_("vLLM {version} is in use again.", version=now.version)
+    )
     return 0
 
 
 def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     ended = app.vllm.end_staying()
-    said = [f"vLLM with {name} has ended." for name in ended]
-    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or "No vLLM stays running.")
+    said = [N_("vLLM with {name} has ended.", name=name) for name in ended]
+    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or N_("No vLLM stays running."))
     return 0
 
 
@@ -54,16 +57,16 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     app.vllm.end_unused()
     app.installer.remove()
-    out.value({"removed": INSTALLED}, lambda: "vLLM and all that came with it are gone.")
+    out.value({"removed": INSTALLED}, lambda: N_("vLLM and all that came with it are gone."))
     return 0
 
 
 def _require_ours(name: str) -> None:
     if name != INSTALLED:
         raise AppError(
-            f"There is nothing to install, stop, switch or remove for “{name}”.",
-            "llama.cpp comes with Hearth, and other servers are not Hearth's own.",
-            "The engine that can be installed is vllm.",
+            N_("There is nothing to install, stop, switch or remove for “{name}”.", name=name),
+            N_("llama.cpp comes with Hearth, and other servers are not Hearth's own."),
+            N_("The engine that can be installed is vllm."),
         )
 
 
@@ -93,23 +96,27 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     parts = [
         row["why_not"],
-        f"Kept to go back to: {row['previous']}." if row["previous"] else "",
-        "Chosen in the settings." if row["chosen"] else "",
+        N_("Kept to go back to: {row}.", row=row["previous"]) if row["previous"] else "",
+        N_("Chosen in the settings.") if row["chosen"] else "",
     ]
     if row.get("unfinished_bytes"):
-        parts.append(f"{size(row['unfinished_bytes'])} are here of an unfinished installation.")
+        parts.append(
+            N_("{row} are here of an unfinished installation.", row=size(row["unfinished_bytes"]))
+        )
     parts += [_running(it) for it in row.get("running", ())]
     words = " ".join(part for part in parts if part)
-    return row["name"], "ready" if row["available"] else "not here", row["version"] or "", words
+    return row["name"], "ready" if row["available"] else N_("not here"), row["version"] or "", words
 
 
 def _running(it: dict[str, Any]) -> str:
     if it["left_s"] is None:
-        return f"Runs {it['model']}, which another command or the window uses."
+        return N_("Runs {value}, which another command or the window uses.", value=it["model"])
     minutes = max(1, round(it["left_s"] / 60))
-    return (
-        f"Runs {it['model']} for the next command, and ends in about {minutes} min; "
-        "`hearth engines stop vllm` ends it now."
+    return N_(
+        "Runs {value} for the next command, and ends in about {minutes} min; `hearth engines "
+        "stop vllm` ends it now.",
+        value=it["model"],
+        minutes=minutes,
     )
 
 
@@ -130,9 +137,9 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
             do = f"{do} {_SLOW_BUILD}" if slow else do
         raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not agreed(
-        out, "Install it?", "Nobody could be asked whether this may be installed."
+        out, N_("Install it?"), N_("Nobody could be asked whether this may be installed.")
     ):
-        out.note("Nothing was changed.")
+        out.note(N_("Nothing was changed."))
         return 1
     said = ""
 
@@ -148,12 +155,12 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
         made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
     except KeyboardInterrupt:
         out.rewrite("")
-        out.note("What has come is kept; the same command goes on with it.")
+        out.note(N_("What has come is kept; the same command goes on with it."))
         raise
     out.rewrite("")
     out.value(
         {"version": made[0].version, "profile": made[0].profile, "folder": str(made[0].folder)},
-        lambda: f"vLLM {made[0].version} is installed and in use.",
+        lambda: N_("vLLM {version} is installed and in use.", version=made[0].version),
     )
     return 0
 
@@ -168,20 +175,31 @@ def _show(check: Check, out: Output) -> None:
     price = check.price if check.hindrance is None else None
     if price is not None and price.disk_bytes:
         out.note(
-            f"This downloads {size(price.download_bytes)}, takes up to {size(price.disk_bytes)} of "
-            f"the disk while it goes on and {size(price.kept_bytes)} after, and lasts about "
-            f"{price.minutes} minutes on a usual connection. Files come from the package indexes "
-            "that pip and uv are set to here; for an NVIDIA card vLLM then gets compiled kernels "
-            "itself, from where its makers keep them."
+            N_(
+                "This downloads {download_bytes}, takes up to {disk_bytes} of the disk while it "
+                "goes "
+                "on and {kept_bytes} after, and lasts about {minutes} minutes on a usual "
+                "connection. "
+                "Files come from the package indexes that pip and uv are set to here; for an "
+                "NVIDIA "
+                "card vLLM then gets compiled kernels itself, from where its makers keep them.",
+                download_bytes=size(price.download_bytes),
+                disk_bytes=size(price.disk_bytes),
+                kept_bytes=size(price.kept_bytes),
+                minutes=price.minutes,
+            )
         )
     if price is not None and check.linux:
         out.note(
-            f"It goes into {check.linux}, the Linux inside Windows; of that only the folder "
-            "~/.local/share/hearth is touched."
+            N_(
+                "It goes into {linux}, the Linux inside Windows; of that only the folder "
+                "~/.local/share/hearth is touched.",
+                linux=check.linux,
+            )
         )
 
 
-_NAME = Argument("what", "the engine, such as vllm", metavar="NAME")
+_NAME = Argument("what", N_("the engine, such as vllm"), metavar="NAME")
 
 COMMAND = Command(
     "engines",

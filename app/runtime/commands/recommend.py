@@ -13,6 +13,7 @@ from app.models.discover.values.recommend_words import speed_words
 from app.runtime.services.choice import NAMES
 from app.runtime.values.advice import Advice
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -25,11 +26,12 @@ def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
     """Print the recommendation and the advice on engines."""
     if args.refresh:
         done = app.recommending.refresh(
-            CancelToken(), lambda share: out.rewrite(f"Asking the Hub: {share:.0%}")
+            CancelToken(),
+            lambda share: out.rewrite(N_("Asking the Hub: {share}", share=f"{share:.0%}")),
         )
         out.rewrite("")
         for repo, why in done.missing:
-            out.note(f"{repo} could not be refreshed: {why}")
+            out.note(N_("{repo} could not be refreshed: {why}", repo=repo, why=why))
     found = app.recommending.recommend()
     advice = app.choice.advise()
     out.value(
@@ -61,14 +63,26 @@ def _pick_value(pick: Pick | None) -> dict[str, Any] | None:
 def _engine_in_words(app: App, found: Recommendation, advice: Advice) -> str:
     lines = [f"Engine: {NAMES[advice.engine]}. {' '.join(advice.reasons)}"]
     lines += [
-        f"  {row.topic}: llama.cpp {row.llamacpp}; vLLM {row.vllm}"
+        N_(
+            "  {topic}: llama.cpp {llamacpp}; vLLM {vllm}",
+            topic=row.topic,
+            llamacpp=row.llamacpp,
+            vllm=row.vllm,
+        )
         for row in advice.rows
         if row.measured
     ]
     size = app.recommending.catalogue().sizes.get(found.default.size_id) if found.default else None
     other = app.choice.checkpoint_of(size) if size and advice.engine == "vllm" else None
     if other is not None:
-        lines.append(f"  For vLLM: {other.repo}, {other.label}. {other.price}")
+        lines.append(
+            N_(
+                "  For vLLM: {repo}, {label}. {price}",
+                repo=other.repo,
+                label=other.label,
+                price=other.price,
+            )
+        )
     return "\n".join(lines)
 
 
@@ -83,39 +97,56 @@ def _block(title: str, pick: Pick) -> str:
     about = "about " if pick.about else ""
     rows = [
         ("Memory", _sum(pick)),
-        ("Speed", f"{speed_words(pick.speed)}, on the {pick.device}"),
-        ("Disk", f"{about}{size(pick.disk_bytes)}{'' if pick.disk_fits else ', not free now'}"),
+        (
+            "Speed",
+            N_("{speed}, on the {device}", speed=speed_words(pick.speed), device=pick.device),
+        ),
+        (
+            "Disk",
+            N_(
+                "{about}{disk_bytes}{words}",
+                about=about,
+                disk_bytes=size(pick.disk_bytes),
+                words="" if pick.disk_fits else N_(", not free now"),
+            ),
+        ),
         ("Licence", _licence(pick)),
         ("MTP", pick.mtp),
         *([("Sees", _projector(pick))] if pick.projector_bytes else []),
-        ("Download it", pick.command),
+        (N_("Download it"), pick.command),
     ]
     lines = table([(f"  {name}", text) for name, text in rows])
     return f"{title}: {pick.name}, {pick.variant}\n  {pick.sentence}\n{lines}"
 
 
 def _projector(pick: Pick) -> str:
-    more = f"about {size(pick.projector_bytes)} more to download"
-    return f"pictures, with its projector: {more}; without it with --no-projector"
+    more = N_(
+        "about {projector_bytes} more to download", projector_bytes=size(pick.projector_bytes)
+    )
+    return N_("pictures, with its projector: {more}; without it with --no-projector", more=more)
 
 
 def _sum(pick: Pick) -> str:
     parts = pick.parts
     named = (
         ("weights", parts.weights),
-        (f"context of {pick.context:,} tokens", parts.kv),
+        (N_("context of {context} tokens", context=f"{pick.context:,}"), parts.kv),
         ("computing", parts.compute),
         ("drafter", parts.drafter),
     )
     terms = " + ".join(f"{name} {size(bytes_)}" for name, bytes_ in named if bytes_)
-    return (
-        f"{terms} = {size(pick.need)} of {size(pick.have)} free; "
-        f"{size(pick.in_use)} are in use ({pick.verdict})"
+    return N_(
+        "{terms} = {need} of {have} free; {in_use} are in use ({verdict})",
+        terms=terms,
+        need=size(pick.need),
+        have=size(pick.have),
+        in_use=size(pick.in_use),
+        verdict=pick.verdict,
     )
 
 
 def _licence(pick: Pick) -> str:
-    account = "; needs an account on the Hub" if pick.licence.account else ""
+    account = N_("; needs an account on the Hub") if pick.licence.account else ""
     return f"{pick.licence.name}{account}{'. ' + pick.licence.note if pick.licence.note else ''}"
 
 

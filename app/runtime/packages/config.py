@@ -18,6 +18,7 @@ from pathlib import Path
 
 from app.base.errors import EngineNotMade
 from engines.helper.parent import quiet_flags
+from engines.sentences import N_
 
 _UV = ("pip", "compile", "-", "--emit-index-url", "--emit-find-links", "--offline", "--no-header")
 _UV_S = 60.0
@@ -107,9 +108,9 @@ def _pip_files(environment: Mapping[str, str]) -> Iterator[Path]:
         yield home / "pip" / name
         yield Path(environment.get("APPDATA", str(home))) / "pip" / name
     elif sys.platform == "darwin":
-        yield Path("/Library/Application Support/pip") / name
+        yield Path(N_("/Library/Application Support/pip")) / name
         yield home / ".pip" / name
-        yield home / "Library" / "Application Support" / "pip" / name
+        yield home / "Library" / N_("Application Support") / "pip" / name
         yield home / ".config" / "pip" / name
     else:
         for folder in environment.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":"):
@@ -139,7 +140,7 @@ def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise _unusable(f"it said nothing for {_UV_S:.0f} seconds") from error
+        raise _unusable(N_("it said nothing for {uv_s} seconds", uv_s=f"{_UV_S:.0f}")) from error
     if result.returncode:
         said = next((it for it in result.stderr.splitlines() if it.strip()), "nothing")
         raise _unusable(_SECRET.sub("//…@", said.strip().rstrip(".")))
@@ -148,9 +149,9 @@ def _asked(uv: str, environment: Mapping[str, str], *words: str) -> str:
 
 def _unusable(said: str) -> EngineNotMade:
     return EngineNotMade(
-        "The package indexes of this computer are not known.",
-        f"uv cannot use its settings: {said}.",
-        "Correct them: they are in uv.toml and in variables that begin with UV_.",
+        N_("The package indexes of this computer are not known."),
+        N_("uv cannot use its settings: {message}.", message=said),
+        N_("Correct them: they are in uv.toml and in variables that begin with UV_."),
     )
 
 

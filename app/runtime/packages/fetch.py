@@ -19,6 +19,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import make_private_folder, replace_file
 from engines.regular import open_regular
+from engines.sentences import N_
 from engines.vllm.provision.lock import LockedFile
 
 _READ_BYTES = 1 << 20
@@ -114,7 +115,9 @@ class _Counted:
             case Receiving(done) | Checking(done):
                 self.at(file, done)
             case Retrying(error, seconds):
-                trouble = f"{error.what} Trying again in {seconds:.0f} s."
+                trouble = N_(
+                    "{what} Trying again in {seconds} s.", what=error.what, seconds=f"{seconds:.0f}"
+                )
                 self._tell(Progress(self._done, self._total, file.name, trouble))
 
     def at(self, file: LockedFile, done: int) -> None:
@@ -155,8 +158,12 @@ def _copy(path: Path, part: Path, file: LockedFile, counted: _Counted, cancel: C
             counted.at(file, copied.size)
         if not copied.right:
             raise WrongBytes(
-                f"{path.name} in {path.parent} is not the file that Hearth was made for.",
-                "Its checksum is not the one that Hearth expects.",
-                "Remove it, or replace it with the file that its makers have published.",
+                N_(
+                    "{name} in {parent} is not the file that Hearth was made for.",
+                    name=path.name,
+                    parent=path.parent,
+                ),
+                N_("Its checksum is not the one that Hearth expects."),
+                N_("Remove it, or replace it with the file that its makers have published."),
             )
         copied.sync()

@@ -21,6 +21,7 @@ from engines.connection import Connection
 from engines.errors import Cancelled
 from engines.redaction import remember_address
 from engines.regular import read_regular_text
+from engines.sentences import N_
 from engines.vllm.provision.lock import LockedFile
 
 if TYPE_CHECKING:
@@ -79,9 +80,13 @@ class Lookup:
         length = self._asked("HEAD", link.address, cancel).headers.get("content-length", "")
         if not length.isdigit():
             raise HostFailed(
-                f"{_host(link.address)} does not say how large {link.name} is.",
-                "Without that, Hearth cannot tell when it is complete.",
-                "Try again later, or use another package index.",
+                N_(
+                    "{address} does not say how large {name} is.",
+                    address=_host(link.address),
+                    name=link.name,
+                ),
+                N_("Without that, Hearth cannot tell when it is complete."),
+                N_("Try again later, or use another package index."),
             )
         return int(length)
 
@@ -105,9 +110,9 @@ class Lookup:
             return links_of(response.text, kind, response.address)
         except ValueError as error:
             raise HostFailed(
-                f"{_host(address)} does not answer like a package index.",
-                f"Its page cannot be read: {error}.",
-                "Check the addresses of package indexes in pip's or uv's configuration.",
+                N_("{host} does not answer like a package index.", host=_host(address)),
+                N_("Its page cannot be read: {error}.", error=error),
+                N_("Check the addresses of package indexes in pip's or uv's configuration."),
             ) from error
 
     def _asked(self, method: str, address: str, cancel: CancelToken) -> _Answer:
@@ -151,12 +156,17 @@ class Lookup:
 
     def _missing(self, file: LockedFile) -> EngineFileMissing:
         places = [_host(it) for it in self._places(file.project)]
-        where = ", ".join(dict.fromkeys(places)) or "nowhere, since no index is configured"
+        where = ", ".join(dict.fromkeys(places)) or N_("nowhere, since no index is configured")
         return EngineFileMissing(
-            f"{file.name} was not found.",
-            f"None of your package indexes has exactly this file. Hearth looked here: {where}.",
-            "Add an index that has it to pip's or uv's configuration, as extra-index-url or "
-            "find-links, then try again.",
+            N_("{name} was not found.", name=file.name),
+            N_(
+                "None of your package indexes has exactly this file. Hearth looked here: {where}.",
+                where=where,
+            ),
+            N_(
+                "Add an index that has it to pip's or uv's configuration, as extra-index-url or "
+                "find-links, then try again."
+            ),
         )
 
 
@@ -199,9 +209,9 @@ def _text(response: httpx2.Response, host: str) -> str:
         read += piece
         if len(read) > _MOST_PAGE:
             raise HostFailed(
-                f"{host} does not answer like a package index.",
-                f"Its page is longer than {_MOST_PAGE >> 20} MB.",
-                "Check the addresses of package indexes in pip's or uv's configuration.",
+                N_("{host} does not answer like a package index.", host=host),
+                N_("Its page is longer than {most_page} MB.", most_page=_MOST_PAGE >> 20),
+                N_("Check the addresses of package indexes in pip's or uv's configuration."),
             )
     return read.decode("utf-8", "replace")
 
@@ -211,16 +221,16 @@ class _Passing(HostFailed):
 
 
 def _refused(host: str, status: int) -> HostFailed:
-    why = f"It answers with the error {status}."
+    why = N_("It answers with the error {status}.", status=status)
     if status in (401, 403):
         return HostFailed(
-            f"The package index {host} does not let Hearth in.",
+            N_("The package index {host} does not let Hearth in.", host=host),
             why,
-            "Check the name and password in its address, in pip's or uv's configuration.",
+            N_("Check the name and password in its address, in pip's or uv's configuration."),
         )
     kind = _Passing if is_transient(status) else HostFailed
     return kind(
-        f"The package index {host} does not answer as it should.",
+        N_("The package index {host} does not answer as it should.", host=host),
         why,
-        "Try again later, or check its address in pip's or uv's configuration.",
+        N_("Try again later, or check its address in pip's or uv's configuration."),
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.engine_names import engine_called
-from app.kit.look.language import translated
 from app.kit.widgets.label import Label
 from app.kit.widgets.panel import Panel
 from app.kit.widgets.picture import Picture
@@ -43,7 +43,7 @@ class AdviceCard(Panel):
 
     def show_advice(self, advice: Advice) -> None:
         name = engine_called(advice.engine)
-        self._what.setText(self.tr("{0} suits this computer").format(name))
+        self._what.setText(self.tr("{name} suits this computer").format(name=name))
         self._why.setText(" ".join(translated(reason) for reason in advice.reasons))
         self._why.show()
         self._line.show()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.base.language import translated
 from app.kit.engine_names import engine_called
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
@@ -55,7 +55,7 @@ class ComparisonTable(QWidget):
         """Add a row and return its text for screen readers."""
         topic = translated(row.topic)
         if row.measured:
-            topic = self.tr("{0} (measured here)").format(topic)
+            topic = self.tr("{topic} (measured here)").format(topic=topic)
         top = Qt.AlignmentFlag.AlignTop
         self._grid.addWidget(Label(topic, "muted", wrap=True), place, 0, top)
         said = [translated(row.llamacpp), translated(row.vllm)]

@@ -153,11 +153,11 @@ class EnginesPage(ColumnPage):
         if self._state is None or self._state.previous is None:
             return
         lines = [
-            self.tr("Go back to vLLM {0}?").format(self._state.previous),
+            self.tr("Go back to vLLM {previous}?").format(previous=self._state.previous),
             self.tr(
-                "Version {0} stays installed, so that you can switch back. Nothing is "
+                "Version {version} stays installed, so that you can switch back. Nothing is "
                 "downloaded; vLLM is stopped if it is running."
-            ).format(self._state.version),
+            ).format(version=self._state.version),
         ]
         answers = [
             ("keepVllm", self.tr("Keep it")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.theme import Tone
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.motion import show_busy
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
@@ -76,7 +76,9 @@ class InstallLine(QWidget):
     def show_step(self, step: Step) -> None:
         number = list(self._phases).index(step.phase) + 1
         name = self._phases[step.phase]
-        words = self.tr("Step {0} of {1}: {2}").format(number, len(self._phases), name)
+        words = self.tr("Step {number} of {count}: {name}").format(
+            number=number, count=len(self._phases), name=name
+        )
         self._phase.setText(words)
         self._words.setText(translated(step.words))
         percent = round(step.share * 100)

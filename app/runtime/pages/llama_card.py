@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID, Tone
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
@@ -131,7 +131,7 @@ class LlamaCard(EngineCard):
         across.addLayout(texts, 1)
         switch = Switch()
         switch.setObjectName(f"useDevice{number}")
-        switch.setAccessibleName(self.tr("Use {0}").format(device.title))
+        switch.setAccessibleName(self.tr("Use {name_of}").format(name_of=device.title))
         switch.setAccessibleDescription(said)
         works = device.state != "refused"
         wanted = device.name in self._chosen if self._chosen else device.usual
@@ -153,8 +153,8 @@ class LlamaCard(EngineCard):
     def _memory(self, device: Device) -> str:
         if not device.total_bytes:
             return ""
-        return self.tr("{0} of memory, {1} of it free now.").format(
-            size(device.total_bytes), size(device.free_bytes)
+        return self.tr("{total_bytes} of memory, {free_bytes} of it free now.").format(
+            total_bytes=size(device.total_bytes), free_bytes=size(device.free_bytes)
         )
 
     def _tell(self) -> None:

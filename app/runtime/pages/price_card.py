@@ -78,12 +78,14 @@ class PriceCard(QWidget):
             come = state.unfinished_bytes if state is not None else 0
             self._facts["priceDownload"].setText(self._download(price.download_bytes, come))
             self._facts["priceDisk"].setText(
-                self.tr("{0}; up to {1} during the installation").format(
-                    size(price.kept_bytes), size(price.disk_bytes)
+                self.tr("{kept_bytes}; up to {disk_bytes} during the installation").format(
+                    kept_bytes=size(price.kept_bytes), disk_bytes=size(price.disk_bytes)
                 )
             )
             self._facts["priceTime"].setText(
-                self.tr("About {0} minutes on a typical connection").format(price.minutes)
+                self.tr("About {minutes} minutes on a typical connection").format(
+                    minutes=price.minutes
+                )
             )
         if hindrance is not None:
             said = self.tr("It cannot be installed until this is fixed.")
@@ -94,18 +96,18 @@ class PriceCard(QWidget):
         self._verdict.setText(said)
         self._verdict.setVisible(bool(said))
         self._install.setEnabled(not said)
-        words = self.tr("Download {0} and install").format(
-            size(price.download_bytes) if price is not None else "vLLM"
+        words = self.tr("Download {download_bytes} and install").format(
+            download_bytes=size(price.download_bytes) if price is not None else "vLLM"
         )
         self._install.redraw("download", words)
 
     def _touched(self, linux: str) -> str:
-        only = self.tr("Only the folder {0}.").format(self._folder)
+        only = self.tr("Only the folder {folder}.").format(folder=self._folder)
         if linux:
             only = self.tr(
-                "Only the folder {0} and, in {1}, the Linux inside Windows, the folder "
+                "Only the folder {folder} and, in {linux}, the Linux inside Windows, the folder "
                 "~/.local/share/hearth."
-            ).format(self._folder, linux)
+            ).format(folder=self._folder, linux=linux)
         rest = self.tr(
             "Nothing on your system is changed: no driver, no other Python, no setting. "
             "You can remove it here at any time."
@@ -114,7 +116,9 @@ class PriceCard(QWidget):
 
     def _download(self, wanted: int, come: int) -> str:
         if come:
-            return self.tr("{0}; {1} already downloaded").format(size(wanted), size(come))
+            return self.tr("{wanted}; {come} already downloaded").format(
+                wanted=size(wanted), come=size(come)
+            )
         return size(wanted)
 
     def _buttons(self) -> FlowRow:

@@ -166,12 +166,12 @@ class EngineSwitchController(QObject):
         name = engine_called(other.engine)
         amount = size(other.bytes) if other.bytes else self.tr("its files")
         lines = [
-            self.tr("Download {0} for {1}?").format(other.name, name),
+            self.tr("Download {drafter} for {model}?").format(drafter=other.name, model=name),
             self.tr(
-                "The two engines use different files. {0} will be downloaded from {1}. "
+                "The two engines use different files. {amount} will be downloaded from {repo}. "
                 "This chat stays as it is; you can switch its model when they have "
                 "arrived."
-            ).format(amount, other.repo),
+            ).format(amount=amount, repo=other.repo),
         ]
         answers = [("cancel", self.tr("Cancel")), ("fetch", self.tr("Download"))]
 

@@ -147,8 +147,9 @@ class VllmCard(EngineCard):
             return self.tr("Checking…")
         if state.unfinished_bytes:
             return self.tr(
-                "An installation did not finish; {0} are already downloaded. You can continue it."
-            ).format(size(state.unfinished_bytes))
+                "An installation did not finish; {unfinished_bytes} are already downloaded. You "
+                "can continue it."
+            ).format(unfinished_bytes=size(state.unfinished_bytes))
         return self.tr(
             "Before anything is downloaded, you see what it needs, how large it is and "
             "how long it takes."
@@ -184,16 +185,22 @@ class VllmCard(EngineCard):
 
     def _show_installed(self, state: InstallState) -> None:
         kind = self.tr("for processors") if state.profile == "cpu" else self.tr("for NVIDIA cards")
-        self._version.setText(self.tr("Version {0}, {1}").format(state.version, kind))
-        before = self.tr("It takes {0} on disk.").format(size(state.kept_bytes))
+        self._version.setText(
+            self.tr("Version {version}, {kind}").format(version=state.version, kind=kind)
+        )
+        before = self.tr("It takes {kept_bytes} on disk.").format(kept_bytes=size(state.kept_bytes))
         if state.previous:
-            kept = self.tr("Version {0} stays installed, so that you can go back.").format(
-                state.previous
+            kept = self.tr("Version {previous} stays installed, so that you can go back.").format(
+                previous=state.previous
             )
             before = f"{kept} {before}" if state.kept_bytes else kept
         self._before.setText(before)
         self._before.setVisible(bool(state.previous or state.kept_bytes))
         self._update.setVisible(state.outdated)
-        self._update.redraw("download", self.tr("Update to {0}").format(state.offered))
+        self._update.redraw(
+            "download", self.tr("Update to {offered}").format(offered=state.offered)
+        )
         self._back.setVisible(bool(state.previous))
-        self._back.redraw("restore", self.tr("Roll back to {0}").format(state.previous))
+        self._back.redraw(
+            "restore", self.tr("Roll back to {previous}").format(previous=state.previous)
+        )

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QProgressBar, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -103,9 +103,13 @@ class WorkerCard(Panel):
     def _headline(self, worker: WorkerState) -> str:
         if worker.state == "loading":
             words = translated(worker.words) or self.tr("Starting")
-            return self.tr("{0}: {1}").format(worker.model, words) if worker.model else words
+            return (
+                self.tr("{who}: {words}").format(who=worker.model, words=words)
+                if worker.model
+                else words
+            )
         if worker.state == "ready":
-            return self.tr("Running: {0}").format(worker.model)
+            return self.tr("Running: {model}").format(model=worker.model)
         return self.tr("No model is running on vLLM")
 
     def _said(self, worker: WorkerState) -> str:
@@ -114,13 +118,14 @@ class WorkerCard(Panel):
         parts = []
         if worker.memory_bytes:
             held = (
-                self.tr("Uses {0} of memory; what its processes share is counted once.")
+                self.tr("Uses {memory_bytes} of memory; what its processes share is counted once.")
                 if worker.memory_once
                 else self.tr(
-                    "Uses up to {0} of memory; what its processes share is counted for each."
+                    "Uses up to {memory_bytes} of memory; what its processes share is counted "
+                    "for each."
                 )
             )
-            parts.append(held.format(size(worker.memory_bytes)))
+            parts.append(held.format(memory_bytes=size(worker.memory_bytes)))
         if worker.others is not None:
             parts.append(
                 self.tr("Another program uses it, such as a command in a terminal.")
@@ -132,7 +137,7 @@ class WorkerCard(Panel):
         if worker.state == "ready" and worker.stops_after_s:
             left = max(0, round((worker.stops_after_s - worker.idle_s) / 60))
             parts.append(
-                self.tr("Without a message it stops in about {0} minutes.").format(left)
+                self.tr("Without a message it stops in about {left} minutes.").format(left=left)
                 if left
                 else self.tr("Without a message it stops within a minute.")
             )

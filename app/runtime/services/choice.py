@@ -24,6 +24,7 @@ from app.runtime.values.advice import Advice, MeasuredSpeed, Situation, System, 
 from app.settings.store import SettingsFile
 from app.settings.values.fields import Settings
 from engines.errors import EngineUnavailable, UserError
+from engines.sentences import N_, joined
 from engines.types import EngineName
 
 if TYPE_CHECKING:
@@ -137,10 +138,12 @@ class EngineChoice:
             return entry
         self._require_here(
             engine,
-            "vLLM cannot answer on this computer.",
-            "Install it under Engines, or let llama.cpp answer.",
-            terminal="`hearth engines install vllm` says what it takes; leave out --engine to use "
-            "llama.cpp.",
+            N_("vLLM cannot answer on this computer."),
+            N_("Install it under Engines, or let llama.cpp answer."),
+            terminal=N_(
+                "`hearth engines install vllm` says what it takes; leave out --engine to use "
+                "llama.cpp."
+            ),
         )
         found = self.counterparts(entry, engine)
         chosen = best(found)
@@ -215,7 +218,7 @@ class EngineChoice:
         )
         if advice.engine == "llamacpp" or self._fits(both["vllm"], settings):
             return advice
-        words = "This model needs more graphics memory in vLLM than there is."
+        words = N_("This model needs more graphics memory in vLLM than there is.")
         return Advice("llamacpp", words, (words,), advice.rows)
 
     def use(self, engine: str) -> Settings:
@@ -225,9 +228,9 @@ class EngineChoice:
         """
         self._require_here(
             engine,
-            "vLLM was not chosen.",
-            "Install it first.",
-            terminal="Install it first: `hearth engines install vllm`.",
+            N_("vLLM was not chosen."),
+            N_("Install it first."),
+            terminal=N_("Install it first: `hearth engines install vllm`."),
         )
         changed = self._settings.read().changed("engine", engine)
         self._settings.write(changed)
@@ -237,7 +240,9 @@ class EngineChoice:
         """Raise EngineUnavailable with these words if vLLM is wanted but not installed."""
         state, why_not = self._vllm()
         if engine == "vllm" and state != "installed":
-            raise EngineUnavailable(what, why_not or "It is not installed.", do, terminal=terminal)
+            raise EngineUnavailable(
+                what, why_not or N_("It is not installed."), do, terminal=terminal
+            )
 
     def depth_for(self, entry: ModelEntry) -> int | None:
         """Return the number of draft tokens that the model's makers advise for vLLM."""
@@ -255,28 +260,31 @@ class EngineChoice:
 
 
 _ITS: Final[Mapping[EngineName, str]] = {
-    "vllm": "Its checkpoint is not on this computer.",
-    "llamacpp": "Its GGUF file is not on this computer.",
+    "vllm": N_("Its checkpoint is not on this computer."),
+    "llamacpp": N_("Its GGUF file is not on this computer."),
 }
 _NOWHERE: Final[Mapping[EngineName, tuple[str, str]]] = {
     "remote": (
-        "None of your servers offers this model.",
-        "Choose one of a server’s models.",
+        N_("None of your servers offers this model."),
+        N_("Choose one of a server’s models."),
     ),
     "vllm": (
-        "This computer has no checkpoint of this model, and Hearth’s list knows none.",
-        "Add a checkpoint of it, or choose another model.",
+        N_("This computer has no checkpoint of this model, and Hearth’s list knows none."),
+        N_("Add a checkpoint of it, or choose another model."),
     ),
     "llamacpp": (
-        "This computer has no GGUF file of this model, and Hearth’s list knows none.",
-        "Add a GGUF file of it, or choose another model.",
+        N_("This computer has no GGUF file of this model, and Hearth’s list knows none."),
+        N_("Add a GGUF file of it, or choose another model."),
     ),
 }
 _NOWHERE_IN_TERMINAL: Final[Mapping[EngineName, str]] = {
-    "remote": "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows "
-    "them.",
-    "vllm": "Import a checkpoint of it with `hearth models import`, or choose another model.",
-    "llamacpp": "Import a GGUF file of it with `hearth models import`, or choose another model.",
+    "remote": N_(
+        "Choose a server's model with --model PROFILE:MODEL; `hearth servers list` shows them."
+    ),
+    "vllm": N_("Import a checkpoint of it with `hearth models import`, or choose another model."),
+    "llamacpp": N_(
+        "Import a GGUF file of it with `hearth models import`, or choose another model."
+    ),
 }
 
 
@@ -286,21 +294,23 @@ def _none_here(
     found: tuple[Counterpart, ...],
     chosen: Counterpart | None,
 ) -> EngineUnavailable:
-    what = f"“{entry.name}” does not run on {NAMES[engine]}."
+    what = N_("“{name}” does not run on {names}.", name=entry.name, names=NAMES[engine])
     if chosen is not None:
         label = f"{chosen.repo}:{chosen.label}" if engine == "llamacpp" else chosen.repo
         return EngineUnavailable(
             what,
-            f"{_ITS[engine]} {chosen.price}",
-            "Download it first.",
-            terminal=f"Download it: `hearth models pull {label}`"
-            + (
-                f", and its drafter: `hearth models pull {chosen.drafter}`"
+            joined(" ", (_ITS[engine], chosen.price)),
+            N_("Download it first."),
+            terminal=N_(
+                "Download it: `hearth models pull {label}`{drafter}.",
+                label=label,
+                drafter=N_(
+                    ", and its drafter: `hearth models pull {drafter}`", drafter=chosen.drafter
+                )
                 if chosen.drafter
-                else ""
-            )
-            + ".",
+                else "",
+            ),
         )
     if found:
-        return EngineUnavailable(what, found[0].why_not, "Answer with llama.cpp.")
+        return EngineUnavailable(what, found[0].why_not, N_("Answer with llama.cpp."))
     return EngineUnavailable(what, *_NOWHERE[engine], terminal=_NOWHERE_IN_TERMINAL[engine])

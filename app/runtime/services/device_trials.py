@@ -16,6 +16,7 @@ from engines.hardware import Memory, NativeDevice
 from engines.hardware.memory import measure_memory, within_limits
 from engines.llamacpp.native import load_native
 from engines.llamacpp.trial import BY_USER, Trials
+from engines.sentences import N_
 
 State = Literal["works", "untried", "broken", "off"]
 
@@ -74,7 +75,7 @@ class DeviceTrials:
         try:
             found = self._look()
         except EngineUnavailable as error:
-            self._blind = f"No graphics card is used: {error.why}"
+            self._blind = N_("No graphics card is used: {why}", why=error.why)
             raise
         self._blind = ""
         return self._trials.judged(found)
@@ -124,10 +125,10 @@ class DeviceTrials:
             if device.name == name and device.is_card:
                 return device
         raise EngineFailed(
-            f"There is no graphics device “{name}”.",
-            "llama.cpp does not list one of this name.",
-            "Look at the devices under Engines.",
-            terminal="`hearth hardware` shows the devices.",
+            N_("There is no graphics device “{name}”.", name=name),
+            N_("llama.cpp does not list one of this name."),
+            N_("Look at the devices under Engines."),
+            terminal=N_("`hearth hardware` shows the devices."),
         )
 
     def _state(self, device: NativeDevice) -> DeviceState:

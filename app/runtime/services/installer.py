@@ -11,6 +11,7 @@ from app.runtime.services.installing import Installing, InstallSources, Tell, ex
 from app.runtime.values.installation import Check, InstallState, Phase, Price, Step
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.sentences import N_
 from engines.vllm.provision.alone import alone
 from engines.vllm.provision.home import EngineHome, Installed
 from engines.vllm.provision.lock import Lock, LockedFile, LockName, TargetSystem
@@ -76,7 +77,7 @@ class EngineInstaller:
         Raises Cancelled and AppError.
         """
         lock = self._ways.lock(name)
-        tell(Step("look", 0.0, "Checking this computer."))
+        tell(Step("look", 0.0, N_("Checking this computer.")))
         with self._held("look", tell, cancel) as holding:
             self.home.tidy()
             found = self.home.found(lock)
@@ -84,10 +85,10 @@ class EngineInstaller:
                 found = self._made(lock, holding, tell, cancel)
             elif lock.profile == "cuda" and not found.linux:
                 self._installing(lock, tell, cancel).fetch_kernels(holding)
-            tell(Step("switch", 0.0, f"Switching to vLLM {lock.version}."))
+            tell(Step("switch", 0.0, N_("Switching to vLLM {version}.", version=lock.version)))
             self.home.switch(found)
             self.home.forget_work()
-        tell(Step("switch", 1.0, f"vLLM {lock.version} is now used."))
+        tell(Step("switch", 1.0, N_("vLLM {version} is now used.", version=lock.version)))
         return found
 
     def rollback(self) -> Installed:
@@ -96,10 +97,10 @@ class EngineInstaller:
             before = self.home.roll_back()
         if before is None:
             raise EngineNotInstalled(
-                "There is no earlier vLLM to go back to.",
-                "Only one version is installed, or none.",
-                "Continue with the current one, or install vLLM under Engines.",
-                terminal="`hearth engines list` shows what is there.",
+                N_("There is no earlier vLLM to go back to."),
+                N_("Only one version is installed, or none."),
+                N_("Continue with the current one, or install vLLM under Engines."),
+                terminal=N_("`hearth engines list` shows what is there."),
             )
         return before
 
@@ -109,9 +110,9 @@ class EngineInstaller:
             for it in self.home.installed():
                 if self._ways.in_use(it):
                     raise EngineInUse(
-                        f"vLLM {it.version} is running.",
-                        "Its files cannot be removed while a process works with them.",
-                        "Close Hearth's window or choose another engine, then try again.",
+                        N_("vLLM {version} is running.", version=it.version),
+                        N_("Its files cannot be removed while a process works with them."),
+                        N_("Close Hearth's window or choose another engine, then try again."),
                     )
             self.home.remove()
 
@@ -170,7 +171,7 @@ class EngineInstaller:
         """Hold the lock of the home; turn the system's errors into errors for the user."""
 
         def waiting() -> None:
-            tell(Step(phase, 0.0, "Waiting for another installation to finish."))
+            tell(Step(phase, 0.0, N_("Waiting for another installation to finish.")))
 
         with explained(self.home.root), alone(self.home.root, waiting, cancel) as holding:
             yield holding
@@ -197,8 +198,12 @@ def _no_file(system: SystemInfo, error: LookupError) -> Finding:
     now = ".".join(map(str, system.glibc or ()))
     return Finding(
         False,
-        f"vLLM needs {error}, which is not available for this computer.",
-        f"There is no build of it for {system.machine}, this Python and glibc {now}.",
-        "Use a newer Linux, or connect to a vLLM on another computer.",
+        N_("vLLM needs {error}, which is not available for this computer.", error=error),
+        N_(
+            "There is no build of it for {machine}, this Python and glibc {now}.",
+            machine=system.machine,
+            now=now,
+        ),
+        N_("Use a newer Linux, or connect to a vLLM on another computer."),
         "files",
     )

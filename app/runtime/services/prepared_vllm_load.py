@@ -26,12 +26,13 @@ from engines.memory.checkpoint_plan import (
 from engines.memory.fit import Fit, Parts, Split, judge
 from engines.memory.load_options import DEFAULT_CONTEXT, LoadOptions
 from engines.models.checkpoint import Checkpoint, read_checkpoint
+from engines.sentences import N_
 from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
 from engines.vllm.provision.lock import Profile
 from engines.vllm.speculation import require_pair
 
-_PLANNED = "This is an estimate; the real figure is known once vLLM runs."
+_PLANNED = N_("This is an estimate; the real figure is known once vLLM runs.")
 
 
 class PreparedVllmLoad:
@@ -96,18 +97,32 @@ def judged(
         split=Split(gpu=parts, ram=Parts(takes.ram)) if room.cards else Split(ram=parts),
         context=plan.context,
         device=room.name,
-        reason=f"It fits and takes {need} of the {free} that may be taken on {room.name}."
+        reason=N_(
+            "It fits and takes {need} of the {free} that may be taken on {name}.",
+            need=need,
+            free=free,
+            name=room.name,
+        )
         if verdict != "no"
-        else f"It does not fit: it needs {need} of the {free} that may be taken on {room.name}.",
+        else N_(
+            "It does not fit: it needs {need} of the {free} that may be taken on {name}.",
+            need=need,
+            free=free,
+            name=room.name,
+        ),
     )
     more = _of_chats(checkpoint, drafter, plan, room) if verdict != "no" else []
     longest = longest_context(checkpoint, drafter, plan, room)
     if longest and longest > plan.context:
-        more.append(f"A context of up to {longest:,} tokens fits.")
+        more.append(N_("A context of up to {longest} tokens fits.", longest=f"{longest:,}"))
     if takes.ram:
-        more.append(f"{amount(takes.ram)} of the weights stay in RAM: answers are much slower.")
+        more.append(
+            N_("{ram} of the weights stay in RAM: answers are much slower.", ram=amount(takes.ram))
+        )
     if verdict != "no" and room.cards:
-        more.append(f"{amount(room.free - takes.total)} stay free for other programs.")
+        more.append(
+            N_("{free} stay free for other programs.", free=amount(room.free - takes.total))
+        )
     sentences = (fit.reason, *more, _PLANNED)
     share = takes.total / (takes.total + takes.ram) if room.cards else 0.0
     return FitReport(fit, share, plan, False, None, sentences, _PLANNED)
@@ -133,8 +148,20 @@ def _of_chats(
         return []
     whole = need_of(checkpoint, drafter, plan, room, plan.parallel).kv
     if take_of(checkpoint, drafter, plan, room).kv >= whole:
-        return [f"{plan.parallel} chats at once have room for {plan.context:,} tokens each."]
-    return [f"{plan.parallel} chats at once share the room; one may have {plan.context:,} tokens."]
+        return [
+            N_(
+                "{parallel} chats at once have room for {context} tokens each.",
+                parallel=plan.parallel,
+                context=f"{plan.context:,}",
+            )
+        ]
+    return [
+        N_(
+            "{parallel} chats at once share the room; one may have {context} tokens.",
+            parallel=plan.parallel,
+            context=f"{plan.context:,}",
+        )
+    ]
 
 
 def wanted_of(entry: ModelEntry, load_options: LoadOptions) -> str:
@@ -173,5 +200,5 @@ def drafter_of(
         drafter = read(entry.drafter)
         require_pair(checkpoint, drafter)
     except EngineError as error:
-        return None, f"The drafter cannot be used: {error.what} {error.why}"
+        return None, N_("The drafter cannot be used: {what} {why}", what=error.what, why=error.why)
     return drafter, ""

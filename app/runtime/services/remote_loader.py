@@ -12,6 +12,7 @@ from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import NotAModel
 from engines.memory.load_options import LoadOptions
+from engines.sentences import N_
 from engines.types import LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class RemoteLoads:
         self, entry: ModelEntry, _load_options: LoadOptions, _cancel: CancelToken
     ) -> FitReport:
         raise NotAModel(
-            f"“{entry.name}” needs no memory of this computer.",
-            "It runs on another server.",
-            "Ask whoever runs that server what fits there.",
+            N_("“{name}” needs no memory of this computer.", name=entry.name),
+            N_("It runs on another server."),
+            N_("Ask whoever runs that server what fits there."),
         )
 
     def context(self, entry: ModelEntry, load_options: LoadOptions) -> int | None:

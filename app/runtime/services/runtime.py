@@ -13,6 +13,7 @@ from app.runtime.services.queue import EngineQueue, QueueRequest, Ticket
 from app.runtime.services.request_log import Admission, RequestLog
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed, EngineUnavailable
+from engines.sentences import N_
 from engines.types import EngineStatus
 
 if TYPE_CHECKING:
@@ -274,9 +275,9 @@ class Runtime:
     def _loads(self, entry: ModelEntry) -> EngineLoader:
         if entry.engine not in self._engines:
             raise EngineUnavailable(
-                f"“{entry.name}” cannot be loaded.",
-                f"It needs the engine {entry.engine}, which is not installed.",
-                "Choose another model.",
+                N_("“{name}” cannot be loaded.", name=entry.name),
+                N_("It needs the engine {engine}, which is not installed.", engine=entry.engine),
+                N_("Choose another model."),
             )
         return self._engines[entry.engine]
 

@@ -12,6 +12,7 @@ from engines.base import Engine, Progress
 from engines.cancel import CancelToken
 from engines.errors import Action, EngineError, EngineUnavailable
 from engines.models.checkpoint import CheckpointFormat
+from engines.sentences import N_
 from engines.types import Adapter, LoadedModel, LoadPlan
 
 if TYPE_CHECKING:
@@ -123,12 +124,14 @@ class VllmLoader:
         profile = self._installed()
         if profile is None:
             raise EngineUnavailable(
-                f"“{entry.name}” cannot be loaded.",
-                "It is a checkpoint for vLLM, which is not installed.",
-                "Install it under Engines, or choose the model's GGUF file.",
+                N_("“{name}” cannot be loaded.", name=entry.name),
+                N_("It is a checkpoint for vLLM, which is not installed."),
+                N_("Install it under Engines, or choose the model's GGUF file."),
                 Action("install", "vllm"),
-                terminal="Install it with `hearth engines install vllm`, or choose the model's "
-                "GGUF file.",
+                terminal=N_(
+                    "Install it with `hearth engines install vllm`, or choose the model's "
+                    "GGUF file."
+                ),
             )
         from app.runtime.services.prepared_vllm_load import PreparedVllmLoad
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from app.models.discover.values.counterparts import Card
+from engines.sentences import N_
 from engines.types import EngineName
 
 System = Literal["linux", "windows", "macos"]
@@ -115,19 +116,25 @@ def advise(it: Situation) -> Advice:
     card = it.cards[0]
     if it.chats_at_once > 1:
         reasons = (
-            f"{it.chats_at_once} chats at once: vLLM answers them together, llama.cpp in turn.",
-            f"{card.name} has the memory for it.",
+            N_(
+                "{chats_at_once} chats at once: vLLM answers them together, llama.cpp in turn.",
+                chats_at_once=it.chats_at_once,
+            ),
+            N_("{name} has the memory for it.", name=card.name),
         )
         return Advice("vllm", reasons[0], reasons, rows)
     if it.context >= LONG:
-        words = f"A context of {it.context:,} tokens: vLLM is made for long ones on a card."
+        words = N_(
+            "A context of {context} tokens: vLLM is made for long ones on a card.",
+            context=f"{it.context:,}",
+        )
         return Advice("vllm", words, (words,), rows)
     if it.loaded:
-        words = "vLLM has this model loaded, so it answers at once."
+        words = N_("vLLM has this model loaded, so it answers at once.")
         return Advice("vllm", words, (words,), rows)
     reasons = (
-        "One user at a time: llama.cpp is as fast or faster, and is ready in seconds.",
-        f"vLLM on {card.name} is faster for several chats or programs at once.",
+        N_("One user at a time: llama.cpp is as fast or faster, and is ready in seconds."),
+        N_("vLLM on {name} is faster for several chats or programs at once.", name=card.name),
     )
     return Advice("llamacpp", reasons[0], reasons, rows)
 
@@ -136,18 +143,21 @@ def _against(it: Situation) -> tuple[str, ...]:
     """Return why vLLM does not suit; empty if nothing speaks against it."""
     found = []
     if it.system == "macos":
-        found.append("vLLM does not run on macOS; llama.cpp uses this Mac's graphics.")
+        found.append(N_("vLLM does not run on macOS; llama.cpp uses this Mac's graphics."))
     elif not it.cards:
-        found.append("This computer has no NVIDIA card; llama.cpp runs on any computer.")
+        found.append(N_("This computer has no NVIDIA card; llama.cpp runs on any computer."))
     elif it.cards[0].capability < LEAST_CAPABILITY:
-        found.append(f"{it.cards[0].name} is too old for vLLM; llama.cpp uses it.")
+        found.append(N_("{name} is too old for vLLM; llama.cpp uses it.", name=it.cards[0].name))
     elif max(card.total_bytes for card in it.cards) < LEAST_CARD:
         found.append(
-            f"{it.cards[0].name} has less than 16 GB, and vLLM needs a whole model on the card; "
-            "llama.cpp shares it with the processor."
+            N_(
+                "{name} has less than 16 GB, and vLLM needs a whole model on the card; llama.cpp "
+                "shares it with the processor.",
+                name=it.cards[0].name,
+            )
         )
     if it.vllm == "impossible":
-        found.append(it.why_not or "vLLM cannot be installed on this computer.")
+        found.append(it.why_not or N_("vLLM cannot be installed on this computer."))
     return tuple(found)
 
 
@@ -162,16 +172,28 @@ def _shown_by(it: Situation) -> tuple[EngineName, str] | None:
     mine = [ratio for model, ratio in ratios if model == it.model]
     best = max(mine or [ratio for _, ratio in ratios], default=1.0)
     if best >= _CLEARLY and several:
-        return "vllm", f"Measured on this computer: vLLM writes {best:.1f} times as much at once."
+        return "vllm", N_(
+            "Measured on this computer: vLLM writes {best} times as much at once.",
+            best=f"{best:.1f}",
+        )
     if best >= _CLEARLY:
-        words = f"Measured on this computer: vLLM writes {best:.1f} times as fast for one chat."
+        words = N_(
+            "Measured on this computer: vLLM writes {best} times as fast for one chat.",
+            best=f"{best:.1f}",
+        )
         return "vllm", words
     less = 1 / best
     if less >= _CLEARLY and several:
-        words = f"Measured on this computer: llama.cpp writes {less:.1f} times as much at once."
+        words = N_(
+            "Measured on this computer: llama.cpp writes {less} times as much at once.",
+            less=f"{less:.1f}",
+        )
         return "llamacpp", words
     if less >= _CLEARLY:
-        words = f"Measured on this computer: llama.cpp is {less:.1f} times as fast for one chat."
+        words = N_(
+            "Measured on this computer: llama.cpp is {less} times as fast for one chat.",
+            less=f"{less:.1f}",
+        )
         return "llamacpp", words
     return None
 
@@ -193,11 +215,13 @@ def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
 
     def words(model: str, at_once: int, engine: EngineName) -> str:
         speed = speeds.get((model, at_once, engine))
-        return f"{speed:,.0f} tokens a second" if speed else "not measured"
+        return N_("{speed} tokens a second", speed=f"{speed:,.0f}") if speed else N_("not measured")
 
     return tuple(
         Row(
-            f"{model}, {at_once} at once" if at_once > 1 else f"{model}, one user",
+            N_("{model}, {at_once} at once", model=model, at_once=at_once)
+            if at_once > 1
+            else N_("{model}, one user", model=model),
             words(model, at_once, "llamacpp"),
             words(model, at_once, "vllm"),
             measured=True,
@@ -207,16 +231,22 @@ def _measured(measured: Sequence[MeasuredSpeed]) -> tuple[Row, ...]:
 
 
 _COMPARISON: Final = (
-    Row("One user", "as fast or faster", "0.75 to 1 times as fast, others report"),
+    Row(N_("One user"), N_("as fast or faster"), N_("0.75 to 1 times as fast, others report")),
     Row(
-        "16 users at once",
-        "side by side",
-        "1.5 to 2.6 times as much in all as llama.cpp's own server, others report",
+        N_("16 users at once"),
+        N_("side by side"),
+        N_("1.5 to 2.6 times as much in all as llama.cpp's own server, others report"),
     ),
-    Row("Portability", "any computer, with or without a card", "Linux or WSL2, NVIDIA cards"),
-    Row("Memory", "shares a model between card and RAM", "the whole model on the card"),
     Row(
-        "To get started", "included; a model is ready in seconds", "9 GB on disk; a minute or more"
+        N_("Portability"),
+        N_("any computer, with or without a card"),
+        N_("Linux or WSL2, NVIDIA cards"),
     ),
-    Row("Models", "GGUF, one file, 2 to 8 bits", "checkpoints, 4 to 16 bits, adapters"),
+    Row("Memory", N_("shares a model between card and RAM"), N_("the whole model on the card")),
+    Row(
+        N_("To get started"),
+        N_("included; a model is ready in seconds"),
+        N_("9 GB on disk; a minute or more"),
+    ),
+    Row("Models", N_("GGUF, one file, 2 to 8 bits"), N_("checkpoints, 4 to 16 bits, adapters")),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
-from app.kit.look.language import in_full, translated
+from app.base.language import in_full, translated
 from app.kit.notify import Notifier
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.label import Label
@@ -31,7 +31,7 @@ class KeyDialog(Dialog):
     def __init__(self, server: str, parent: QWidget | None = None) -> None:
         super().__init__("keyDialog", width=_WIDTH, parent=parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.set_title(self.tr("Key for {0}").format(server))
+        self.set_title(self.tr("Key for {server}").format(server=server))
         self.column.addWidget(
             Label(
                 self.tr("It is stored in the system’s keyring and sent to this server only."),

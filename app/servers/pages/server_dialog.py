@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.home import from_home
-from app.kit.look.language import in_full
+from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.icon_button import IconButton
@@ -55,7 +55,9 @@ class FileField(QWidget):
         self._line.setPlaceholderText(hint)
         self._line.setClearButtonEnabled(True)
         self._line.textChanged.connect(self.changed)
-        pick = IconButton("folder", self.tr("Choose a file for “{0}”").format(title), f"{name}Pick")
+        pick = IconButton(
+            "folder", self.tr("Choose a file for “{title}”").format(title=title), f"{name}Pick"
+        )
         pick.clicked.connect(self._pick)
         row.addWidget(self._line, 1)
         row.addWidget(pick)
@@ -260,13 +262,13 @@ class ServerDialog(Dialog):
         self._key.setPlaceholderText(self.tr("enter it again") if moved else self._key_hint)
         if variable:
             words = self.tr(
-                "The key comes from {0} in the environment and is sent to this address."
-            ).format(variable)
+                "The key comes from {variable} in the environment and is sent to this address."
+            ).format(variable=variable)
         elif moved:
             words = self.tr(
-                "The current key is for {0} only: enter it again for this address, or "
+                "The current key is for {origin} only: enter it again for this address, or "
                 "agree below. Otherwise it is removed."
-            ).format(self._before.origin)
+            ).format(origin=self._before.origin)
         else:
             words = self.tr("It is stored in the system’s keyring and sent to this server only.")
         if words != self._key_note.text():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.kit.look.language import in_full
+from app.base.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -69,11 +69,11 @@ class ServerRow(Panel):
         self._test = LabelledButton("again", self.tr("Test"), f"testServer{number}")
         self._test.clicked.connect(self._try)
         change = IconButton(
-            "pencil", self.tr("Edit {0}").format(profile.name), f"changeServer{number}"
+            "pencil", self.tr("Edit {name}").format(name=profile.name), f"changeServer{number}"
         )
         change.clicked.connect(self.change)
         remove = IconButton(
-            "trash", self.tr("Remove {0}").format(profile.name), f"removeServer{number}"
+            "trash", self.tr("Remove {name}").format(name=profile.name), f"removeServer{number}"
         )
         remove.clicked.connect(self.remove)
         for button in (self._test, change, remove):
@@ -114,13 +114,15 @@ class ServerRow(Panel):
                 line.addWidget(Label(self.tr("In use"), "chosen"))
             else:
                 use = LabelledButton("chat", self.tr("Use"), f"use-{entry.id}", look="quiet")
-                use.setAccessibleName(self.tr("Use {0}").format(entry.name_at_server))
+                use.setAccessibleName(self.tr("Use {name_of}").format(name_of=entry.name_at_server))
                 use.clicked.connect(lambda _=False, chosen=entry.id: self.use.emit(chosen))
                 line.addWidget(use)
             self._models.addLayout(line)
         if len(entries) > _MOST:
-            more = self.tr("And {0} more, in the model menu above a chat.")
-            self._models.addWidget(Label(more.format(len(entries) - _MOST), "small", wrap=True))
+            more = self.tr("And {count} more, in the model menu above a chat.")
+            self._models.addWidget(
+                Label(more.format(count=len(entries) - _MOST), "small", wrap=True)
+            )
 
     def _try(self) -> None:
         self._test.setEnabled(False)

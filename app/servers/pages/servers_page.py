@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.theme import GRID
 from app.kit.navigation import Navigation
 from app.kit.notify import Notifier
@@ -153,7 +153,7 @@ class ServersPage(ColumnPage):
             dialog = self._asks(profile.id)
             if dialog is not None:
                 dialog.accept()
-            said = self.tr("{0} was saved.").format(kept.name)
+            said = self.tr("{name} was saved.").format(name=kept.name)
             self._notifier.say(f"{said} {translated(warning)}".strip())
             self._test(kept)
 
@@ -181,7 +181,7 @@ class ServersPage(ColumnPage):
 
     def _ask_to_remove(self, profile: ServerProfile) -> None:
         lines = [
-            self.tr("Remove {0}?").format(profile.name),
+            self.tr("Remove {name}?").format(name=profile.name),
             self.tr(
                 "Its key and its models are removed from Hearth. Chats with them stay, "
                 "and can continue with another model."

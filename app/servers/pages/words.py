@@ -29,7 +29,7 @@ def found(info: ServerInfo) -> str:
     if count == 1:
         parts.append(_tr("servers", "one model"))
     else:
-        parts.append(_tr("servers", "{0} models").format(count))
+        parts.append(_tr("servers", "{count} models").format(count=count))
     if info.mtp is not None:
         on = _tr("servers", "MTP on")
         parts.append(on if info.mtp else _tr("servers", "MTP off"))
@@ -43,10 +43,10 @@ def models(info: ServerInfo, most: int = 8) -> list[str]:
     lines = []
     for model in info.models[:most]:
         if model.context:
-            words = _tr("servers", "{0}, context of {1} tokens")
-            lines.append(words.format(short_name(model.id), figure(model.context)))
+            words = _tr("servers", "{id}, context of {context} tokens")
+            lines.append(words.format(id=short_name(model.id), context=figure(model.context)))
         else:
             lines.append(short_name(model.id))
     if len(info.models) > most:
-        lines.append(_tr("servers", "and {0} more").format(len(info.models) - most))
+        lines.append(_tr("servers", "and {count} more").format(count=len(info.models) - most))
     return lines

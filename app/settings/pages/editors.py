@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from app.kit.widgets.switch import Switch
 from app.settings.pages.long_text import LongText

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QCheckBox, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.scale import scaled
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -114,7 +114,7 @@ class SettingRow(QWidget):
         reset = LabelledButton(
             "again", self.tr("Reset"), f"reset-{self._name}", look="link", tone="accent_text"
         )
-        reset.setAccessibleName(self.tr("Reset {0}").format(name_of))
+        reset.setAccessibleName(self.tr("Reset {title}").format(title=name_of))
         reset.clicked.connect(self._reset)
         differs = FlowRow(Label(self.tr("Changed"), "small", name=f"differs-{self._name}"), reset)
         if not self._resets or self._value == self._field.default:

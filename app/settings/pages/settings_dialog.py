@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.fields import ComboBox

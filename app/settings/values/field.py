@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal, get_args, get_origin
 
+from engines.sentences import N_
+
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
 
@@ -62,23 +64,23 @@ class SettingField:
         if kind in (int, float):
             return self._within(_whole(value) if kind is int else _number(value))
         if not isinstance(value, str) or not _is_text(value):
-            raise ValueError("It should be text, without a NUL or half a character")
+            raise ValueError(N_("It should be text, without a NUL or half a character"))
         return value
 
     def _within(self, number: float) -> float:
         if self.ge is not None and number < self.ge:
-            raise ValueError(f"It should be at least {self.ge:g}")
+            raise ValueError(N_("It should be at least {ge}", ge=f"{self.ge:g}"))
         if self.gt is not None and number <= self.gt:
-            raise ValueError(f"It should be more than {self.gt:g}")
+            raise ValueError(N_("It should be more than {gt}", gt=f"{self.gt:g}"))
         if self.le is not None and number > self.le:
-            raise ValueError(f"It should be at most {self.le:g}")
+            raise ValueError(N_("It should be at most {le}", le=f"{self.le:g}"))
         return number
 
 
 def _choice(words: tuple[str, ...], value: object) -> str:
     if isinstance(value, str) and value in words:
         return value
-    raise ValueError(f"It should be one of: {', '.join(words)}")
+    raise ValueError(N_("It should be one of: {choices}", choices=", ".join(words)))
 
 
 def _switch(value: object) -> bool:
@@ -87,25 +89,25 @@ def _switch(value: object) -> bool:
     word = str(value).strip().lower()
     if word in _TRUE | _FALSE:
         return word in _TRUE
-    raise ValueError("It should be true or false")
+    raise ValueError(N_("It should be true or false"))
 
 
 def _whole(value: object) -> int:
     number = _number(value)
     if number != int(number):
-        raise ValueError("It should be a whole number")
+        raise ValueError(N_("It should be a whole number"))
     return int(number)
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError("It should be a number")
+        raise ValueError(N_("It should be a number"))
     try:
         number = float(value)
     except (ValueError, OverflowError):
-        raise ValueError("It should be a number") from None
+        raise ValueError(N_("It should be a number")) from None
     if not isfinite(number):
-        raise ValueError("It should be a number")
+        raise ValueError(N_("It should be a number"))
     return number
 
 
@@ -114,12 +116,12 @@ def _words(value: object) -> dict[str, str]:
         try:
             value = json.loads(value)
         except ValueError:
-            raise ValueError('It should be written like {"name": "text"}') from None
+            raise ValueError(N_('It should be written like {"name": "text"}')) from None
     if isinstance(value, Mapping) and all(
         isinstance(word, str) and _is_text(word) for pair in value.items() for word in pair
     ):
         return dict(value)
-    raise ValueError("It should be a list of names with a text each")
+    raise ValueError(N_("It should be a list of names with a text each"))
 
 
 def _is_text(value: str) -> bool:

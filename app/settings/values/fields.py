@@ -18,13 +18,14 @@ from app.base.errors import NoSuchSetting, SettingsInvalid
 from app.settings.values.declared import Section, setting
 from app.settings.values.engines import EngineSettings
 from app.settings.values.server import ServerSettings
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.settings.values.field import SettingField
     from engines.types import KvType, Sampling
 
 RENAMED: dict[str, str] = {}
-_SHOWN: Final = {"compact": "Summarise", "link": "Use in place", "usual": "Normal"}
+_SHOWN: Final = {"compact": "Summarise", "link": N_("Use in place"), "usual": "Normal"}
 """Values that the form shows with other words than those stored."""
 
 
@@ -438,23 +439,24 @@ class Settings(EngineSettings, ServerSettings):
         """
         if name not in fields():
             raise NoSuchSetting(
-                f"There is no setting named “{name}”.",
-                "Hearth does not know that name.",
-                "`hearth settings list` shows all of them.",
+                N_("There is no setting named “{name}”.", name=name),
+                N_("Hearth does not know that name."),
+                N_("Choose one of the settings that Hearth has."),
+                terminal=N_("`hearth settings list` shows all of them."),
             )
         if isinstance(value, str) and not _is_utf8(value):
             raise SettingsInvalid(
-                f"The value for {name} is not text.",
-                "Some of its bytes are not UTF-8, which the settings are kept in.",
-                "Set the terminal to UTF-8, and type or paste the value again.",
+                N_("The value for {name} is not text.", name=name),
+                N_("Some of its bytes are not UTF-8, which the settings are kept in."),
+                N_("Set the terminal to UTF-8, and type or paste the value again."),
             )
         try:
             return replace(self, **{name: fields()[name].read(value)})
         except ValueError as error:
             raise SettingsInvalid(
-                f"“{value}” cannot be the value of {name}.",
-                f"{error}.",
-                fields()[name].description or "Choose another value.",
+                N_("“{value}” cannot be the value of {name}.", value=value, name=name),
+                N_("{reason}.", reason=error.args[0]),
+                fields()[name].description or N_("Choose another value."),
             ) from None
 
     @classmethod
@@ -469,7 +471,7 @@ class Settings(EngineSettings, ServerSettings):
                 read[name] = fields()[name].read(value)
             except ValueError as error:
                 read[name] = fields()[name].without_value
-                faults.append(f"{name}: {error}")
+                faults.append(N_("{name}: {reason}", name=name, reason=error.args[0]))
         return Understood(cls(**read), unknown, tuple(faults))
 
     @classmethod

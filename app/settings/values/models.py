@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from app.base.errors import NoSuchSetting, SettingsInvalid
 from app.settings.values.fields import Settings, fields
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
@@ -55,9 +56,9 @@ def checked(name: str, value: object) -> object:
     """Read a model's own setting as its type. Raises NoSuchSetting or SettingsInvalid."""
     if name not in OF_A_MODEL:
         raise NoSuchSetting(
-            f"A model has no setting named “{name}”.",
-            "It is not a setting that a model can have of its own.",
-            f"These can be set: {', '.join(OF_A_MODEL)}.",
+            N_("A model has no setting named “{name}”.", name=name),
+            N_("It is not a setting that a model can have of its own."),
+            N_("These can be set: {of_a_model}.", of_a_model=", ".join(OF_A_MODEL)),
         )
     return getattr(Settings().changed(name, value), name)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.base.errors import SettingsInvalid
 from app.base.home import from_home
+from engines.sentences import N_
 from engines.types import Adapter
 
 _MODEL = "model"
@@ -32,10 +33,12 @@ def adapters_named(text: str) -> tuple[Adapter, ...]:
         name, equals, folder = (part.strip() for part in line.partition("="))
         if not (name and equals and folder) or name in found or name == _MODEL:
             raise SettingsInvalid(
-                f"“{line}” names no LoRA adapter.",
-                "Each line needs a name of its own, an equals sign and the adapter’s folder or"
-                " GGUF file.",
-                "Correct it in the settings, under Engines.",
+                N_("“{line}” names no LoRA adapter.", line=line),
+                N_(
+                    "Each line needs a name of its own, an equals sign and the adapter’s folder or"
+                    " GGUF file."
+                ),
+                N_("Correct it in the settings, under Engines."),
             )
         found[name] = _sized(Adapter(name, from_home(folder).absolute()))
     return tuple(found.values())

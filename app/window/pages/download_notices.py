@@ -45,10 +45,10 @@ class DownloadNotices(QObject):
 
     def _came(self, download: Download, entry: ModelEntry | None) -> None:
         self.listed.emit()
-        text = self.tr("{0} is ready.").format(download.wanted.label)
+        text = self.tr("{label} is ready.").format(label=download.wanted.label)
         if download.serves is not None:
-            text = self.tr("{0} is ready: {1}").format(
-                download.wanted.label, served_words(download.serves)
+            text = self.tr("{label} is ready: {serves}").format(
+                label=download.wanted.label, serves=served_words(download.serves)
             )
         if entry is None:
             self._notifier.say(text)

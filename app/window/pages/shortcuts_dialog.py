@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.language import translated
 from app.chats.search.values.fuzzy import fit, folded
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import EnterDialog
 from app.kit.widgets.label import Label

@@ -216,7 +216,7 @@ class Sidebar(QWidget):
         self.places.hide()
         if "bulk" in vars(self):
             self.bulk.hide()
-        self._say("" if hits else self.tr("No chat contains “{0}”.").format(words))
+        self._say("" if hits else self.tr("No chat contains “{words}”.").format(words=words))
 
     def show_list(self) -> None:
         """Show the chats again instead of the search hits."""

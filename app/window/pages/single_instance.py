@@ -17,6 +17,7 @@ from PySide6.QtCore import QCoreApplication, QLockFile, QObject, Signal
 from app.base.errors import AlreadyOpen
 from app.window.presenters.foreground import give_way
 from app.window.values.launch_request import LaunchRequest
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QFileSystemWatcher
@@ -60,9 +61,11 @@ class SingleInstance(QObject):
         until = time.monotonic() + _PATIENCE_S
         while not self._take_lock() and self._lock.error() == QLockFile.LockError.LockFailedError:
             if pass_on(folder, wish or LaunchRequest()):
-                raise _already_open("Its window has been brought to the front.")
+                raise _already_open(N_("Its window has been brought to the front."))
             if time.monotonic() > until:
-                raise _already_open(f"Another Hearth uses the data folder {folder}.")
+                raise _already_open(
+                    N_("Another Hearth uses the data folder {folder}.", folder=folder)
+                )
             time.sleep(_PAUSE_S)
 
     def listen(self) -> None:
@@ -121,7 +124,9 @@ def _owner(lock: QLockFile) -> int:
 
 
 def _already_open(why: str) -> AlreadyOpen:
-    return AlreadyOpen("Hearth is already open.", why, "Go on in that window, or close it first.")
+    return AlreadyOpen(
+        N_("Hearth is already open."), why, N_("Go on in that window, or close it first.")
+    )
 
 
 def pass_on(folder: Path, wish: LaunchRequest) -> bool:

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.base.errors import HubNameInvalid, LinkInvalid
 from app.models.hub.values.names import HubName, hub_name
+from engines.sentences import N_
 from engines.text import on_one_line
 
 SCHEME: Final = "hearth:"
@@ -38,14 +39,14 @@ def linked_model(text: str) -> HubName | None:
     Raises LinkInvalid.
     """
     if len(text) > _LONGEST:
-        raise _invalid(text, "It is too long.")
+        raise _invalid(text, N_("It is too long."))
     # Some systems and browsers write the scheme in capitals.
     link = text[: len(SCHEME)].lower() + text[len(SCHEME) :]
     if link in _PLAIN:
         return None
     found = _MODEL.fullmatch(link)
     if found is None:
-        raise _invalid(text, "It names nothing that Hearth shows for a link.")
+        raise _invalid(text, N_("It names nothing that Hearth shows for a link."))
     try:
         name = hub_name(found[1], ())
     except HubNameInvalid as error:
@@ -65,8 +66,11 @@ def _invalid(text: str, why: str) -> LinkInvalid:
     shown = on_one_line(text)
     shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
     return LinkInvalid(
-        f"“{shown}” was not opened.",
+        N_("“{shown}” was not opened.", shown=shown),
         why,
-        "Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME for a "
-        "model on the Hub.",
+        N_(
+            "Links that Hearth opens are hearth: for its window and hearth://model/OWNER/NAME "
+            "for a "
+            "model on the Hub."
+        ),
     )

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from engines.llamacpp.probing.protocol import ANSWER, LOAD, TEMPLATE
+from engines.sentences import N_
 
 _STAGES: Final = {
-    TEMPLATE: "its chat template ran",
-    LOAD: "it was loaded",
-    ANSWER: "it answered a first message",
+    TEMPLATE: N_("its chat template ran"),
+    LOAD: N_("it was loaded"),
+    ANSWER: N_("it answered a first message"),
 }
 _ABORT: Final = re.compile(r"^\S+\.\w+:\d+: (.+)$", re.MULTILINE)
 """The output of GGML_ASSERT and GGML_ABORT: file, line, message."""
@@ -55,23 +56,44 @@ def cause_of(
         stopped: Whether it took too long because something outside had stopped it and did not let
             it continue.
     """
-    during = _STAGES.get(stage, "it was opened")
+    during = _STAGES.get(stage, N_("it was opened"))
     if not in_time:
         if stopped:
-            why = f"It was stopped from outside while {during}."
+            why = N_("It was stopped from outside while {during}.", during=during)
         else:
-            why = f"It did not finish while {during}."
+            why = N_("It did not finish while {during}.", during=during)
         return Cause(why, lasting=stage == TEMPLATE and not stopped)
     if _OUT_OF_MEMORY.search(stderr) or code == -_number("SIGKILL"):
-        return Cause(f"Memory ran out while {during}.", lasting=False)
+        return Cause(N_("Memory ran out while {during}.", during=during), lasting=False)
     if said := [*_EXCEPTION.findall(stderr), *_ABORT.findall(stderr)]:
-        return Cause(f"llama.cpp gave up while {during}: “{said[-1].strip()}”.", lasting=True)
+        return Cause(
+            N_(
+                "llama.cpp gave up while {during}: “{words}”.",
+                during=during,
+                words=said[-1].strip(),
+            ),
+            lasting=True,
+        )
     if how := _HOW.get(code & 0xFFFFFFFF):
-        return Cause(f"llama.cpp {how} while {during}.", lasting=True)
+        return Cause(N_("llama.cpp {how} while {during}.", how=how, during=during), lasting=True)
     if _TRACEBACK in stderr:
         error = stderr.strip().rpartition("\n")[2]
-        return Cause(f"Hearth's own Python code failed while {during}: “{error}”.", lasting=False)
-    return Cause(f"The process that tried it ended with code {code} while {during}.", lasting=False)
+        return Cause(
+            N_(
+                "Hearth's own Python code failed while {during}: “{error}”.",
+                during=during,
+                error=error,
+            ),
+            lasting=False,
+        )
+    return Cause(
+        N_(
+            "The process that tried it ended with code {code} while {during}.",
+            code=code,
+            during=during,
+        ),
+        lasting=False,
+    )
 
 
 def _number(name: str) -> int:
@@ -86,11 +108,17 @@ def _codes(name: str, windows: int) -> tuple[int, int]:
 _HOW: Final = {
     code: how
     for codes, how in (
-        (_codes("SIGSEGV", _ACCESS_VIOLATION), "read or wrote memory that is not its own"),
-        (_codes("SIGBUS", _STACK_OVERFLOW), "read beyond the end of the file, or of its memory"),
-        (_codes("SIGFPE", _DIVISION), "divided by zero"),
-        (_codes("SIGILL", _BAD_INSTRUCTION), "used an instruction this processor does not know"),
-        (_codes("SIGABRT", 3), "gave up"),
+        (_codes("SIGSEGV", _ACCESS_VIOLATION), N_("read or wrote memory that is not its own")),
+        (
+            _codes("SIGBUS", _STACK_OVERFLOW),
+            N_("read beyond the end of the file, or of its memory"),
+        ),
+        (_codes("SIGFPE", _DIVISION), N_("divided by zero")),
+        (
+            _codes("SIGILL", _BAD_INSTRUCTION),
+            N_("used an instruction this processor does not know"),
+        ),
+        (_codes("SIGABRT", 3), N_("gave up")),
     )
     for code in codes
     if code

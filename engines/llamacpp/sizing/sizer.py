@@ -24,6 +24,7 @@ from engines.llamacpp.probing.protocol import ERROR, error_of, write_plan
 from engines.llamacpp.probing.record import files_of
 from engines.llamacpp.sizing.protocol import LIMIT_S, read_buffers, write_buffers
 from engines.memory.buffers import Buffers
+from engines.sentences import N_, unpacked
 from engines.types import LoadPlan
 
 FILE_NAME: Final = "sizes.json"
@@ -115,7 +116,9 @@ class Sizer:
                 return found
             ended = run_helper(self._command, write_plan(plan), LIMIT_S + _MARGIN_S, cancel)
         except OSError as error:
-            raise _not_sized(f"The system says: {error.strerror or error}.") from error
+            raise _not_sized(
+                N_("The system says: {strerror}.", strerror=error.strerror or error)
+            ) from error
         if cancel.cancelled:
             raise Cancelled
         buffers = _answer(ended)
@@ -125,22 +128,22 @@ class Sizer:
 
 def _answer(ended: ProcessResult) -> Buffers:
     try:
-        said = json.loads(ended.last_line)
+        said = unpacked(json.loads(ended.last_line))
     except ValueError:
         if not ended.in_time:
-            raise _not_sized("It did not finish.") from None
-        raise _not_sized(f"The process ended with code {ended.code}.") from None
+            raise _not_sized(N_("It did not finish.")) from None
+        raise _not_sized(N_("The process ended with code {code}.", code=ended.code)) from None
     if isinstance(said, dict) and said.get(ERROR):
         raise error_of(said)
     buffers = read_buffers(said)
     if buffers is None:
-        raise _not_sized("The process answered something else.")
+        raise _not_sized(N_("The process answered something else."))
     return buffers
 
 
 def _not_sized(why: str) -> NotSized:
     return NotSized(
-        "llama.cpp could not say how much memory this takes.",
+        N_("llama.cpp could not say how much memory this takes."),
         why,
-        "Hearth uses its own estimate instead; try again after a restart.",
+        N_("Hearth uses its own estimate instead; try again after a restart."),
     )

@@ -13,6 +13,7 @@ from engines.llamacpp.mtp import Drafter
 from engines.llamacpp.sampling import Sampler
 from engines.llamacpp.speculative.costs import Costs
 from engines.llamacpp.speculative.drafting import Drafting
+from engines.sentences import N_
 
 BUDGET_S: Final = 0.3
 _DEPTHS: Final = (0, 1, 3, 7)
@@ -110,9 +111,10 @@ def _draft(context: Context, cache: KvCache, drafting: Drafting, drafter: Drafte
 
 def _not_evaluated() -> EngineFailed:
     return EngineFailed(
-        "The model was loaded, but does not work.",
-        "llama.cpp could not evaluate the first tokens.",
-        "Try another model, or update Hearth.",
-        terminal="Try another model, or update Hearth; `hearth doctor` checks what commonly "
-        "breaks.",
+        N_("The model was loaded, but does not work."),
+        N_("llama.cpp could not evaluate the first tokens."),
+        N_("Try another model, or update Hearth."),
+        terminal=N_(
+            "Try another model, or update Hearth; `hearth doctor` checks what commonly breaks."
+        ),
     )

@@ -16,6 +16,7 @@ from engines.llamacpp.logits import Logits
 from engines.llamacpp.prompting import Prompt
 from engines.llamacpp.speculative import mtp_status as truth
 from engines.llamacpp.speculative.speculation import Speculation
+from engines.sentences import N_
 from engines.types import ChatRequest, MtpCheck
 
 _TOKENS = 128
@@ -32,16 +33,16 @@ def check_mtp(loaded: Loaded, request: ChatRequest, depth: int, cancel: CancelTo
     speculation = slot.speculation
     if speculation is None:
         raise MtpUnavailable(
-            "There is nothing to compare.",
+            N_("There is nothing to compare."),
             loaded.report.mtp_line,
-            "Choose another model to compare its answers.",
+            N_("Choose another model to compare its answers."),
         )
     prompt = loaded.prompter.write(request, cancel=cancel)
     if prompt.media and loaded.guesses_by_model:
         raise MtpUnavailable(
-            "There is nothing to compare.",
+            N_("There is nothing to compare."),
             truth.BEHIND_MEDIA,
-            "Compare answers to questions without pictures and sounds.",
+            N_("Compare answers to questions without pictures and sounds."),
         )
     count = request.max_tokens or _TOKENS
     slot.cache.put_aside()

@@ -35,6 +35,7 @@ from engines.llamacpp.speculative.draft_context import (
     ModelContext,
 )
 from engines.models.gguf.header import GgufHeader, read_header
+from engines.sentences import N_
 from engines.types import HEAD_BATCH, LoadPlan
 
 _ONE_AT_A_TIME: Final = 1
@@ -275,8 +276,8 @@ def _sharing(native: Native, header: GgufHeader, of: Guessing) -> DraftContext:
     if not context.shares_memory:
         context.close()
         raise MtpUnavailable(
-            f"“{header.name}” cannot guess ahead for this model.",
-            "llama.cpp did not connect the two.",
-            "Remove the drafter; the model answers without it.",
+            N_("“{name}” cannot guess ahead for this model.", name=header.name),
+            N_("llama.cpp did not connect the two."),
+            N_("Remove the drafter; the model answers without it."),
         )
     return context

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from engines.llamacpp.speculative.costs import Costs
 from engines.mtp_words import ahead, looked_up, times
+from engines.sentences import N_
 from engines.types import MtpKind
 
-OFF = "MTP is off, as chosen."
-BEHIND_MEDIA = "MTP is off for this answer: what guesses ahead knows no pictures and no sounds."
-TOO_FAST = "This model answers so fast that guessing ahead would not help."
+OFF = N_("MTP is off, as chosen.")
+BEHIND_MEDIA = N_("MTP is off for this answer: what guesses ahead knows no pictures and no sounds.")
+TOO_FAST = N_("This model answers so fast that guessing ahead would not help.")
 _ONCE_MORE = 1.02
 """Gains below this are within the error of measurement."""
 
@@ -37,11 +38,17 @@ def running(
         return looked_up(depth, drafted, accepted, gain)
     far = ahead(depth)
     if not drafted:
-        return f"MTP on: {far}"
+        return N_("MTP on: {far}", far=far)
     held = f"{round(100 * accepted / drafted)} %"
     if gain is None:
-        return f"MTP on: {far}, {held} accepted"
-    return f"MTP on: {far}, {held} accepted, {times(gain)} of at most {times(max(bound, gain))}"
+        return N_("MTP on: {ahead}, {accepted} accepted", ahead=far, accepted=held)
+    return N_(
+        "MTP on: {ahead}, {accepted} accepted, {gain} of at most {bound}",
+        ahead=far,
+        accepted=held,
+        gain=times(gain),
+        bound=times(max(bound, gain)),
+    )
 
 
 def cannot_win(costs: Costs) -> str | None:
@@ -52,10 +59,13 @@ def cannot_win(costs: Costs) -> str | None:
         return None
     price = costs.prices
     depth = max(range(1, costs.limit + 1), key=lambda k: (k + 1) / price[k])
-    guesses = "one guess" if depth == 1 else f"{depth} guesses"
-    return (
-        f"No gain on this computer: a step with {guesses} takes {price[depth]:.1f} times "
-        f"as long and writes at most {depth + 1} tokens."
+    guesses = N_("one guess") if depth == 1 else f"{depth} guesses"
+    return N_(
+        "No gain on this computer: a step with {guesses} takes {price} times as long and "
+        "writes at most {depth} tokens.",
+        guesses=guesses,
+        price=f"{price[depth]:.1f}",
+        depth=depth + 1,
     )
 
 
@@ -68,10 +78,11 @@ def not_here(costs: Costs, share: float) -> str:
     """
     least = break_even(costs)
     if share >= least or least > _HARDLY_EVER:
-        return "Off for now: no gain in this text"
-    return (
-        f"Off for now: only {round(100 * share)} % of the latest guesses were right,"
-        f" and it helps from {max(round(100 * least), round(100 * share) + 1)} %"
+        return N_("Off for now: no gain in this text")
+    return N_(
+        "Off for now: only {share} % of the latest guesses were right, and it helps from {least} %",
+        share=round(100 * share),
+        least=max(round(100 * least), round(100 * share) + 1),
     )
 
 
@@ -101,6 +112,8 @@ def standing(kind: MtpKind, costs: Costs | None, advice: str) -> str:
     if kind not in {"embedded", "drafter"}:
         return advice
     if costs is None:
-        return "This model can answer faster."
+        return N_("This model can answer faster.")
     most = f"{costs.best_possible():.2f}x"
-    return cannot_win(costs) or f"This model can answer faster: up to {most} on this computer"
+    return cannot_win(costs) or N_(
+        "This model can answer faster: up to {most} on this computer", most=most
+    )

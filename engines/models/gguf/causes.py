@@ -5,29 +5,42 @@ from __future__ import annotations
 from typing import Final
 
 from engines.errors import NotAModel
+from engines.sentences import N_
 
 LOOK: Final = 4096
 """The number of bytes from the start of a file that `explain` needs."""
 
-_CHOOSE: Final = "Choose a file whose name ends in .gguf."
-_AGAIN: Final = "Download the model again; it is a file of several hundred megabytes or more."
-_CONVERTED: Final = "Look for a GGUF version of the same model: most models have one."
+_CHOOSE: Final = N_("Choose a file whose name ends in .gguf.")
+_AGAIN: Final = N_("Download the model again; it is a file of several hundred megabytes or more.")
+_CONVERTED: Final = N_("Look for a GGUF version of the same model: most models have one.")
 
 _SIGNATURES: Final = (
     (
         b"version https://git-lfs",
-        "It is a Git LFS pointer: a note of where the model is, not the model itself.",
-        "Run 'git lfs pull' where the file came from, or download the model from its page.",
+        N_("It is a Git LFS pointer: a note of where the model is, not the model itself."),
+        N_("Run 'git lfs pull' where the file came from, or download the model from its page."),
     ),
-    (b"PK\x03\x04", "It is a ZIP archive or a PyTorch file.", _CONVERTED),
-    (b"\x80\x02", "It is a PyTorch or pickle file.", _CONVERTED),
-    (b"\x1f\x8b", "It is a compressed archive (gzip).", "Unpack it and choose what is inside."),
-    (b"7z\xbc\xaf", "It is a compressed archive (7z).", "Unpack it and choose what is inside."),
-    (b"Rar!", "It is a compressed archive (RAR).", "Unpack it and choose what is inside."),
-    (b"\x28\xb5\x2f\xfd", "It is a compressed file (zstd).", "Unpack it and choose the result."),
-    (b"tjgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
-    (b"lmgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
-    (b"fmgg", "It is in a format that llama.cpp gave up in 2023.", _CONVERTED),
+    (b"PK\x03\x04", N_("It is a ZIP archive or a PyTorch file."), _CONVERTED),
+    (b"\x80\x02", N_("It is a PyTorch or pickle file."), _CONVERTED),
+    (
+        b"\x1f\x8b",
+        N_("It is a compressed archive (gzip)."),
+        N_("Unpack it and choose what is inside."),
+    ),
+    (
+        b"7z\xbc\xaf",
+        N_("It is a compressed archive (7z)."),
+        N_("Unpack it and choose what is inside."),
+    ),
+    (b"Rar!", N_("It is a compressed archive (RAR)."), N_("Unpack it and choose what is inside.")),
+    (
+        b"\x28\xb5\x2f\xfd",
+        N_("It is a compressed file (zstd)."),
+        N_("Unpack it and choose the result."),
+    ),
+    (b"tjgg", N_("It is in a format that llama.cpp gave up in 2023."), _CONVERTED),
+    (b"lmgg", N_("It is in a format that llama.cpp gave up in 2023."), _CONVERTED),
+    (b"fmgg", N_("It is in a format that llama.cpp gave up in 2023."), _CONVERTED),
 )
 
 
@@ -41,38 +54,45 @@ def explain(name: str, size: int, start: bytes) -> NotAModel:
     """
     text = _as_text(start)
     why, do = _known(size, start) or (_binary(start) if text is None else _text(text))
-    return NotAModel(f"“{name}” is not a model.", why, do)
+    return NotAModel(N_("“{name}” is not a model.", name=name), why, do)
 
 
 def _known(size: int, start: bytes) -> tuple[str, str] | None:
     if not size:
-        return "The file is empty.", _AGAIN
+        return N_("The file is empty."), _AGAIN
     for signature, why, do in _SIGNATURES:
         if start.startswith(signature):
             return why, do
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < size:
-        return "It is a safetensors file, which llama.cpp does not read.", _CONVERTED
+        return N_("It is a safetensors file, which llama.cpp does not read."), _CONVERTED
     return None
 
 
 def _binary(start: bytes) -> tuple[str, str]:
     if not start.strip(b"\0"):
         return (
-            "It begins with zeros only: its space was reserved, but the download never filled it.",
+            N_(
+                "It begins with zeros only: its space was reserved, but the download never "
+                "filled it."
+            ),
             _AGAIN,
         )
-    return "It does not begin with the letters GGUF, as every model for Hearth does.", _CHOOSE
+    return N_("It does not begin with the letters GGUF, as every model for Hearth does."), _CHOOSE
 
 
 def _text(text: str) -> tuple[str, str]:
     if text.lower().startswith(("<!doctype html", "<html", "<head", "<?xml", "<body")):
         return (
-            "It is a web page, most likely an error or sign-in page saved under a model's name.",
-            "Open the model's page in a browser, sign in if it asks you to, and download again.",
+            N_(
+                "It is a web page, most likely an error or sign-in page saved under a model's name."
+            ),
+            N_(
+                "Open the model's page in a browser, sign in if it asks you to, and download again."
+            ),
         )
     if text.startswith(("{", "[")):
-        return "It is a text in JSON, perhaps a server's error message.", _AGAIN
-    return "It is a text file.", _CHOOSE
+        return N_("It is a text in JSON, perhaps a server's error message."), _AGAIN
+    return N_("It is a text file."), _CHOOSE
 
 
 def _as_text(start: bytes) -> str | None:

@@ -23,6 +23,7 @@ from engines.errors import MetadataRefused
 from engines.models.gguf.header import read_file
 from engines.models.gguf.reader import ARCHITECTURE, MAGIC, padded
 from engines.regular import open_regular
+from engines.sentences import N_
 
 LONGEST_NAME: Final = 200
 LARGEST_TEMPLATE: Final = 1 << 20
@@ -53,13 +54,18 @@ class Metadata:
 
     def __post_init__(self) -> None:
         if self.name is not None and (why := _why_no_name(self.name)):
-            raise _refused("The model’s name was not changed.", why)
+            raise _refused(N_("The model’s name was not changed."), why)
         if self.template is not None and (why := _why_no_template(self.template)):
-            raise _refused("The model’s chat template was not changed.", why)
+            raise _refused(N_("The model’s chat template was not changed."), why)
         if self.context is not None and self.context not in CONTEXTS:
             raise _refused(
-                "The model’s context length was not changed.",
-                f"{self.context:,} is not between {CONTEXTS[0]:,} and {CONTEXTS[-1]:,} tokens.",
+                N_("The model’s context length was not changed."),
+                N_(
+                    "{context} is not between {least} and {most} tokens.",
+                    context=f"{self.context:,}",
+                    least=f"{CONTEXTS[0]:,}",
+                    most=f"{CONTEXTS[-1]:,}",
+                ),
             )
 
     def __bool__(self) -> bool:
@@ -127,24 +133,30 @@ def _string(text: str) -> bytes:
 
 def _why_no_name(name: str) -> str:
     if not name.strip():
-        return "The new value is empty."
+        return N_("The new value is empty.")
     if len(name) > LONGEST_NAME:
-        return f"The new value is longer than {LONGEST_NAME} characters."
+        return N_(
+            "The new value is longer than {longest_name} characters.", longest_name=LONGEST_NAME
+        )
     if not name.isprintable():
-        return "The new value contains invalid characters."
+        return N_("The new value contains invalid characters.")
     return ""
 
 
 def _why_no_template(template: str) -> str:
     if not template.strip():
-        return "The new value is empty."
+        return N_("The new value is empty.")
     if "\0" in template or any("\ud800" <= letter <= "\udfff" for letter in template):
-        return "The new value contains invalid characters."
+        return N_("The new value contains invalid characters.")
     size = len(template.encode())
     if size > LARGEST_TEMPLATE:
-        return f"The new value has {size:,} bytes; at most {LARGEST_TEMPLATE:,} are allowed."
+        return N_(
+            "The new value has {size} bytes; at most {largest_template} are allowed.",
+            size=f"{size:,}",
+            largest_template=f"{LARGEST_TEMPLATE:,}",
+        )
     return ""
 
 
 def _refused(what: str, why: str) -> MetadataRefused:
-    return MetadataRefused(what, why, "Give another value; nothing was written.")
+    return MetadataRefused(what, why, N_("Give another value; nothing was written."))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import Tensor
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from engines.models.gguf.hyperparameters import Hyperparameters
@@ -138,24 +139,27 @@ def why_not_fed(features: Features, layers: Layers, tensors: Mapping[str, Tensor
 
 def _troubles(features: Features, layers: Layers, tensors: Mapping[str, Tensor]) -> Iterator[str]:
     if not features.layers or not features.width:
-        yield "It does not say which layers of its model it reads."
+        yield N_("It does not say which layers of its model it reads.")
     if layers.key_length != layers.value_length:
-        yield "Its keys and values are not of one length."
+        yield N_("Its keys and values are not of one length.")
     if (some := tensors.get("d2t")) is not None:
         if not features.own_output:
-            yield "It guesses some of the tokens only, and has no output layer for them."
+            yield N_("It guesses some of the tokens only, and has no output layer for them.")
         if some.type != "I64":
-            yield "Its list of the tokens that it guesses is not one of whole numbers."
+            yield N_("Its list of the tokens that it guesses is not one of whole numbers.")
     if features.block is not None:
         yield from _block_troubles(features.block, tensors)
     elif len(features.layers) != _EAGLE_LAYERS or layers.count != 1:
-        yield f"It is not one layer that reads {_EAGLE_LAYERS} layers of its model."
+        yield N_(
+            "It is not one layer that reads {eagle_layers} layers of its model.",
+            eagle_layers=_EAGLE_LAYERS,
+        )
 
 
 def _block_troubles(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
     if any(".hc_" in name for name in tensors):
-        yield "It is made of DeepSeek 4’s layers, with which Hearth has not been tried."
+        yield N_("It is made of DeepSeek 4’s layers, with which Hearth has not been tried.")
     if block.mask < 0:
-        yield "It does not say which token stands for those that are not known."
+        yield N_("It does not say which token stands for those that are not known.")
     if block.most < 1:
-        yield "It does not say how many tokens it guesses at once."
+        yield N_("It does not say how many tokens it guesses at once.")

@@ -31,6 +31,7 @@ from engines.models.pairing import (
     require_runnable,
 )
 from engines.regular import open_regular
+from engines.sentences import N_
 from engines.types import Ability, EngineName, MtpKind
 
 PART: Final = re.compile(
@@ -47,7 +48,7 @@ class GgufFormat(ModelFormat):
     """
 
     engine: EngineName = "llamacpp"
-    kind = "a GGUF file"
+    kind = N_("a GGUF file")
 
     def __init__(self, headers: Headers) -> None:
         self._headers = headers
@@ -124,9 +125,9 @@ class GgufFormat(ModelFormat):
             if len(users) == 1:
                 require_pair(users[0], header)  # says why it does not fit the only model
             raise DrafterMismatch(
-                f"“{header.name}” was not added.",
-                "It is a drafter, and its model is not on this computer.",
-                "Add its model first, then the drafter.",
+                N_("“{name}” was not added.", name=header.name),
+                N_("It is a drafter, and its model is not on this computer."),
+                N_("Add its model first, then the drafter."),
             )
         return True
 
@@ -177,11 +178,11 @@ class GgufFormat(ModelFormat):
         header = self._headers.facts(model.path)
         require_loadable(model.path, header)
         if drafter is not None:
-            return "This model can answer faster: its drafter guesses ahead."
+            return N_("This model can answer faster: its drafter guesses ahead.")
         if model.drafter is not None:
             read_header(model.drafter)  # raises the error of a bad drafter
         if header.mtp == "embedded":
-            return "Multi-token prediction is in this file."
+            return N_("Multi-token prediction is in this file.")
         return advise(header)
 
     def keep(self) -> None:

@@ -16,6 +16,7 @@ from gguf import Keys as Names
 from engines.models.gguf.hyperparameters import Hyperparameters
 from engines.models.gguf.layers import Layers
 from engines.models.gguf.reader import BadGguf, Tensor
+from engines.sentences import N_
 
 MAX_EXPERTS: Final = 1024
 _SHARING: Final = {"gemma3n", "gemma4"}
@@ -50,19 +51,32 @@ def check(hparams: Hyperparameters, layers: Layers, tensors: Collection[Tensor])
     _check_experts(hparams, layers.count)
     scaling = hparams.text(Names.Rope.SCALING_TYPE, "linear")
     if scaling not in _ROPE_SCALINGS:
-        raise BadGguf(f"it asks for the position scaling {scaling!r}, which is not known")
+        raise BadGguf(
+            N_(
+                "it asks for the position scaling {scaling}, which is not known",
+                scaling=f"{scaling!r}",
+            )
+        )
     if hparams.architecture in _SLIDING and not layers.window:
-        raise BadGguf("none of its layers has a sliding window, although its family needs one")
+        raise BadGguf(N_("none of its layers has a sliding window, although its family needs one"))
     named = hparams.number(Names.Attention.SLIDING_WINDOW)
     if hparams.architecture == "dflash" and named and not layers.window:
-        raise BadGguf("it names a sliding window, and none of its layers has one")
+        raise BadGguf(N_("it names a sliding window, and none of its layers has one"))
     predicting = hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
     if hparams.architecture != "gemma4-assistant" and layers.count <= predicting:
-        raise BadGguf("all of its layers are prediction layers, and none is left to predict for")
+        raise BadGguf(
+            N_("all of its layers are prediction layers, and none is left to predict for")
+        )
     _check_sharing(hparams, layers)
     for heads, kv_heads in zip(layers.heads, layers.kv_heads, strict=True):
         if kv_heads and heads % kv_heads:
-            raise BadGguf(f"its {heads} attention heads cannot share {kv_heads} keys evenly")
+            raise BadGguf(
+                N_(
+                    "its {heads} attention heads cannot share {kv_heads} keys evenly",
+                    heads=heads,
+                    kv_heads=kv_heads,
+                )
+            )
     _check_positions(hparams, layers)
     _check_epsilons(hparams)
     _check_state(hparams)
@@ -77,7 +91,13 @@ def _check_epsilons(hparams: Hyperparameters) -> None:
     for key in _EPSILONS:
         if not 0 <= (epsilon := hparams.real(key, 0.0)) < 1:
             called = key.rpartition(".")[2]
-            raise BadGguf(f"its {called} is {epsilon}, and has to be a small positive number")
+            raise BadGguf(
+                N_(
+                    "its {called} is {epsilon}, and has to be a small positive number",
+                    called=called,
+                    epsilon=epsilon,
+                )
+            )
 
 
 def _check_state(hparams: Hyperparameters) -> None:
@@ -85,7 +105,14 @@ def _check_state(hparams: Hyperparameters) -> None:
     heads, size = hparams.number(Names.SSM.TIME_STEP_RANK), hparams.number(Names.SSM.STATE_SIZE)
     inner = hparams.number(Names.SSM.INNER_SIZE, heads * size)
     if hparams.architecture in _DELTA_NETS and inner != heads * size:
-        raise BadGguf(f"its state of {inner} values is not that of {heads} heads with {size} each")
+        raise BadGguf(
+            N_(
+                "its state of {inner} values is not that of {heads} heads with {size} each",
+                inner=inner,
+                heads=heads,
+                size=size,
+            )
+        )
 
 
 def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
@@ -94,7 +121,13 @@ def _check_company(architecture: str, tensors: Iterable[Tensor]) -> None:
         layer, _, rest = name.removesuffix(".weight").rpartition(".")
         for needed in _NEEDS.get(architecture, {}).get(rest, ()):
             if f"{layer}.{needed}.weight" not in names:
-                raise BadGguf(f"the tensor '{layer}.{needed}.weight' is missing")
+                raise BadGguf(
+                    N_(
+                        "the tensor '{layer}.{needed}.weight' is missing",
+                        layer=layer,
+                        needed=needed,
+                    )
+                )
 
 
 def _check_type(tensor: Tensor) -> None:
@@ -106,7 +139,13 @@ def _check_type(tensor: Tensor) -> None:
         return
     is_matrix = len(tensor.shape) > 1 and not tensor.name.endswith(_F32)
     if tensor.type in _NOT_MULTIPLIED or (tensor.type != "F32" and not is_matrix):
-        raise BadGguf(f"{tensor.name!r} is of type {tensor.type}, with which nothing can compute")
+        raise BadGguf(
+            N_(
+                "{name} is of type {type}, with which nothing can compute",
+                name=f"{tensor.name!r}",
+                type=tensor.type,
+            )
+        )
 
 
 def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
@@ -117,16 +156,16 @@ def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
     rotated = hparams.number(Names.Rope.DIMENSION_COUNT, layers.key_length)
     rotated_swa = hparams.number(Names.Rope.DIMENSION_COUNT_SWA, rotated)
     if rotated % 2 or rotated_swa % 2:
-        raise BadGguf("it rotates an odd number of values of a head, and they go in pairs")
+        raise BadGguf(N_("it rotates an odd number of values of a head, and they go in pairs"))
     if any(layers.heads) and (
         (Names.Rope.FREQ_BASE in hparams and not rotated) or (layers.window and not rotated_swa)
     ):
-        raise BadGguf("it rotates no values of its heads, although its family needs that")
+        raise BadGguf(N_("it rotates no values of its heads, although its family needs that"))
     if sum(hparams.numbers(Names.Rope.DIMENSION_SECTIONS)) > layers.key_length > 0:
-        raise BadGguf("the sections of what it rotates are longer than a head")
+        raise BadGguf(N_("the sections of what it rotates are longer than a head"))
     longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
     if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
-        raise BadGguf("it rotates more values of a head than a head has")
+        raise BadGguf(N_("it rotates more values of a head than a head has"))
 
 
 def _check_keys(layers: Layers, tensor: Tensor) -> None:
@@ -136,7 +175,7 @@ def _check_keys(layers: Layers, tensor: Tensor) -> None:
         return
     length = layers.key_length_swa if layers.sliding[layer] else layers.key_length
     if tensor.shape[1] != layers.kv_heads[layer] * length:
-        raise BadGguf(f"the keys of layer {layer} are not as wide as it says")
+        raise BadGguf(N_("the keys of layer {layer} are not as wide as it says", layer=layer))
 
 
 def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
@@ -151,7 +190,7 @@ def _check_sharing(hparams: Hyperparameters, layers: Layers) -> None:
     kinds = tuple(zip(layers.sliding, layers.kv_heads, strict=True))
     for kind in kinds[owners:]:
         if kinds[owners - (2 if kind[0] else 1)] != kind:
-            raise BadGguf("its layers without a KV cache find none of their own kind to share")
+            raise BadGguf(N_("its layers without a KV cache find none of their own kind to share"))
 
 
 def _check_experts(hparams: Hyperparameters, layers: int) -> None:
@@ -168,4 +207,11 @@ def _check_experts(hparams: Hyperparameters, layers: int) -> None:
     if groups > 1:
         fits = fits and experts % groups == 0 and 0 < groups_used < groups
     if not fits:
-        raise BadGguf(f"its {experts} experts in {groups} groups, {used} at work, do not add up")
+        raise BadGguf(
+            N_(
+                "its {experts} experts in {groups} groups, {used} at work, do not add up",
+                experts=experts,
+                groups=groups,
+                used=used,
+            )
+        )

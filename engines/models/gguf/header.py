@@ -47,6 +47,7 @@ from engines.models.gguf.reader import (
 )
 from engines.models.gguf.types import file_types
 from engines.regular import open_regular
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from engines.models.gguf.hyperparameters import Hyperparameters
@@ -67,13 +68,13 @@ _OTHERS: Final = {
     "wavtokenizer-dec", "qwen3tts", "pockettts", "t5", "dream", "llada", "llada-moe", "rnd1",
 }  # fmt: skip
 _NOT_CHAT: Final[dict[Kind, str]] = {
-    "drafter": "It is a drafter: it helps another model to answer faster.",
-    "projector": "It is a projector: it lets another model see pictures.",
-    "embedding": "It is an embedding model: it turns text into numbers, and writes none.",
-    "other": "It is made for something other than written answers.",
+    "drafter": N_("It is a drafter: it helps another model to answer faster."),
+    "projector": N_("It is a projector: it lets another model see pictures."),
+    "embedding": N_("It is an embedding model: it turns text into numbers, and writes none."),
+    "other": N_("It is made for something other than written answers."),
 }
 _PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
-_AGAIN: Final = "Download the model again."
+_AGAIN: Final = N_("Download the model again.")
 
 
 @dataclass(frozen=True)
@@ -175,9 +176,13 @@ def read_header(path: Path) -> GgufHeader:
     missing = _missing_parts(path, count)
     if missing:
         raise ModelDamaged(
-            f"“{path.name}” is not complete.",
-            f"It is the first of {count} files. Not beside it: {listed(missing)}.",
-            f"Download {listed(missing)} into the same folder.",
+            N_("“{name}” is not complete.", name=path.name),
+            N_(
+                "It is the first of {count} files. Not beside it: {listed}.",
+                count=count,
+                listed=listed(missing),
+            ),
+            N_("Download {listed} into the same folder.", listed=listed(missing)),
         )
     for part in range(2, count + 1):
         more, more_size = read_file(_part(path, part, count))
@@ -187,14 +192,20 @@ def read_header(path: Path) -> GgufHeader:
 
 
 def _later_part(path: Path, number: int, count: int) -> NotAModel:
-    what, why = f"“{path.name}” is only a part of a model.", f"It is part {number} of {count}."
+    what, why = (
+        N_("“{name}” is only a part of a model.", name=path.name),
+        N_("It is part {number} of {count}.", number=number, count=count),
+    )
     missing = _missing_parts(path, count)
     if not missing:
-        return NotAModel(what, why, "Choose the first part; the others are found beside it.")
+        return NotAModel(what, why, N_("Choose the first part; the others are found beside it."))
     return NotAModel(
         what,
-        f"{why} Not beside it: {listed(missing)}.",
-        f"Download {listed(missing)} into the same folder, then choose the first part.",
+        N_("{why} Not beside it: {listed}.", why=why, listed=listed(missing)),
+        N_(
+            "Download {listed} into the same folder, then choose the first part.",
+            listed=listed(missing),
+        ),
     )
 
 
@@ -218,9 +229,9 @@ def require_chat(path: Path, header: GgufHeader) -> None:
     """Refuse files that serve only other models or other purposes. Raises NotAChatModel."""
     if header.kind != "chat":
         raise NotAChatModel(
-            f"“{path.name}” is not a chat model.",
+            N_("“{name}” is not a chat model.", name=path.name),
             _NOT_CHAT[header.kind],
-            "Choose a chat model instead.",
+            N_("Choose a chat model instead."),
         )
 
 
@@ -255,23 +266,23 @@ def read_file(path: Path) -> tuple[Gguf, int]:
             raise _folder(path)
         if not stat.S_ISREG(facts.st_mode):
             raise NotAModel(
-                f"“{path.name}” is not a model.",
-                "It is a device or a pipe, not an ordinary file.",
-                "Choose a file whose name ends in .gguf.",
+                N_("“{name}” is not a model.", name=path.name),
+                N_("It is a device or a pipe, not an ordinary file."),
+                N_("Choose a file whose name ends in .gguf."),
             )
         with open_regular(path) as file:
             gguf = _read(file, path, facts.st_size)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise ModelNotFound(
-            f"“{path.name}” was not found.",
-            f"There is no file {path}.",
-            "Check the name, or choose the model again.",
+            N_("“{name}” was not found.", name=path.name),
+            N_("There is no file {path}.", path=path),
+            N_("Check the name, or choose the model again."),
         ) from None
     except OSError as error:
         raise ModelUnreadable(
-            f"“{path.name}” cannot be read.",
-            f"The system says: {error.strerror or error}.",
-            "Check that you may read the file and that its disk is connected.",
+            N_("“{name}” cannot be read.", name=path.name),
+            N_("The system says: {strerror}.", strerror=error.strerror or error),
+            N_("Check that you may read the file and that its disk is connected."),
         ) from error
     if gguf.end > facts.st_size:
         raise refused_piece(path) or _truncated(path.name, gguf.end, facts.st_size)
@@ -281,19 +292,23 @@ def read_file(path: Path) -> tuple[Gguf, int]:
 def _folder(path: Path) -> EngineError:
     inside = sorted(file.name for file in path.glob("*.gguf"))
     return NotAModel(
-        f"“{path.name}” is not a model.",
-        "It is a folder.",
-        f"Choose a model inside it, such as {inside[0]}."
+        N_("“{name}” is not a model.", name=path.name),
+        N_("It is a folder."),
+        N_("Choose a model inside it, such as {inside}.", inside=inside[0])
         if inside
-        else "Choose a file whose name ends in .gguf.",
+        else N_("Choose a file whose name ends in .gguf."),
     )
 
 
 def _truncated(name: str, expected: int, size: int) -> ModelDamaged:
     return ModelDamaged(
-        f"“{name}” is not complete.",
-        f"It should be at least {expected:,} bytes long and has {size:,}: most likely its "
-        "download was interrupted.",
+        N_("“{name}” is not complete.", name=name),
+        N_(
+            "It should be at least {expected} bytes long and has {size}: most likely its "
+            "download was interrupted.",
+            expected=f"{expected:,}",
+            size=f"{size:,}",
+        ),
         _AGAIN,
     )
 
@@ -307,9 +322,12 @@ def _read(file: BinaryIO, path: Path, size: int) -> Gguf:
         return read_gguf(file, size)
     except CutOff:
         raise refused_piece(path) or ModelDamaged(
-            f"“{name}” is not complete.",
-            f"Its {size:,} bytes end in the middle of its header: most likely its download was "
-            "interrupted.",
+            N_("“{name}” is not complete.", name=name),
+            N_(
+                "Its {size} bytes end in the middle of its header: most likely its download was "
+                "interrupted.",
+                size=f"{size:,}",
+            ),
             _AGAIN,
         ) from None
     except BadGguf as error:
@@ -317,7 +335,11 @@ def _read(file: BinaryIO, path: Path, size: int) -> Gguf:
 
 
 def _damaged(name: str, error: BadGguf) -> ModelDamaged:
-    return ModelDamaged(f"“{name}” is damaged.", f"Its header is invalid: {error}.", _AGAIN)
+    return ModelDamaged(
+        N_("“{name}” is damaged.", name=name),
+        N_("Its header is invalid: {error}.", error=error),
+        _AGAIN,
+    )
 
 
 def _split(name: str, gguf: Gguf) -> tuple[int, int]:
@@ -331,9 +353,17 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
         return 0, 1
     if not 0 <= number < count or not named or int(named[2]) != count:
         raise ModelDamaged(
-            f"“{name}” is part of a model, but was renamed.",
-            f"It is part {number + 1} of {count}, but its name does not say so.",
-            f"Give all parts one name that ends in -{number + 1:05}-of-{count:05}.gguf.",
+            N_("“{name}” is part of a model, but was renamed.", name=name),
+            N_(
+                "It is part {number} of {count}, but its name does not say so.",
+                number=number + 1,
+                count=count,
+            ),
+            N_(
+                "Give all parts one name that ends in -{number}-of-{count}.gguf.",
+                number=f"{number + 1:05}",
+                count=f"{count:05}",
+            ),
         )
     return number, count
 
@@ -350,7 +380,7 @@ def _header(
     try:
         architecture = _text(values, ARCHITECTURE) or ""
         if not architecture:
-            raise BadGguf("it does not say of which architecture it is")
+            raise BadGguf(N_("it does not say of which architecture it is"))
         hparams = Hyperparameters(architecture, values)
         pooled = bool(hparams.number(Names.LLM.POOLING_TYPE))
         kind = kind_of(architecture, _text(values, Names.General.TYPE) or "model", pooled=pooled)
@@ -402,7 +432,7 @@ def _header(
 def _text(values: Mapping[str, Value], key: str) -> str | None:
     value = values.get(key)
     if value is not None and not isinstance(value, str):
-        raise BadGguf(f"its value {key} is not a text")
+        raise BadGguf(N_("its value {key} is not a text", key=key))
     return value
 
 
@@ -438,13 +468,16 @@ def _layers(
         return None
     if not hparams.known:
         raise UnknownArchitecture(
-            f"“{name}” is a kind of model that Hearth does not know.",
-            f"It calls itself {hparams.architecture!r} and does not describe its layers.",
-            "Choose another model, or look whether a newer version of Hearth knows this one.",
+            N_("“{name}” is a kind of model that Hearth does not know.", name=name),
+            N_(
+                "It calls itself {architecture} and does not describe its layers.",
+                architecture=f"{hparams.architecture!r}",
+            ),
+            N_("Choose another model, or look whether a newer version of Hearth knows this one."),
         )
     for key in (Names.LLM.BLOCK_COUNT, Names.LLM.CONTEXT_LENGTH, Names.LLM.EMBEDDING_LENGTH):
         if not hparams.number(key):
-            raise BadGguf(f"its value {hparams.named(key)} is missing or zero")
+            raise BadGguf(N_("its value {named} is missing or zero", named=hparams.named(key)))
     layers = read_layers(hparams)
     if kind in {"chat", "drafter"}:
         guards.check(hparams, layers, tensors)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from engines.sentences import N_
+
 # A file of these with more than one head would crash the process in an assertion of the graph.
 _ONE_HEAD: Final = {
     "bailingmoe3", "cohere2moe", "deepseek2", "deepseek32", "deepseek4", "glm-dsa", "glm4moe",
@@ -69,9 +71,10 @@ def why_not_alone(architecture: str, heads: int, layers: int, tensors: Collectio
     """
     for name in ("token_embd", "output_norm"):
         if f"{name}.weight" not in tensors:
-            return (
-                f"It has no {name}, and the engine cannot take that of the model: only files that"
-                " were made with their own can be run."
+            return N_(
+                "It has no {name}, and the engine cannot take that of the model: only files that "
+                "were made with their own can be run.",
+                name=name,
             )
     return why_no_head(architecture, heads, layers, tensors)
 
@@ -87,13 +90,17 @@ def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[
         tensors: Names of all tensors.
     """
     if not predicts(architecture):
-        return (
-            f"This file has an MTP head, but the engine cannot run one of the kind {architecture}."
+        return N_(
+            "This file has an MTP head, but the engine cannot run one of the kind {architecture}.",
+            architecture=architecture,
         )
     if architecture in _ONE_HEAD and heads > 1:
-        return f"This file says it has {heads} MTP heads, and the engine can run one of its kind."
+        return N_(
+            "This file says it has {heads} MTP heads, and the engine can run one of its kind.",
+            heads=heads,
+        )
     for layer in range(layers - heads, layers):
         for part in ("nextn.eh_proj", *_ALSO.get(architecture, ())):
             if f"blk.{layer}.{part}.weight" not in tensors:
-                return "This file says it has an MTP head, but was saved without it."
+                return N_("This file says it has an MTP head, but was saved without it.")
     return ""

@@ -14,6 +14,7 @@ from gguf import Keys as Names
 
 from engines.models.gguf.layers import CacheLayer, Layers
 from engines.models.gguf.reader import BadGguf, Value, whole_number
+from engines.sentences import N_
 
 # Sliding layers if the file gives no pattern: of each `period` layers one sees the whole context,
 # either the last of them or the first ("dense first").
@@ -60,19 +61,19 @@ class Hyperparameters:
     def real(self, key: str, default: float) -> float:
         value = self._values.get(self.named(key), default)
         if not isinstance(value, float):
-            raise BadGguf(f"its value {self.named(key)} is not a decimal number")
+            raise BadGguf(N_("its value {named} is not a decimal number", named=self.named(key)))
         return value
 
     def text(self, key: str, default: str) -> str:
         value = self._values.get(self.named(key), default)
         if not isinstance(value, str):
-            raise BadGguf(f"its value {self.named(key)} is not a text")
+            raise BadGguf(N_("its value {key} is not a text", key=self.named(key)))
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
         value = self._values.get(self.named(key), default)
         if not isinstance(value, bool):
-            raise BadGguf(f"its value {self.named(key)} is not yes or no")
+            raise BadGguf(N_("its value {named} is not yes or no", named=self.named(key)))
         return value
 
     def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -84,14 +85,22 @@ class Hyperparameters:
             return (self.number(key),) * count
         numbers = tuple(number for number in value if isinstance(number, int) and number >= 0)
         if len(numbers) != len(value) or len(numbers) < count:
-            raise BadGguf(f"its list {self.named(key)} does not fit its {count} layers")
+            raise BadGguf(
+                N_(
+                    "its list {named} does not fit its {count} layers",
+                    named=self.named(key),
+                    count=count,
+                )
+            )
         return numbers[:count]
 
     def numbers(self, key: str) -> tuple[int, ...]:
         """Return the whole numbers of a list; () if there is no such list."""
         value = self._values.get(self.named(key), ())
         if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
-            raise BadGguf(f"its value {self.named(key)} is not a list of whole numbers")
+            raise BadGguf(
+                N_("its value {named} is not a list of whole numbers", named=self.named(key))
+            )
         return tuple(number for number in value if isinstance(number, int))
 
     def is_list(self, key: str) -> bool:
@@ -106,10 +115,16 @@ def read_layers(hparams: Hyperparameters) -> Layers:
     """Read the layers. Raises BadGguf for values on which llama.cpp would abort."""
     count = hparams.number(Names.LLM.BLOCK_COUNT)
     if not 1 <= count <= MAX_LAYERS:
-        raise BadGguf(f"it claims {count} layers; 1 to {MAX_LAYERS} are possible")
+        raise BadGguf(
+            N_(
+                "it claims {count} layers; 1 to {max_layers} are possible",
+                count=count,
+                max_layers=MAX_LAYERS,
+            )
+        )
     trunk = count - hparams.number(Names.LLM.NEXTN_PREDICT_LAYERS)
     if trunk < 0:
-        raise BadGguf("it claims more prediction layers than it has layers")
+        raise BadGguf(N_("it claims more prediction layers than it has layers"))
     heads = hparams.per_layer(Names.Attention.HEAD_COUNT, count, (0,) * count)
     kv_heads = hparams.per_layer(Names.Attention.HEAD_COUNT_KV, count, heads)
     default = hparams.number(Names.LLM.EMBEDDING_LENGTH) // heads[0] if heads[0] else 0
@@ -187,7 +202,13 @@ def _shared(hparams: Hyperparameters, count: int) -> int:
         return count  # a drafter reads the cache of its target
     shared = hparams.number(Names.Attention.SHARED_KV_LAYERS)
     if shared and count - shared < 2:
-        raise BadGguf(f"{shared} of its {count} layers share a KV cache; two must own one")
+        raise BadGguf(
+            N_(
+                "{shared} of its {count} layers share a KV cache; two must own one",
+                shared=shared,
+                count=count,
+            )
+        )
     return shared
 
 
@@ -210,7 +231,7 @@ def _recurrent(hparams: Hyperparameters, count: int, trunk: int) -> tuple[bool, 
     usual = _RECURRENT_INTERVAL[hparams.architecture]
     interval = hparams.number(Names.LLM.FULL_ATTENTION_INTERVAL, usual)
     if interval == 0:
-        raise BadGguf("its interval of attention layers is zero")
+        raise BadGguf(N_("its interval of attention layers is zero"))
     return tuple(layer < trunk and (layer + 1) % interval != 0 for layer in range(count))
 
 

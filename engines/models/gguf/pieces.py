@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import NotAModel
+from engines.sentences import N_
 
 _WORD: Final = r"(?:part|split|chunk|piece)"
 _NAMES: Final = tuple(
@@ -65,28 +66,42 @@ class Pieces:
     def why(self) -> str:
         """A sentence on which piece it is, and which pieces are missing."""
         if self.missing and self.counted:
-            return (
-                f"It is piece {self.number} of {self.count} of a file that was cut."
-                f" Not beside it: {listed(self.missing)}."
+            return N_(
+                "It is piece {number} of {count} of a file that was cut. Not beside it: {missing}.",
+                number=self.number,
+                count=self.count,
+                missing=listed(self.missing),
             )
         if self.missing:
-            return (
-                f"It is piece {self.number} of a file that was cut."
-                f" Not beside it: {listed(self.missing)}."
+            return N_(
+                "It is piece {number} of a file that was cut. Not beside it: {missing}.",
+                number=self.number,
+                missing=listed(self.missing),
             )
         if self.count == 1:
-            return "It is a piece of a file that was cut, and no other piece is beside it."
-        return f"It is piece {self.number} of a file that was cut; {self.count} pieces are here."
+            return N_("It is a piece of a file that was cut, and no other piece is beside it.")
+        return N_(
+            "It is piece {number} of a file that was cut; {count} pieces are here.",
+            number=self.number,
+            count=self.count,
+        )
 
     @property
     def advice(self) -> str:
         """A sentence on how to join the pieces."""
         if self.missing:
             missing = listed(self.missing)
-            return f"Download {missing} into the same folder, then join all pieces in their order."
+            return N_(
+                "Download {missing} into the same folder, then join all pieces in their order.",
+                missing=missing,
+            )
         if self.count == 1:
-            return "Download the other pieces into the same folder, then join them in their order."
-        return f"Join the pieces, then add {self.whole}: {self.command}"
+            return N_(
+                "Download the other pieces into the same folder, then join them in their order."
+            )
+        return N_(
+            "Join the pieces, then add {whole}: {command}", whole=self.whole, command=self.command
+        )
 
     @property
     def command(self) -> str:
@@ -125,7 +140,9 @@ def refused_piece(path: Path) -> NotAModel | None:
     pieces = pieces_of(path)
     if pieces is None:
         return None
-    return NotAModel(f"“{path.name}” is one piece of a model.", pieces.why, pieces.advice)
+    return NotAModel(
+        N_("“{name}” is one piece of a model.", name=path.name), pieces.why, pieces.advice
+    )
 
 
 def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces | None:

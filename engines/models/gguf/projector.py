@@ -30,6 +30,7 @@ from engines.models.gguf.reader import (
     whole_number,
 )
 from engines.regular import open_regular
+from engines.sentences import N_
 from engines.types import Ability
 
 _ARCHITECTURE: Final = "clip"
@@ -291,9 +292,9 @@ def read_projector(path: Path) -> ProjectorFacts:
     gguf, _ = read_file(path)
     if gguf.values.get(ARCHITECTURE) != _ARCHITECTURE:
         raise NotAModel(
-            f"“{path.name}” is no projector.",
-            "It is another kind of model.",
-            "Choose the projector of this model; its name mostly begins with “mmproj”.",
+            N_("“{name}” is no projector.", name=path.name),
+            N_("It is another kind of model."),
+            N_("Choose the projector of this model; its name mostly begins with “mmproj”."),
         )
     return projector_facts(gguf)
 

@@ -12,6 +12,7 @@ from math import prod
 from typing import BinaryIO, Final
 
 from engines.models.gguf.types import tensor_types
+from engines.sentences import N_
 
 MAGIC: Final = b"GGUF"
 CHUNK: Final = 1 << 20
@@ -122,19 +123,29 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     source.skip(len(MAGIC))
     version = source.number("I")
     if version & 0xFFFF == 0:
-        raise BadGguf("it was written for big-endian computers, which llama.cpp cannot read here")
+        raise BadGguf(
+            N_("it was written for big-endian computers, which llama.cpp cannot read here")
+        )
     if version not in {2, 3}:
-        raise BadGguf(f"it says GGUF version {version}; versions 2 and 3 are known")
+        raise BadGguf(
+            N_("it says GGUF version {version}; versions 2 and 3 are known", version=version)
+        )
     tensor_count, value_count = source.number("Q"), source.number("Q")
     if tensor_count > MAX_TENSORS or value_count > MAX_VALUES:
-        raise BadGguf(f"it claims {tensor_count} tensors and {value_count} values")
+        raise BadGguf(
+            N_(
+                "it claims {tensor_count} tensors and {value_count} values",
+                tensor_count=tensor_count,
+                value_count=value_count,
+            )
+        )
     values: dict[str, Value] = {}
     places: dict[str, tuple[int, int]] = {}
     for _ in range(value_count):
         start = source.position
         key = source.text("a key")
         if not key or key in values:
-            raise BadGguf(f"the key {key!r} is empty or there twice")
+            raise BadGguf(N_("the key {key} is empty or there twice", key=f"{key!r}"))
         values[key] = source.value(source.number("I"), distinct=key == _TOKENS)
         places[key] = start, source.position
     tensors: list[Tensor] = []
@@ -144,9 +155,11 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     for _ in range(tensor_count):
         tensor = _tensor(source)
         if tensor.name in names:
-            raise BadGguf(f"the tensor {tensor.name!r} is there twice")
+            raise BadGguf(N_("the tensor {name} is there twice", name=f"{tensor.name!r}"))
         if tensor.offset != expected:
-            raise BadGguf(f"the tensor {tensor.name!r} is not where it should be")
+            raise BadGguf(
+                N_("the tensor {name} is not where it should be", name=f"{tensor.name!r}")
+            )
         names.add(tensor.name)
         tensors.append(tensor)
         expected += padded(tensor.size_bytes, alignment)
@@ -198,7 +211,7 @@ def whole_number(values: Mapping[str, Value], key: str, default: int = 0) -> int
     """Return a number that fits 32 bits unsigned, as llama.cpp reads it. Raises BadGguf."""
     value = values.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 32:
-        raise BadGguf(f"its value {key} is not a whole number")
+        raise BadGguf(N_("its value {key} is not a whole number", key=key))
     return value
 
 
@@ -210,24 +223,38 @@ def padded(size: int, alignment: int) -> int:
 def _alignment(values: Mapping[str, Value]) -> int:
     alignment = values.get(_ALIGNMENT, 32)
     if not isinstance(alignment, int) or alignment < 1 or alignment & (alignment - 1):
-        raise BadGguf(f"its alignment is {alignment}, which is not a power of two")
+        raise BadGguf(
+            N_("its alignment is {alignment}, which is not a power of two", alignment=alignment)
+        )
     return alignment
 
 
 def _tensor(source: _Source) -> Tensor:
-    name = source.text("a tensor's name")
+    name = source.text(N_("a tensor's name"))
     if len(name.encode()) >= MAX_NAME:
-        raise BadGguf("a tensor's name is too long")
+        raise BadGguf(N_("a tensor's name is too long"))
     dimensions = source.number("I")
     if dimensions > MAX_DIMENSIONS:
-        raise BadGguf(f"the tensor {name!r} has {dimensions} dimensions")
+        raise BadGguf(
+            N_(
+                "the tensor {name} has {dimensions} dimensions",
+                name=f"{name!r}",
+                dimensions=dimensions,
+            )
+        )
     shape = tuple(source.number("Q") for _ in range(dimensions))
     kind = tensor_types().get(number := source.number("I"))
     if kind is None:
-        raise BadGguf(f"the tensor {name!r} is of type {number}, which is not known")
+        raise BadGguf(
+            N_(
+                "the tensor {name} is of type {number}, which is not known",
+                name=f"{name!r}",
+                number=number,
+            )
+        )
     elements = prod(shape)
     if not 0 < elements < 1 << 63 or (shape and shape[0] % kind.block):
-        raise BadGguf(f"the tensor {name!r} has an impossible shape")
+        raise BadGguf(N_("the tensor {name} has an impossible shape", name=f"{name!r}"))
     size = -(-elements // kind.block) * kind.size
     return Tensor(name, kind.name, shape, elements, size, source.number("Q"))
 
@@ -252,15 +279,15 @@ class _Source:
         if have >= count:
             return
         if self.position + count > self._size:
-            raise CutOff("it ends in the middle of its header")
+            raise CutOff(N_("it ends in the middle of its header"))
         more = self._file.read(max(count - have, CHUNK))
         self._piece, self._start, self._at = self._piece[self._at :] + more, self.position, 0
         if len(self._piece) < count:
-            raise CutOff("it ends in the middle of its header")
+            raise CutOff(N_("it ends in the middle of its header"))
 
     def skip(self, count: int) -> None:
         if self.position + count > self._size:
-            raise CutOff("it ends in the middle of its header")
+            raise CutOff(N_("it ends in the middle of its header"))
         while count:
             self._need(1)
             step = min(count, len(self._piece) - self._at)
@@ -282,7 +309,7 @@ class _Source:
         try:
             return next(self._strings(1)).decode()
         except UnicodeDecodeError:
-            raise BadGguf(f"{what} is not readable text") from None
+            raise BadGguf(N_("{what} is not readable text", what=what)) from None
 
     def value(self, kind: int, *, distinct: bool = False) -> Value:
         """Read a value; check a list of strings that must be `distinct`."""
@@ -294,13 +321,13 @@ class _Source:
         if kind == _STRING:
             return tuple(text.decode(errors="replace") for text in self._strings(count))
         if kind not in _SCALARS:
-            raise BadGguf(f"it contains a value of type {kind}, which is not known")
+            raise BadGguf(N_("it contains a value of type {kind}, which is not known", kind=kind))
         numbers = self._unpack(_SCALARS[kind], count)
         return tuple(bool(number) for number in numbers) if kind == _BOOL else numbers
 
     def _array(self, kind: int, count: int, *, distinct: bool) -> Value:
         if count > MAX_ARRAY:
-            raise BadGguf(f"it contains a list that claims to have {count} entries")
+            raise BadGguf(N_("it contains a list that claims to have {count} entries", count=count))
         if kind == _STRING and distinct:
             return Counted(count, self._skip_distinct(count))
         if count <= KEPT_ARRAY:
@@ -311,7 +338,7 @@ class _Source:
         elif kind in _SCALARS:
             self.skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
         else:
-            raise BadGguf(f"it contains a list of type {kind}, which is not known")
+            raise BadGguf(N_("it contains a list of type {kind}, which is not known", kind=kind))
         return Counted(count)
 
     def _skip_distinct(self, count: int) -> str:
@@ -328,7 +355,12 @@ class _Source:
             texts.append(text)
             token = text.split(b"\0", 1)[0] if b"\0" in text else text
             if token in seen:
-                raise BadGguf(f"the token {token.decode(errors='replace')!r} is there twice")
+                raise BadGguf(
+                    N_(
+                        "the token {decode} is there twice",
+                        decode=f"{token.decode(errors='replace')!r}",
+                    )
+                )
             if token:
                 seen.add(token)
         return blake2b(b"\0".join(texts), digest_size=16).hexdigest()
@@ -341,7 +373,9 @@ class _Source:
                 self._need(8)
             length = length_at(self._piece, self._at)[0]
             if length > MAX_STRING:
-                raise BadGguf(f"it contains a text that claims to be {length} bytes long")
+                raise BadGguf(
+                    N_("it contains a text that claims to be {length} bytes long", length=length)
+                )
             if self._at + 8 + length > len(self._piece):
                 self._need(8 + length)
             start = self._at + 8

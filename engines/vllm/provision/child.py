@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import OTHERS
+from engines.sentences import N_
 
 _KEPT_LINES = 200
 
@@ -26,7 +27,14 @@ class CommandFailed(Exception):
     """
 
     def __init__(self, words: Sequence[str], status: int, lines: Sequence[str]) -> None:
-        super().__init__(f"{words[0]} ended with {status}: {' | '.join(lines[-5:])}")
+        super().__init__(
+            N_(
+                "{program} ended with {status}: {output}",
+                program=words[0],
+                status=status,
+                output=" | ".join(lines[-5:]),
+            )
+        )
         self.status = status
         self.lines = tuple(lines)
 

@@ -15,6 +15,7 @@ from typing import Protocol
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable
 from engines.private import private
+from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed, run
 from engines.vllm.provision.home import SERVE, TOOLKIT, EngineHome, Installed, python_of
 from engines.vllm.provision.lock import Lock, Pythons
@@ -125,7 +126,9 @@ class Making:
         lines = run(words, environment, self.cancel, holding=self.holding)
         said = (lines[-1] if lines else "").partition("+")[0].strip()
         if said != self.lock.version:
-            raise CommandFailed(words, 0, [*lines, f"It calls itself {said or 'nothing'}."])
+            raise CommandFailed(
+                words, 0, [*lines, N_("It calls itself {name}.", name=said or "nothing")]
+            )
 
     def finish(self) -> Installed:
         return self.home.finish(self.lock)
@@ -139,7 +142,7 @@ class Making:
         version = f"{self.lock.version}+{self.lock.profile}"
         facts = packages / f"vllm-{version}.dist-info"
         facts.mkdir()
-        text = f"Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n"
+        text = N_("Metadata-Version: 2.1\nName: vllm\nVersion: {version}\n", version=version)
         (facts / "METADATA").write_text(text, encoding="utf-8")
         (facts / "RECORD").touch()
 
@@ -182,14 +185,14 @@ def uv() -> str:
             return own
         if getattr(sys, "frozen", False):
             raise EngineUnavailable(
-                "vLLM cannot be installed: uv is missing.",
-                "It makes vLLM's environment; Hearth's packages come without it.",
-                "Install uv, for example with “pipx install uv”, and try again.",
+                N_("vLLM cannot be installed: uv is missing."),
+                N_("It makes vLLM's environment; Hearth's packages come without it."),
+                N_("Install uv, for example with “pipx install uv”, and try again."),
             ) from error
         raise EngineUnavailable(
-            "vLLM cannot be installed: uv is missing.",
-            "It makes vLLM's environment, and belongs to Hearth's own installation.",
-            "Reinstall Hearth, or restore its packages by starting it with run.py.",
+            N_("vLLM cannot be installed: uv is missing."),
+            N_("It makes vLLM's environment, and belongs to Hearth's own installation."),
+            N_("Reinstall Hearth, or restore its packages by starting it with run.py."),
         ) from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engines.sentences import N_
 from engines.vllm.provision.lock import Profile, Pythons
 from engines.vllm.provision.windows import Wsl2, trouble
 
@@ -26,7 +27,7 @@ RAM = 8_000_000_000
 FREE_DISK = 25_000_000_000
 """Bytes for the files, the environment, kernels, and the compilation at the first start."""
 
-_DRIVER_OF_WINDOWS = (
+_DRIVER_OF_WINDOWS = N_(
     "Install NVIDIA's driver for Windows if there is such a card, and run “wsl "
     "--update”; install no driver inside WSL2. Otherwise use llama.cpp."
 )
@@ -133,22 +134,22 @@ def _system(info: SystemInfo) -> Finding:
     if info.system != "linux":
         return Finding(
             False,
-            "vLLM does not run on this system.",
-            "It needs Linux and an NVIDIA card.",
-            "Use llama.cpp here, or connect to a vLLM on another computer.",
+            N_("vLLM does not run on this system."),
+            N_("It needs Linux and an NVIDIA card."),
+            N_("Use llama.cpp here, or connect to a vLLM on another computer."),
             "system",
         )
     if info.machine not in _MACHINES:
         return Finding(
             False,
-            f"vLLM does not come for {info.machine} processors.",
-            "It is built for 64-bit Intel, AMD and ARM processors.",
-            "Use llama.cpp here, or connect to a vLLM on another computer.",
+            N_("vLLM does not come for {machine} processors.", machine=info.machine),
+            N_("It is built for 64-bit Intel, AMD and ARM processors."),
+            N_("Use llama.cpp here, or connect to a vLLM on another computer."),
             "machine",
         )
-    where = "Linux inside WSL2" if info.in_wsl else "Linux"
+    where = N_("Linux inside WSL2") if info.in_wsl else "Linux"
     if info.wsl is not None:
-        where = f"Linux inside WSL2, {info.wsl.name}"
+        where = N_("Linux inside WSL2, {name}", name=info.wsl.name)
     return _well(f"{where} on {info.machine}", "system")
 
 
@@ -157,18 +158,21 @@ def _glibc(info: SystemInfo) -> Finding:
     if info.glibc is None:
         return Finding(
             False,
-            "This Linux has no GNU C library.",
-            "vLLM's files are built for it; Alpine, for example, has another one.",
-            f"Use a Linux with glibc {least} or newer, or a container with one.",
+            N_("This Linux has no GNU C library."),
+            N_("vLLM's files are built for it; Alpine, for example, has another one."),
+            N_("Use a Linux with glibc {least} or newer, or a container with one.", least=least),
             "glibc",
         )
     now = ".".join(map(str, info.glibc))
     if info.glibc < GLIBC:
         return Finding(
             False,
-            f"The C library of this Linux is too old: glibc {now}.",
-            f"vLLM's files need glibc {least} or newer.",
-            "Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have it.",
+            N_("The C library of this Linux is too old: glibc {now}.", now=now),
+            N_("vLLM's files need glibc {least} or newer.", least=least),
+            N_(
+                "Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have "
+                "it."
+            ),
             "glibc",
         )
     return _well(f"glibc {now}", "glibc")
@@ -178,11 +182,11 @@ def _nvidia(info: SystemInfo) -> Iterator[Finding]:
     if info.cuda is None or not info.cards:
         yield Finding(
             False,
-            "No NVIDIA card with a driver was found.",
-            "vLLM's official build runs on NVIDIA cards only, through NVIDIA's own driver.",
+            N_("No NVIDIA card with a driver was found."),
+            N_("vLLM's official build runs on NVIDIA cards only, through NVIDIA's own driver."),
             _DRIVER_OF_WINDOWS
             if info.in_wsl
-            else "Install NVIDIA's driver if there is such a card; otherwise use llama.cpp.",
+            else N_("Install NVIDIA's driver if there is such a card; otherwise use llama.cpp."),
             "driver",
         )
         return
@@ -196,12 +200,16 @@ def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
     if cuda < CUDA:
         return Finding(
             False,
-            f"The NVIDIA driver {driver} is too old.",
-            f"It supports CUDA up to {now}; this vLLM is built for CUDA {least}.",
-            "Update the driver to version 580 or newer, then restart the computer.",
+            N_("The NVIDIA driver {driver} is too old.", driver=driver),
+            N_(
+                "It supports CUDA up to {now}; this vLLM is built for CUDA {least}.",
+                now=now,
+                least=least,
+            ),
+            N_("Update the driver to version 580 or newer, then restart the computer."),
             "cuda",
         )
-    return _well(f"NVIDIA driver {driver}, CUDA {now}", "cuda")
+    return _well(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=now), "cuda")
 
 
 def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
@@ -210,23 +218,34 @@ def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
     if best.capability < CAPABILITY:
         return Finding(
             False,
-            f"The {best.name} is too old for vLLM.",
-            f"Its compute capability is {now}; vLLM needs {least}, an RTX 20 or newer.",
-            "Use llama.cpp, which runs on older cards too.",
+            N_("The {name} is too old for vLLM.", name=best.name),
+            N_(
+                "Its compute capability is {now}; vLLM needs {least}, an RTX 20 or newer.",
+                now=now,
+                least=least,
+            ),
+            N_("Use llama.cpp, which runs on older cards too."),
             "capability",
         )
-    return _well(f"{best.name}, compute capability {now}", "capability")
+    return _well(N_("{name}, compute capability {now}", name=best.name, now=now), "capability")
 
 
 def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
     best = max(cards, key=lambda it: it.free_bytes)
-    free = f"{best.free_bytes / _GB:.1f} GB free of {best.total_bytes / _GB:.1f} GB"
+    free = N_(
+        "{free_bytes} GB free of {total_bytes} GB",
+        free_bytes=f"{best.free_bytes / _GB:.1f}",
+        total_bytes=f"{best.total_bytes / _GB:.1f}",
+    )
     if best.free_bytes < FREE_VRAM:
         return Finding(
             False,
-            f"Little of the {best.name}'s memory is free: {free}.",
-            f"Few models fit with their context into less than {FREE_VRAM / _GB:.0f} GB.",
-            "Close programs that use the card before you start vLLM.",
+            N_("Little of the {name}'s memory is free: {free}.", name=best.name, free=free),
+            N_(
+                "Few models fit with their context into less than {free_vram} GB.",
+                free_vram=f"{FREE_VRAM / _GB:.0f}",
+            ),
+            N_("Close programs that use the card before you start vLLM."),
             "vram",
             warning=True,
         )
@@ -240,15 +259,20 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
     if info.ram_bytes < RAM:
         yield Finding(
             False,
-            f"WSL2 has little memory: {there}.",
-            "vLLM's own processes need main memory, too, and more of it while a model is loaded.",
-            "Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run "
-            "“wsl --shutdown”.",
+            N_("WSL2 has little memory: {memory}.", memory=there),
+            N_(
+                "vLLM's own processes need main memory, too, and more of it while a model is "
+                "loaded."
+            ),
+            N_(
+                "Raise “memory” under [wsl2] in .wslconfig in your Windows folder, then run "
+                "“wsl --shutdown”."
+            ),
             "ram",
             warning=True,
         )
         return
-    yield _well(f"{there} of memory in WSL2", "ram")
+    yield _well(N_("{there} of memory in WSL2", there=there), "ram")
 
 
 def _disk(info: SystemInfo, needed: int) -> Finding:
@@ -256,18 +280,27 @@ def _disk(info: SystemInfo, needed: int) -> Finding:
     if info.disk_bytes < needed:
         return Finding(
             False,
-            f"There is not enough room on the disk: {free} are free.",
-            f"Files and environment take up to {needed / _GB:.1f} GB while they are installed.",
+            N_("There is not enough room on the disk: {free} are free.", free=free),
+            N_(
+                "Files and environment take up to {needed} GB while they are installed.",
+                needed=f"{needed / _GB:.1f}",
+            ),
             _more_room((needed - info.disk_bytes) / _GB, info),
             "disk",
         )
-    return _well(f"{free} free on the disk", "disk")
+    return _well(N_("{free} free on the disk", free=free), "disk")
 
 
 def _more_room(gigabytes: float, info: SystemInfo) -> str:
     if info.wsl is not None:
-        return f"Free {gigabytes:.1f} GB in Windows, where the disk of its Linux grows."
-    return f"Free {gigabytes:.1f} GB, or move the data folder (HEARTH_DATA_DIR)."
+        return N_(
+            "Free {gigabytes} GB in Windows, where the disk of its Linux grows.",
+            gigabytes=f"{gigabytes:.1f}",
+        )
+    return N_(
+        "Free {gigabytes} GB, or move the data folder (HEARTH_DATA_DIR).",
+        gigabytes=f"{gigabytes:.1f}",
+    )
 
 
 def _python(info: SystemInfo, pythons: Pythons) -> Finding:
@@ -276,11 +309,17 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
         names = " or ".join(f"{major}.{minor}" for major, minor in pythons)
         return Finding(
             False,
-            f"There is no Python {names} here.",
-            "This build of vLLM is made for that version, and an environment needs it.",
-            f"Open {info.wsl.name} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12."
+            N_("There is no Python {names} here.", names=names),
+            N_("This build of vLLM is made for that version, and an environment needs it."),
+            N_(
+                "Open {name} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12.",
+                name=info.wsl.name,
+            )
             if info.wsl is not None
-            else f"Install Python {names} so that uv or the command line finds it, then try again.",
+            else N_(
+                "Install Python {names} so that uv or the command line finds it, then try again.",
+                names=names,
+            ),
             "python",
         )
     return _well("Python {}.{}".format(*fitting[0]), "python")
@@ -290,22 +329,29 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
     if info.compiler is None:
         yield Finding(
             False,
-            "There is no C compiler.",
-            "Kernels are compiled for this card when a model first starts.",
-            "Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev).",
+            N_("There is no C compiler."),
+            N_("Kernels are compiled for this card when a model first starts."),
+            N_("Install gcc (on Debian and Ubuntu: sudo apt install gcc python3-dev)."),
             "compiler",
             warning=True,
         )
     else:
-        yield _well(f"There is a C compiler: {info.compiler}", "compiler")
+        yield _well(N_("There is a C compiler: {compiler}", compiler=info.compiler), "compiler")
     if info.pythons and not info.headers:
         python = "python{}.{}".format(*info.pythons[0])
         yield Finding(
             False,
-            "Python’s headers are missing.",
-            "Kernels are compiled for this card when a model first starts, which needs Python.h.",
-            f"Install them: on Debian and Ubuntu “sudo apt install {python}-dev”, on Fedora "
-            "“sudo dnf install python3-devel”.",
+            N_("Python’s headers are missing."),
+            N_(
+                "Kernels are compiled for this card when a model first starts, which needs "
+                "Python.h."
+            ),
+            N_(
+                "Install them: on Debian and Ubuntu “sudo apt install {python}-dev”, on Fedora "
+                "“sudo "
+                "dnf install python3-devel”.",
+                python=python,
+            ),
             "headers",
             warning=True,
         )

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from engines.cancel import CancelToken
 from engines.errors import EngineFailed
+from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.wsl.pack import packed
 from engines.vllm.wsl.program import Wsl
@@ -45,9 +46,12 @@ class Distribution:
                 return talk.ask(do, **order)
         except (CommandFailed, OSError) as error:
             raise EngineFailed(
-                f"Something could not be done in {self.name}, the Linux inside Windows.",
-                f"It says: {getattr(error, 'last', '') or error}",
-                f"Run “wsl -d {self.name}” to see whether it starts, then try again.",
+                N_(
+                    "Something could not be done in {name}, the Linux inside Windows.",
+                    name=self.name,
+                ),
+                N_("It says: {sentence}", sentence=getattr(error, "last", "") or error),
+                N_("Run “wsl -d {name}” to see whether it starts, then try again.", name=self.name),
             ) from error
 
     def start(self, role: str, pack: Path, *, apart: bool = False) -> subprocess.Popen[bytes]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from engines.errors import EngineFailed, UserError
+from engines.sentences import N_
 from engines.vllm.command import WorkerPlace
 from engines.vllm.host import LaunchContext
 from engines.vllm.places import at_port, record_of
@@ -55,8 +56,11 @@ class WslHost:
         found = reached(path, drives, self._distribution.name)
         if found is None:
             raise EngineFailed(
-                f"{path.name} cannot be used by vLLM.",
-                f"It is on another computer, where {self._distribution.name} does not reach.",
-                "Copy it to a drive of this computer.",
+                N_("{name} cannot be used by vLLM.", name=path.name),
+                N_(
+                    "It is on another computer, where {name} does not reach.",
+                    name=self._distribution.name,
+                ),
+                N_("Copy it to a drive of this computer."),
             )
         return found

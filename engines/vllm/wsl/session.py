@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineUnavailable
+from engines.sentences import N_
 from engines.vllm.provision.child import CommandFailed
 from engines.vllm.provision.windows import Wsl2, trouble
 from engines.vllm.streams import BEAT, BEAT_S, tell
@@ -156,15 +157,20 @@ class WslSession:
         name = self._name
         if status == NO_PYTHON:
             return EngineUnavailable(
-                f"There is no Python in {name} that Hearth's part there could run on.",
-                "It needs Python 3.11 or newer.",
-                f"Open {name} and run “sudo apt install python3”, or take a newer Linux: "
-                "“wsl --install -d Ubuntu-24.04”.",
+                N_(
+                    "There is no Python in {name} that Hearth's part there could run on.", name=name
+                ),
+                N_("It needs Python 3.11 or newer."),
+                N_(
+                    "Open {name} and run “sudo apt install python3”, or take a newer Linux: “wsl "
+                    "--install -d Ubuntu-24.04”.",
+                    name=name,
+                ),
             )
         if status == NO_DRIVES:
             return no_drives(name)
         said = Said(status, decoded(bytes(self._said))).last
-        return _silent(name, said or f"it ended with {status}")
+        return _silent(name, said or N_("it ended with {status}", status=status))
 
 
 def no_drives(name: str) -> EngineUnavailable:
@@ -175,9 +181,9 @@ def no_drives(name: str) -> EngineUnavailable:
 
 def _silent(name: str, said: str) -> EngineUnavailable:
     return EngineUnavailable(
-        f"{name}, the Linux inside Windows, does not do what Hearth asks.",
-        f"The last message was: {said}",
-        f"Run “wsl -d {name}” to see whether it starts, then try again.",
+        N_("{name}, the Linux inside Windows, does not do what Hearth asks.", name=name),
+        N_("The last message was: {words}", words=said),
+        N_("Run “wsl -d {name}” to see whether it starts, then try again.", name=name),
     )
 
 

@@ -17,6 +17,7 @@ from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
+from engines.sentences import N_
 from engines.types import (
     ChatRequest,
     Done,
@@ -92,9 +93,9 @@ def _require_drafts(model: Lease, depth: int) -> None:
     """Check that the model can draft if the depth needs it. Raises MtpUnavailable."""
     if depth and model.loaded.mtp == "none":
         raise MtpUnavailable(
-            f"MTP is not possible with “{model.entry.name}”.",
+            N_("MTP is not possible with “{name}”.", name=model.entry.name),
             model.loaded.mtp_line,
-            "Use it without, or choose a model that has it.",
+            N_("Use it without, or choose a model that has it."),
         )
 
 

@@ -17,6 +17,7 @@ from app.kit.tasks.tasks import SYSTEM, Failed, Tasks
 from app.models.library.services.library import Library
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.models import valid
+from engines.sentences import N_
 
 
 @dataclass(frozen=True)
@@ -108,24 +109,26 @@ def plan(answer: StoredMessage, find: Callable[[str], ModelEntry]) -> Plan:
     asked = from_json(answer.asked)
     if asked is not None and asked.edited:
         raise NotReproducible(
-            "This text cannot be reproduced.",
-            "You wrote it yourself, in place of the model’s answer.",
-            "Go to the model’s own answer, in another branch, and reproduce that one.",
+            N_("This text cannot be reproduced."),
+            N_("You wrote it yourself, in place of the model’s answer."),
+            N_("Go to the model’s own answer, in another branch, and reproduce that one."),
         )
     if asked is None or asked.seed is None:
         raise NotReproducible(
-            "This answer cannot be reproduced.",
-            "Hearth has no record of how it was made: it is too old, or it failed.",
-            "Answer again; the new answer can be reproduced.",
+            N_("This answer cannot be reproduced."),
+            N_("Hearth has no record of how it was made: it is too old, or it failed."),
+            N_("Answer again; the new answer can be reproduced."),
         )
     try:
         entry = find(asked.model)
         marks = tuple(mark_of(path) for path in entry.files)
     except (ModelUnknown, OSError) as error:
         raise NotReproducible(
-            "This answer cannot be reproduced.",
-            f"“{asked.name}”, the model that wrote it, is no longer on this computer.",
-            "Download that model again, or let another one answer.",
+            N_("This answer cannot be reproduced."),
+            N_(
+                "“{name}”, the model that wrote it, is no longer on this computer.", name=asked.name
+            ),
+            N_("Download that model again, or let another one answer."),
         ) from error
     same = marks == asked.files or bool(asked.sha256 and asked.sha256 == entry.sha256)
     return Plan(answer, options_of(asked), _doubt(asked, same_file=same))
@@ -166,14 +169,17 @@ def compare(original: StoredMessage, again: StoredMessage) -> Comparison:
 def _doubt(asked: Asked, *, same_file: bool) -> PerhapsOtherwise | None:
     if not same_file:
         return PerhapsOtherwise(
-            "The model’s file has changed.",
-            f"“{asked.name}” was changed or downloaded again after it wrote this answer.",
-            "Answer with the current file; the words may differ.",
+            N_("The model’s file has changed."),
+            N_(
+                "“{name}” was changed or downloaded again after it wrote this answer.",
+                name=asked.name,
+            ),
+            N_("Answer with the current file; the words may differ."),
         )
     if asked.parts > 1:
         return PerhapsOtherwise(
-            "This answer was not written in one go.",
-            f"It was stopped and continued, so that it has {asked.parts} parts.",
-            "Write it in one go with the last seed; the words may differ.",
+            N_("This answer was not written in one go."),
+            N_("It was stopped and continued, so that it has {parts} parts.", parts=asked.parts),
+            N_("Write it in one go with the last seed; the words may differ."),
         )
     return None

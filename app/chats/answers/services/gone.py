@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from app.base.errors import ModelUnknown
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.resolved import SettingLayers, Source
+from engines.sentences import N_
 
 
 @contextmanager
@@ -22,29 +23,35 @@ def naming(layers: SettingLayers, called: str) -> Iterator[None]:
         source = _source(layers)
         if source == "message":
             raise
-        what = f"The model “{called}” is not on this computer."
+        what = N_("The model “{called}” is not on this computer.", called=called)
         if source == "chat":
             raise ModelUnknown(
                 what,
-                "It was chosen for this chat, and has been removed or renamed since.",
-                "Choose another model for this chat.",
-                terminal="Add --model NAME, or use /model NAME in the chat. `hearth models list` "
-                "shows all.",
+                N_("It was chosen for this chat, and has been removed or renamed since."),
+                N_("Choose another model for this chat."),
+                terminal=N_(
+                    "Add --model NAME, or use /model NAME in the chat. `hearth models list` "
+                    "shows all."
+                ),
             ) from error
         if source == "assistant":
             raise ModelUnknown(
                 what,
-                "The assistant names it, and it has been removed or renamed since.",
-                "Choose another model for the assistant, or for this chat.",
-                terminal="Change the assistant in the window, or add --model NAME. "
-                "`hearth models list` shows all.",
+                N_("The assistant names it, and it has been removed or renamed since."),
+                N_("Choose another model for the assistant, or for this chat."),
+                terminal=N_(
+                    "Change the assistant in the window, or add --model NAME. "
+                    "`hearth models list` shows all."
+                ),
             ) from error
         raise ModelUnknown(
             what,
-            "The setting “Model” names it, and it has been removed or renamed since.",
-            "Choose another model in the settings.",
-            terminal="`hearth settings set model starter` chooses the built-in guide. "
-            "`hearth models list` shows all.",
+            N_("The setting “Model” names it, and it has been removed or renamed since."),
+            N_("Choose another model in the settings."),
+            terminal=N_(
+                "`hearth settings set model starter` chooses the built-in guide. "
+                "`hearth models list` shows all."
+            ),
         ) from error
 
 
@@ -56,9 +63,9 @@ def require_here(entry: ModelEntry) -> None:
     """
     if not entry.on_server and not entry.path.exists():
         raise ModelUnknown(
-            f"“{entry.name}” was not found.",
-            f"There is no file {entry.path}.",
-            "Put the file back, or choose another model.",
+            N_("“{name}” was not found.", name=entry.name),
+            N_("There is no file {path}.", path=entry.path),
+            N_("Put the file back, or choose another model."),
         )
 
 

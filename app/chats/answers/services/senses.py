@@ -9,6 +9,7 @@ from app.documents.values.documents import Attachment
 from app.models.discover.values.offers import ProjectorOffer
 from app.models.library.values.entry import ModelEntry
 from engines.errors import Action, MediaUnsupported
+from engines.sentences import N_
 from engines.text import amount
 from engines.types import LoadedModel, MediaKind
 
@@ -59,99 +60,129 @@ def _refusal(
 
 
 def _no_sight(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
-    what = f"“{entry.name}” cannot see pictures, and “{name}” is one."
+    what = N_("“{model}” cannot see pictures, and “{file}” is one.", model=entry.name, file=name)
     if entry.builtin:
         return MediaUnsupported(
             what,
-            "The built-in guide reads nothing but text.",
-            "Get a model that sees, or leave the picture out.",
+            N_("The built-in guide reads nothing but text."),
+            N_("Get a model that sees, or leave the picture out."),
             Action("find_model"),
         )
     if entry.on_server:
         return MediaUnsupported(
             what,
-            "Its server says that this model takes none.",
-            "Choose a model that sees, or leave the picture out.",
+            N_("Its server says that this model takes none."),
+            N_("Choose a model that sees, or leave the picture out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            "It was not made to see, or vLLM was started without room for pictures.",
-            "Switch on “Pictures in vLLM” if it was made to see, or choose a model that does.",
+            N_("It was not made to see, or vLLM was started without room for pictures."),
+            N_("Switch on “Pictures in vLLM” if it was made to see, or choose a model that does."),
             Action("open_settings", "vllm_pictures"),
-            terminal="`hearth settings set vllm_pictures on` makes room for pictures, if it was"
-            " made to see; or choose a model that does.",
+            terminal=N_(
+                "`hearth settings set vllm_pictures on` makes room for pictures, if it was"
+                " made to see; or choose a model that does."
+            ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            "It sees with a projector, a file of its own, which is not on this computer.",
-            f"Get the projector ({size}), choose a model that sees, or leave the picture out.",
+            N_("It sees with a projector, a file of its own, which is not on this computer."),
+            N_(
+                "Get the projector ({size}), choose a model that sees, or leave the picture out.",
+                size=size,
+            ),
             Action("get_projector", entry.id),
-            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}); or choose a"
-            " model that sees.",
+            terminal=N_(
+                "`hearth models pull {repo} --projector` gets it ({size}); or choose a model that "
+                "sees.",
+                repo=offer.repo,
+                size=size,
+            ),
         )
     if entry.projector is None:
         return MediaUnsupported(
             what,
-            f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
-            "Choose a model that sees, or put this model’s projector into its folder.",
+            N_(
+                "For that it would need a projector, and none lies beside “{name}”.",
+                name=entry.path.name,
+            ),
+            N_("Choose a model that sees, or put this model’s projector into its folder."),
             Action("find_model"),
         )
     return MediaUnsupported(
         what,
-        f"Its projector, {entry.projector.name}, is not for pictures, or there was no memory left"
-        " for it.",
-        "Choose a model that sees; or close other programs and load this one again.",
+        N_(
+            "Its projector, {name}, is not for pictures, or there was no memory left for it.",
+            name=entry.projector.name,
+        ),
+        N_("Choose a model that sees; or close other programs and load this one again."),
     )
 
 
 def _no_hearing(name: str, entry: ModelEntry, offer: ProjectorOffer | None) -> MediaUnsupported:
-    what = f"“{entry.name}” cannot hear sounds, and “{name}” is one."
+    what = N_("“{model}” cannot hear sounds, and “{file}” is one.", model=entry.name, file=name)
     if entry.builtin:
         return MediaUnsupported(
             what,
-            "The built-in guide reads nothing but text.",
-            "Get a model that hears, or leave the sound out.",
+            N_("The built-in guide reads nothing but text."),
+            N_("Get a model that hears, or leave the sound out."),
             Action("find_model"),
         )
     if entry.on_server:
         return MediaUnsupported(
             what,
-            "Its server says that this model takes none.",
-            "Choose a model that hears, or leave the sound out.",
+            N_("Its server says that this model takes none."),
+            N_("Choose a model that hears, or leave the sound out."),
         )
     if entry.engine == "vllm":
         return MediaUnsupported(
             what,
-            "It was not made to hear, or vLLM was started without room for sounds.",
-            "Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does.",
+            N_("It was not made to hear, or vLLM was started without room for sounds."),
+            N_("Switch on “Sounds in vLLM” if it was made to hear, or choose a model that does."),
             Action("open_settings", "vllm_sounds"),
-            terminal="`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
-            " hear; or choose a model that does.",
+            terminal=N_(
+                "`hearth settings set vllm_sounds on` makes room for sounds, if it was made to"
+                " hear; or choose a model that does."
+            ),
         )
     if offer is not None:
         size = amount(offer.size_bytes)
         return MediaUnsupported(
             what,
-            "A model hears with a projector, a file of its own, and none is here for this one.",
-            f"Get its projector ({size}), which may be for pictures alone; or choose a model that"
-            " hears.",
+            N_("A model hears with a projector, a file of its own, and none is here for this one."),
+            N_(
+                "Get its projector ({size}), which may be for pictures alone; or choose a model "
+                "that "
+                "hears.",
+                size=size,
+            ),
             Action("get_projector", entry.id),
-            terminal=f"`hearth models pull {offer.repo} --projector` gets it ({size}), which may be"
-            " for pictures alone; or choose a model that hears.",
+            terminal=N_(
+                "`hearth models pull {repo} --projector` gets it ({size}), which may be for "
+                "pictures "
+                "alone; or choose a model that hears.",
+                repo=offer.repo,
+                size=size,
+            ),
         )
     if entry.projector is None:
         return MediaUnsupported(
             what,
-            f"For that it would need a projector, and none lies beside “{entry.path.name}”.",
-            "Choose a model that hears, or put this model’s projector into its folder.",
+            N_(
+                "For that it would need a projector, and none lies beside “{name}”.",
+                name=entry.path.name,
+            ),
+            N_("Choose a model that hears, or put this model’s projector into its folder."),
             Action("find_model"),
         )
     return MediaUnsupported(
         what,
-        f"Its projector, {entry.projector.name}, is not for sounds, or there was no memory left for"
-        " it.",
-        "Choose a model that hears; or close other programs and load this one again.",
+        N_(
+            "Its projector, {name}, is not for sounds, or there was no memory left for it.",
+            name=entry.projector.name,
+        ),
+        N_("Choose a model that hears; or close other programs and load this one again."),
     )

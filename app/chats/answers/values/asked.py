@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from engines.sentences import N_
 from engines.types import Message
 
 
@@ -107,8 +108,8 @@ def prompt_hash(messages: tuple[Message, ...]) -> str:
 def differences(then: Asked, now: Asked) -> tuple[str, ...]:
     """List the differences between two requests for an answer, in a few words each."""
     found = {
-        "the conversation before it": then.prompt != now.prompt,
-        "the size of the context": then.context != now.context,
-        "Hearth’s version": then.hearth != now.hearth,
+        N_("the conversation before it"): then.prompt != now.prompt,
+        N_("the size of the context"): then.context != now.context,
+        N_("Hearth’s version"): then.hearth != now.hearth,
     }
     return tuple(words for words, differs in found.items() if differs)

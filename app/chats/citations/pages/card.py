@@ -53,7 +53,7 @@ class CitationCard(Popover):
         texts.setSpacing(4)
         hashed = ""
         if citation.document:
-            hashed = self.tr("SHA-256 {0}…").format(citation.document[:_HASH])
+            hashed = self.tr("SHA-256 {document}…").format(document=citation.document[:_HASH])
         for words, look in ((f"“{quote}”", ""), (said, "muted"), (hashed, "small")):
             if words:
                 label = Label(words, look, wrap=True)

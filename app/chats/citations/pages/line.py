@@ -38,7 +38,7 @@ class CitationLine(FlowRow):
         if checked.citations:
             drawing, tone = _look_of(checked)
             button = LabelledButton(drawing, words, "showQuotes", look="link", tone=tone)
-            button.setAccessibleName(self.tr("{0}. Show them.").format(words))
+            button.setAccessibleName(self.tr("{words}. Show them.").format(words=words))
             button.clicked.connect(self.all)
             self.add(button)
         else:

@@ -20,19 +20,19 @@ def summary(checked: CheckedAnswer) -> str:
     if count == 1:
         words = _tr("citations", "1 quote checked")
     else:
-        words = _tr("citations", "{0} quotes checked").format(count)
+        words = _tr("citations", "{count} quotes checked").format(count=count)
     parts = [words]
     if unchecked := checked.count("place_unchecked"):
         words = (
             _tr("citations", "1 place not checked")
             if unchecked == 1
-            else _tr("citations", "{0} places not checked").format(unchecked)
+            else _tr("citations", "{unchecked} places not checked").format(unchecked=unchecked)
         )
         parts.append(words)
     if elsewhere := checked.count("elsewhere"):
-        parts.append(_tr("citations", "{0} elsewhere").format(elsewhere))
+        parts.append(_tr("citations", "{elsewhere} elsewhere").format(elsewhere=elsewhere))
     if missing := checked.count("not_found"):
-        parts.append(_tr("citations", "{0} not found").format(missing))
+        parts.append(_tr("citations", "{missing} not found").format(missing=missing))
     if len(parts) == 1:
         parts.append(_tr("citations", "found") if count == 1 else _tr("citations", "all found"))
     return ", ".join(parts)
@@ -42,20 +42,20 @@ def verdict(citation: Citation, checked: CheckedAnswer) -> str:
     """Return a sentence that says where a quote was found, or that it was not found."""
     if citation.verdict == "not_found":
         if checked.gone:
-            words = _tr("citations", "Not found. Not all files are here any more: {0}")
-            return words.format(", ".join(checked.gone))
+            words = _tr("citations", "Not found. Not all files are here any more: {gone}")
+            return words.format(gone=", ".join(checked.gone))
         return _tr("citations", "Not found: these words stand in none of the files.")
     where = places(citation)
     if citation.verdict == "elsewhere":
-        words = _tr("citations", "Not where the answer says, but in {0}.").format(where)
+        words = _tr("citations", "Not where the answer says, but in {where}.").format(where=where)
     elif citation.verdict == "place_unchecked":
         words = _tr(
             "citations",
-            "The words stand in {0}. Hearth could not check whether that is the place that the "
+            "The words stand in {where}. Hearth could not check whether that is the place that the "
             "answer names.",
-        ).format(where)
+        ).format(where=where)
     else:
-        words = _tr("citations", "Found in {0}.").format(where)
+        words = _tr("citations", "Found in {where}.").format(where=where)
     return f"{words} {copy_words(citation, checked)}".rstrip()
 
 

@@ -211,8 +211,8 @@ class Attached(QWidget):
                 seconds = time.monotonic() - file.since
                 words = self.tr("Being read…")
                 if seconds > _QUICK_S:
-                    words = self.tr("Being read for {0} s…").format(figure(seconds))
-                chip.say(words, removes=self.tr("Stop reading {0}").format(file.name))
+                    words = self.tr("Being read for {seconds} s…").format(seconds=figure(seconds))
+                chip.say(words, removes=self.tr("Stop reading {name}").format(name=file.name))
                 continue
             if not chip.property("read"):
                 chip.setProperty("read", True)
@@ -221,7 +221,7 @@ class Attached(QWidget):
             more = ""
             if use is not None and self._use is not None and use.whole:
                 more = takes(use, exact=self._use.exact)
-            removes = self.tr("Remove {0}").format(file.name)
+            removes = self.tr("Remove {name}").format(name=file.name)
             chip.say(about(file.attachment), more, removes)
         reading = self.is_reading
         if reading != self._clock.isActive():
@@ -234,7 +234,7 @@ class Attached(QWidget):
             file.name,
             small_size(file.size),
             opens=self.tr("Enter opens it, Delete removes it."),
-            removes=self.tr("Remove {0}").format(file.name),
+            removes=self.tr("Remove {name}").format(name=file.name),
         )
         chip.opened.connect(lambda: self._open(file.id))
         chip.removed.connect(lambda: self._remove(file.id))
@@ -268,9 +268,9 @@ class Attached(QWidget):
     def _paste_chip(self, text: str) -> FileChip:
         lines = text.count("\n") + 1
         if lines > 1:
-            words = self.tr("{0} lines").format(figure(lines))
+            words = self.tr("{lines} lines").format(lines=figure(lines))
         else:
-            words = self.tr("{0} characters").format(figure(len(text)))
+            words = self.tr("{count} characters").format(count=figure(len(text)))
         chip = FileChip(
             "paste",
             self.tr("Pasted text"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 
+from app.base.language import translated
 from app.kit.look.format import figure
-from app.kit.look.language import translated
 from engines.types import MtpMode, MtpReport, takes_restart
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ class ChatMtp(QObject):
         lines = [
             self.tr("Restart the engine?"),
             self.tr(
-                "{0} can change multi-token prediction only when its engine starts. The "
-                "engine restarts with the next message, which takes about {1} s."
-            ).format(ready.entry.name, figure(ready.loaded.restart_s)),
+                "{name} can change multi-token prediction only when its engine starts. The "
+                "engine restarts with the next message, which takes about {restart_s} s."
+            ).format(name=ready.entry.name, restart_s=figure(ready.loaded.restart_s)),
         ]
         answers = [
             ("keepMtp", self.tr("Keep it")),
@@ -210,7 +210,7 @@ class ChatMtp(QObject):
             return self.tr("MTP off")
         gain = self._gains.get(self._chat_id or "", 0.0)
         if gain >= _FASTER:
-            return self.tr("{0}× faster").format(figure(gain, 1))
+            return self.tr("{gain}× faster").format(gain=figure(gain, 1))
         return self.tr("MTP")
 
     def _sentence(self, mode: MtpMode) -> str:
@@ -224,9 +224,9 @@ class ChatMtp(QObject):
         """Return what changes or takes time with the next message; "" if nothing does."""
         ready = self._loaded_here()
         if self._is_due and ready is not None:
-            return self.tr("The engine restarts with the next message: about {0} s.").format(
-                figure(ready.loaded.restart_s)
-            )
+            return self.tr(
+                "The engine restarts with the next message: about {restart_s} s."
+            ).format(restart_s=figure(ready.loaded.restart_s))
         running = self._generation.running_mtp(self._chat_id) if self._chat_id else None
         if running is None or running == mode:
             return ""

@@ -53,11 +53,11 @@ class CollectionsChip(MenuButton):
         self.setVisible(bool(names))
         if not names:
             return
-        several = self.tr("{0} collections").format(len(names))
-        one = self.tr("Documents: {0}").format(shortened(names[0], _ON_CHIP))
+        several = self.tr("{count} collections").format(count=len(names))
+        one = self.tr("Documents: {names}").format(names=shortened(names[0], _ON_CHIP))
         self.setText(one if len(names) == 1 else several)
         told = ", ".join(names)
-        self.setAccessibleName(self.tr("Documents of this chat: {0}").format(told))
+        self.setAccessibleName(self.tr("Documents of this chat: {words}").format(words=told))
         self.setAccessibleDescription(state)
         self.setToolTip("\n".join(filter(None, [told, state])))
 

@@ -193,7 +193,7 @@ class Composer(QWidget):
 
     def set_assistant(self, name: str) -> None:
         """Show the assistant's name in the empty message field."""
-        self.edit.setPlaceholderText(self.tr("Message {0}").format(name))
+        self.edit.setPlaceholderText(self.tr("Message {name}").format(name=name))
         self.edit.viewport().update()  # Qt does not repaint a new placeholder at once
 
     def focus(self) -> None:

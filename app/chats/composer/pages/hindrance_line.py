@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import in_full, translated
 from app.chats.history.values.conversation import Failure
 from app.chats.transcript.pages.fixes import button_of
-from app.kit.look.language import in_full, translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label

@@ -106,7 +106,7 @@ class MtpChip(MenuButton):
         self._mode, self._sentence, self._can_switch = mode, sentence, can_switch
         if word != self.text():
             self.setText(word)
-        self.setAccessibleName(self.tr("Multi-token prediction: {0}").format(word))
+        self.setAccessibleName(self.tr("Multi-token prediction: {word}").format(word=word))
         self.setAccessibleDescription(sentence)
         self.setToolTip(mtp_tip(sentence))
         if self._card is not None:

@@ -104,7 +104,9 @@ class QueueRow(QWidget):
         self._held.setVisible(held)
         for name, (button, text) in self._buttons.items():
             button.setObjectName(f"waiting{name.title()}{number}")
-            button.setAccessibleName(self.tr("{0}: waiting message {1}").format(text, number))
+            button.setAccessibleName(
+                self.tr("{text}: waiting message {number}").format(text=text, number=number)
+            )
         self._buttons["up"][0].setEnabled(number > 1)
         self._buttons["down"][0].setEnabled(number < count)
 
@@ -127,7 +129,7 @@ class QueueRow(QWidget):
         self.resized.emit()
 
     def _count(self, files: int) -> str:
-        return self.tr("1 file") if files == 1 else self.tr("{0} files").format(files)
+        return self.tr("1 file") if files == 1 else self.tr("{files} files").format(files=files)
 
     def _edited(self, text: str) -> None:
         self._close()
@@ -256,8 +258,8 @@ class QueueStrip(QWidget):
             return (
                 self.tr("1 message was not sent")
                 if held == 1
-                else self.tr("{0} messages were not sent").format(held)
+                else self.tr("{value} messages were not sent").format(value=held)
             )
         if count == 1:
             return self.tr("1 message is sent after this answer")
-        return self.tr("{0} messages are sent one after the other").format(count)
+        return self.tr("{count} messages are sent one after the other").format(count=count)

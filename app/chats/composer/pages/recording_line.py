@@ -48,7 +48,9 @@ class RecordingLine(Panel):
         if seconds is not None:
             whole = int(seconds)
             self._words.setText(
-                self.tr("The microphone is on · {0}").format(f"{whole // 60}:{whole % 60:02}")
+                self.tr("The microphone is on · {whole}").format(
+                    whole=f"{whole // 60}:{whole % 60:02}"
+                )
             )
             self.setAccessibleName(self._words.text())
         begins = self.isHidden() and seconds is not None

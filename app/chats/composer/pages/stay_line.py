@@ -43,9 +43,11 @@ class StayLine(Panel):
         """Show that the chat is not sent to this server; None hides the line."""
         if server is not None:
             words = self.tr(
-                "You did not choose {0} for this chat, so a model on this computer answers."
+                "You did not choose {server} for this chat, so a model on this computer answers."
             )
-            self._why.setText(words.format(server))
+            self._why.setText(words.format(server=server))
             self.setAccessibleDescription(self._why.text())
-            self._send.setAccessibleName(self.tr("Send this chat to {0}").format(server))
+            self._send.setAccessibleName(
+                self.tr("Send this chat to {server}").format(server=server)
+            )
         self.setVisible(server is not None)

@@ -60,7 +60,7 @@ class ThinkingSwitch(Chip):
             self._shown = choice if choice in self._choices else usual
         self.setChecked(self._shown not in {"", OFF})
         level = self._choices.get(self._shown, "") if self._shown not in {"", OFF, ON} else ""
-        self.setText(self.tr("Think: {0}").format(level) if level else self.tr("Think"))
+        self.setText(self.tr("Think: {level}").format(level=level) if level else self.tr("Think"))
 
     def fill(self, menu: QMenu) -> None:
         """Add a submenu with the choices to a menu, for when the switch has no room."""

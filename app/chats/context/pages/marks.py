@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.widgets.label import Label
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ class ContextMarks(QObject):
 
         line = view.findChild(ProgressLine)
         if news.state == "begun" and line is not None:
-            line.say(self.tr("Summarising the {0} oldest messages").format(news.messages))
+            line.say(
+                self.tr("Summarising the {messages} oldest messages").format(messages=news.messages)
+            )
         elif line is not None:
             line.wait()
         if news.state == "failed":
@@ -102,8 +104,8 @@ class ContextMarks(QObject):
     def _say_failure(self, view: MessageView) -> None:
         why = self._failures.get(view.message.id)
         if why is not None:
-            words = self.tr("The oldest messages could not be summarised and are left out. {0}")
-            note = Label(words.format(why), "caution", name="notSummedUp", wrap=True)
+            words = self.tr("The oldest messages could not be summarised and are left out. {why}")
+            note = Label(words.format(why=why), "caution", name="notSummedUp", wrap=True)
             view.show_part("notSummedUp", note, above=True)
 
 

@@ -39,7 +39,7 @@ class ContextMeter(QToolButton):
         self.setVisible(use is not None)
         if use is None:
             return
-        self.setAccessibleName(self.tr("Context: {0} tokens").format(meter(use)))
+        self.setAccessibleName(self.tr("Context: {meter} tokens").format(meter=meter(use)))
         self.setAccessibleDescription(spoken(use))
         self.setToolTip(f"{percent(use)} {spoken(use)}".strip())
         self._draw()

@@ -24,30 +24,38 @@ def short(tokens: int) -> str:
 def meter(use: ContextUse) -> str:
     """Return how much of the context is used, in short numbers."""
     if not use.context:
-        words = _tr("context", "{0} tokens") if use.exact else _tr("context", "about {0} tokens")
-        return words.format(short(use.total))
-    words = _tr("context", "{0} of {1}") if use.exact else _tr("context", "about {0} of {1}")
-    return words.format(short(use.total), short(use.context))
+        words = (
+            _tr("context", "{total} tokens")
+            if use.exact
+            else _tr("context", "about {total} tokens")
+        )
+        return words.format(total=short(use.total))
+    words = (
+        _tr("context", "{total} of {context}")
+        if use.exact
+        else _tr("context", "about {total} of {context}")
+    )
+    return words.format(total=short(use.total), context=short(use.context))
 
 
 def percent(use: ContextUse) -> str:
     """Return how full the context is, in per cent; "" if its size is not known."""
     if not use.context:
         return ""
-    return _tr("context", "{0} % full.").format(round(100 * use.total / max(1, use.room)))
+    return _tr("context", "{total} % full.").format(total=round(100 * use.total / max(1, use.room)))
 
 
 def spoken(use: ContextUse) -> str:
     """Return the use in full sentences."""
     if not use.context:
-        words = _tr("context", "The next message takes {0}.").format(taken(use))
+        words = _tr("context", "The next message takes {taken}.").format(taken=taken(use))
         return f"{words} {standing(use)}"
     words = (
-        _tr("context", "The next message takes {0} of {1} tokens.")
+        _tr("context", "The next message takes {total} of {context} tokens.")
         if use.exact
-        else _tr("context", "The next message takes about {0} of {1} tokens.")
+        else _tr("context", "The next message takes about {total} of {context} tokens.")
     )
-    return f"{words.format(figure(use.total), figure(use.context))} {standing(use)}"
+    return f"{words.format(total=figure(use.total), context=figure(use.context))} {standing(use)}"
 
 
 def taken(use: ContextUse) -> str:
@@ -55,22 +63,22 @@ def taken(use: ContextUse) -> str:
     if not use.context:
         return meter(use)
     words = (
-        _tr("context", "{0} of {1} tokens")
+        _tr("context", "{total} of {context} tokens")
         if use.exact
-        else _tr("context", "about {0} of {1} tokens")
+        else _tr("context", "about {total} of {context} tokens")
     )
-    return words.format(figure(use.total), figure(use.context))
+    return words.format(total=figure(use.total), context=figure(use.context))
 
 
 def standing(use: ContextUse) -> str:
     """Return a sentence about what happens to the next message."""
     if use.fits:
         words = (
-            _tr("context", "Everything fits, with room for about {0} more tokens.")
+            _tr("context", "Everything fits, with room for about {room} more tokens.")
             if use.context
             else _tr("context", "The server does not say how large its context is.")
         )
-        return words.format(figure(use.room - use.total))
+        return words.format(room=figure(use.room - use.total))
     if not use.possible:
         return problem(use)[1]
     if use.policy == "compact":
@@ -80,7 +88,9 @@ def standing(use: ContextUse) -> str:
         return _tr("context", "Little room is left for an answer.")
     if count == 1:
         return _tr("context", "The oldest message does not fit and is left out.")
-    return _tr("context", "The {0} oldest messages do not fit and are left out.").format(count)
+    return _tr("context", "The {count} oldest messages do not fit and are left out.").format(
+        count=count
+    )
 
 
 def problem(use: ContextUse) -> tuple[str, str]:
@@ -89,33 +99,34 @@ def problem(use: ContextUse) -> tuple[str, str]:
     if use.prompt >= use.context and use.pinned and use.prompt - use.pinned < use.context:
         return (
             _tr("context", "The pinned messages leave no room for this one"),
-            _tr("context", "They take {0} of {1} tokens, and always stay in the context.").format(
-                figure(use.pinned), figure(use.context)
-            ),
+            _tr(
+                "context", "They take {pinned} of {context} tokens, and always stay in the context."
+            ).format(pinned=figure(use.pinned), context=figure(use.context)),
         )
     if use.prompt >= use.context:
         return (
             _tr("context", "This message is too long for the context"),
-            _tr("context", "Even without the older ones it takes {0} of {1} tokens.").format(
-                figure(use.prompt), figure(use.context)
-            ),
+            _tr(
+                "context", "Even without the older ones it takes {prompt} of {context} tokens."
+            ).format(prompt=figure(use.prompt), context=figure(use.context)),
         )
     if use.policy == "stop":
         return (
             _tr("context", "This message no longer fits"),
             _tr(
                 "context",
-                "The chat takes {0} tokens with it, and there is room for {1}. It is set "
+                "The chat takes {total} tokens with it, and there is room for {room}. It is set "
                 "to stop rather than leave anything out.",
-            ).format(total, room),
+            ).format(total=total, room=room),
         )
     return (
         _tr("context", "Older messages will be left out"),
         _tr(
             "context",
-            "The chat takes {0} tokens with this message, and there is room for {1}. The model"
+            "The chat takes {total} tokens with this message, and there is room for {room}. The "
+            "model"
             " will no longer see the oldest messages.",
-        ).format(total, room),
+        ).format(total=total, room=room),
     )
 
 

@@ -22,6 +22,7 @@ from app.chats.history.values.conversation import OverflowPolicy, StoredMessage
 from app.runtime.services.lease import Lease
 from engines.cancel import CancelToken
 from engines.errors import UserError
+from engines.sentences import N_
 from engines.types import ChatRequest, Done, Measured, Message, Sampling, TextDelta
 
 _LONGEST: Final = 512
@@ -78,7 +79,7 @@ class Compacting:
                 shorter = prompt_of(path, system_prompt, summary)
                 after = model.measure(replace(request, messages=shorter.messages), cancel)
                 if after.total >= measured.total:
-                    raise _NoSummary("The summary is no shorter than what it replaces.")
+                    raise _NoSummary(N_("The summary is no shorter than what it replaces."))
                 self._summaries.keep(summary)
             except (_NoSummary, UserError) as error:
                 why = error.why if isinstance(error, UserError) else str(error)
@@ -125,13 +126,13 @@ class Compacting:
         room = measured.context - alone.kept - alone.total - _MARGIN
         end = _end(prompt.messages, measured, room)
         if end is None:
-            raise _NoSummary("The oldest messages are too long to be read at once.")
+            raise _NoSummary(N_("The oldest messages are too long to be read at once."))
         asked = replace(asked, messages=(*prompt.messages[: end + 1], wish))
         text, tokens = _written(model, asked, cancel)
         if cancel.cancelled:
-            raise _NoSummary("It was stopped.")
+            raise _NoSummary(N_("It was stopped."))
         if not text:
-            raise _NoSummary("The model wrote nothing.")
+            raise _NoSummary(N_("The model wrote nothing."))
         last = prompt.ids[end]
         summary = Summary(last, text, model.entry.name, tokens, time.time(), covered(path, last))
         return summary, sum(at <= end for at in measured.left)

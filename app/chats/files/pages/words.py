@@ -43,8 +43,12 @@ def not_known(file: Attachment) -> str:
     if file.reading == "partly_read":
         if file.scanned == 1:
             return _tr("files", "1 page without text")
-        return _tr("files", "{0} pages without text").format(figure(file.scanned))
-    return _tr("files", "without {0}").format(parts_words(file.unread)) if file.unread else ""
+        return _tr("files", "{scanned} pages without text").format(scanned=figure(file.scanned))
+    return (
+        _tr("files", "without {unread}").format(unread=parts_words(file.unread))
+        if file.unread
+        else ""
+    )
 
 
 def extent(file: Attachment) -> str:
@@ -60,16 +64,16 @@ def extent(file: Attachment) -> str:
 def counted(kind: LocationKind, count: int) -> str:
     """Return a number of places of a kind as text: 1 page, 480 pages."""
     one, many = {
-        LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{0} pages")),
-        LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{0} slides")),
-        LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{0} sheets")),
-        LocationKind.CHAPTER: (_tr("files", "1 chapter"), _tr("files", "{0} chapters")),
+        LocationKind.PAGE: (_tr("files", "1 page"), _tr("files", "{count} pages")),
+        LocationKind.SLIDE: (_tr("files", "1 slide"), _tr("files", "{count} slides")),
+        LocationKind.SHEET: (_tr("files", "1 sheet"), _tr("files", "{count} sheets")),
+        LocationKind.CHAPTER: (_tr("files", "1 chapter"), _tr("files", "{count} chapters")),
         LocationKind.MESSAGE: (
             _tr("files", "1 message"),
-            _tr("files", "{0} messages and attachments"),
+            _tr("files", "{count} messages and attachments"),
         ),
-    }.get(kind, (_tr("files", "1 section"), _tr("files", "{0} sections")))
-    return one if count == 1 else many.format(figure(count))
+    }.get(kind, (_tr("files", "1 section"), _tr("files", "{count} sections")))
+    return one if count == 1 else many.format(count=figure(count))
 
 
 def is_in(share: FileShare) -> str:
@@ -79,13 +83,15 @@ def is_in(share: FileShare) -> str:
     if share.complete:
         return _tr("files", "all of it is in")
     if share.whole:
-        return _tr("files", "all its text is in, {0}").format(_left_out(share.unseen))
+        return _tr("files", "all its text is in, {unseen}").format(unseen=_left_out(share.unseen))
     if share.of <= 1:
         return _tr("files", "parts of it are in")
     words = (
-        _tr("files", "{0} of {1} is in") if share.places == 1 else _tr("files", "{0} of {1} are in")
+        _tr("files", "{places} of {kind} is in")
+        if share.places == 1
+        else _tr("files", "{places} of {kind} are in")
     )
-    said = words.format(figure(share.places), counted(share.kind, share.of))
+    said = words.format(places=figure(share.places), kind=counted(share.kind, share.of))
     return f"{said}, {_left_out(share.unseen)}" if share.unseen else said
 
 
@@ -93,7 +99,7 @@ def _left_out(pages: int) -> str:
     """Return a text that says that scanned pages, which are pictures, do not go to the model."""
     if pages == 1:
         return _tr("files", "1 scanned page is left out")
-    return _tr("files", "{0} scanned pages are left out").format(figure(pages))
+    return _tr("files", "{pages} scanned pages are left out").format(pages=figure(pages))
 
 
 def told(use: FileUse, *, exact: bool) -> str:
@@ -108,7 +114,7 @@ def takes(use: FileUse, *, exact: bool) -> str:
     if use.share.whole:
         said = tokens(use.tokens, guessed=not exact)
         return f"{said} · {_left_out(use.share.unseen)}" if use.share.unseen else said
-    whole = _tr("files", "about {0} tokens").format(short(use.whole))
+    whole = _tr("files", "about {whole} tokens").format(whole=short(use.whole))
     return f"{whole} · {is_in(use.share)}"
 
 
@@ -116,35 +122,35 @@ def given_of_collections(names: Sequence[str]) -> str:
     """Return a sentence that names the collections' files of which the model was given passages."""
     shown = ", ".join(map(isolated, names[:_MOST_NAMED]))
     if len(names) > _MOST_NAMED:
-        words = _tr("files", "The model was given passages of {0} and {1} more.")
-        return words.format(shown, figure(len(names) - _MOST_NAMED))
-    return _tr("files", "The model was given passages of {0}.").format(shown)
+        words = _tr("files", "The model was given passages of {shown} and {count} more.")
+        return words.format(shown=shown, count=figure(len(names) - _MOST_NAMED))
+    return _tr("files", "The model was given passages of {shown}.").format(shown=shown)
 
 
 def given(share: FileShare) -> str:
     """Return a sentence that says how much of a file the model was given."""
     if share.unseen and share.nothing:
-        words = _tr("files", "The model was given nothing of {0}: its pages are scanned.")
-        return words.format(isolated(share.name))
+        words = _tr("files", "The model was given nothing of {name}: its pages are scanned.")
+        return words.format(name=isolated(share.name))
     if share.whole:
         if share.unseen == 1:
-            words = _tr("files", "The model was given all of {0} but 1 scanned page.")
+            words = _tr("files", "The model was given all of {name} but 1 scanned page.")
         else:
-            words = _tr("files", "The model was given all of {0} but {1} scanned pages.")
-        return words.format(isolated(share.name), figure(share.unseen))
+            words = _tr("files", "The model was given all of {name} but {unseen} scanned pages.")
+        return words.format(name=isolated(share.name), unseen=figure(share.unseen))
     name = isolated(share.name)
     if share.nothing:
         words = _tr(
-            "files", "The model was given nothing of {0}: nothing in it matches the question."
+            "files", "The model was given nothing of {name}: nothing in it matches the question."
         )
-        return words.format(name)
+        return words.format(name=name)
     if share.unmatched:
         words = _tr(
             "files",
-            "Nothing in {0} matches the question, so the model was given its beginning.",
+            "Nothing in {name} matches the question, so the model was given its beginning.",
         )
-        return words.format(name)
+        return words.format(name=name)
     if share.of <= 1:
-        return _tr("files", "The model was given parts of {0}.").format(name)
-    words = _tr("files", "The model was given {0} of {1} of {2}.")
-    return words.format(figure(share.places), counted(share.kind, share.of), name)
+        return _tr("files", "The model was given parts of {name}.").format(name=name)
+    words = _tr("files", "The model was given {places} of {kind} of {name}.")
+    return words.format(places=figure(share.places), kind=counted(share.kind, share.of), name=name)

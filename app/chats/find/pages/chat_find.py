@@ -100,7 +100,9 @@ class FindBar(Panel):
         if not self.words.strip():
             words = ""
         elif count:
-            words = self.tr("{0} of {1}").format(figure(number), figure(count))
+            words = self.tr("{total} of {context}").format(
+                total=figure(number), context=figure(count)
+            )
         else:
             words = "" if still else self.tr("Not found")
         self._count.setText(words)

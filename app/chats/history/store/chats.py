@@ -23,6 +23,7 @@ from app.chats.history.store.message_rows import (
 from app.chats.history.store.rows import chat_of, message_of
 from app.chats.history.values.chat import Chat, title_from
 from app.documents.store.documents import DocumentStore, insert_document, remove_unused_documents
+from engines.sentences import N_, packed
 
 if TYPE_CHECKING:
     from app.assistants.values.assistants import NewChat
@@ -74,10 +75,12 @@ class ChatStore:
             ).fetchall()
         if len(rows) != 1 or not chat_id:
             raise ChatNotFound(
-                f"There is no chat “{chat_id}”.",
-                "Several chats begin like that." if rows else "It was deleted, or never existed.",
-                "Choose another chat.",
-                terminal="`hearth chats list` shows all chats with their ids.",
+                N_("There is no chat “{chat_id}”.", chat_id=chat_id),
+                N_("Several chats begin like that.")
+                if rows
+                else N_("It was deleted, or never existed."),
+                N_("Choose another chat."),
+                terminal=N_("`hearth chats list` shows all chats with their ids."),
             )
         return chat_of(rows[0])
 
@@ -181,9 +184,9 @@ class ChatStore:
             writer = row["writer"]
             if row["state"] == "streaming" and writer != this_process() and is_alive(writer):
                 raise AnswerInUse(
-                    "This answer is being written elsewhere.",
-                    "Another of your windows or terminals is working on it.",
-                    "Wait until it has ended, or stop it there.",
+                    N_("This answer is being written elsewhere."),
+                    N_("Another of your windows or terminals is working on it."),
+                    N_("Wait until it has ended, or stop it there."),
                 )
             stored = message_of(row)
             kept = stored if len(stored.text) > len(message.text) else message
@@ -196,8 +199,8 @@ class ChatStore:
 
     def save_answer(self, message: StoredMessage) -> None:
         """Save an answer's text, state and facts as they are now."""
-        facts = json.dumps(asdict(message.facts)) if message.facts else None
-        failure = json.dumps(asdict(message.failure)) if message.failure else None
+        facts = json.dumps(packed(asdict(message.facts))) if message.facts else None
+        failure = json.dumps(packed(asdict(message.failure))) if message.failure else None
         writer = this_process() if message.state == "streaming" else None
         with self._database.write() as db:
             db.execute(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.base.errors import ChatNotFound
 from app.base.ids import new_id
 from app.base.processes import this_process
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.chats.history.values.conversation import MessageState, StoredMessage
@@ -94,9 +95,9 @@ def leaf_of(db: sqlite3.Connection, chat_id: str) -> str | None:
     ).fetchone()
     if row is None:
         raise ChatNotFound(
-            "This chat no longer exists.",
-            "It was deleted, perhaps in another window or terminal.",
-            "Ask in a new chat.",
+            N_("This chat no longer exists."),
+            N_("It was deleted, perhaps in another window or terminal."),
+            N_("Ask in a new chat."),
         )
     leaf: str | None = row["leaf_id"]
     return leaf

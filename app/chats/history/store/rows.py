@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from app.chats.history.values.chat import Chat, ListedChat
+from engines.sentences import unpacked
 
 MARK = """coalesce(
     (
@@ -72,8 +73,8 @@ def message_of(row: sqlite3.Row) -> StoredMessage:
         created=row["created"],
         state=row["state"],
         reasoning=row["reasoning"],
-        facts=_facts(json.loads(row["facts"])) if row["facts"] else None,
-        failure=Failure(**json.loads(row["failure"])) if row["failure"] else None,
+        facts=_facts(unpacked(json.loads(row["facts"]))) if row["facts"] else None,
+        failure=Failure(**unpacked(json.loads(row["failure"]))) if row["failure"] else None,
         reasoning_s=row["reasoning_s"],
         rating=row["rating"],
         pinned=bool(row["pinned"]),

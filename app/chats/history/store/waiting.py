@@ -14,6 +14,7 @@ from app.chats.history.store.message_rows import insert_row, insert_turn, leaf_o
 from app.chats.history.store.rows import attachments_of
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.history.values.waiting import Waiting
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.documents.values.documents import Attachment
@@ -130,9 +131,9 @@ class WaitingStore:
             row = db.execute("SELECT * FROM waiting WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 raise NotWaiting(
-                    "This message is no longer waiting.",
-                    "It was sent or removed in another window.",
-                    "There is nothing left to do.",
+                    N_("This message is no longer waiting."),
+                    N_("It was sent or removed in another window."),
+                    N_("There is nothing left to do."),
                 )
             chat_id, after = row["chat_id"], row["after"]
             leaf = leaf_of(db, chat_id)

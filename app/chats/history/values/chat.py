@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from engines.sentences import N_
+
 if TYPE_CHECKING:
     from app.chats.history.values.conversation import OverflowPolicy
     from engines.types import MtpMode
@@ -19,7 +21,7 @@ ChatMark = Literal["", "writing", "failed", "interrupted", "unread", "waiting"]
 MARKS: tuple[ChatMark, ...] = ("writing", "failed", "interrupted", "unread", "waiting")
 """The visible marks, the strongest first."""
 
-UNTITLED = "New chat"
+UNTITLED = N_("New chat")
 _TITLE_LENGTH = 48
 
 

@@ -11,6 +11,7 @@ from app.base.db import MEMORY, Database
 from app.base.index_file import IndexFile, IndexKind
 from app.chats.search.store.search_terms import TABLES, drop_terms, note_terms
 from app.search.words import words_of
+from engines.sentences import N_
 
 LAYOUT = 3
 """Version of the index; increase it when the tables or the words in them change."""
@@ -26,8 +27,8 @@ _KIND = IndexKind(
         *TABLES,
     ),
     words=("messages", "chats", "inside"),
-    failed="The chats could not be searched.",
-    anew="The search index was damaged and is being rebuilt; your chats are safe.",
+    failed=N_("The chats could not be searched."),
+    anew=N_("The search index was damaged and is being rebuilt; your chats are safe."),
     in_memory=True,
 )
 

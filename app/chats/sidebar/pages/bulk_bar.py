@@ -76,7 +76,7 @@ class BulkBar(Panel):
             "archive": {"unarchive", "export", "delete"},
             "trash": {"restore", "purge"},
         }
-        self._words.setText(self.tr("{0} selected").format(figure(count)))
+        self._words.setText(self.tr("{count} selected").format(count=figure(count)))
         self._move.setVisible(scope == "chats")
         for deed, button in self._buttons.items():
             button.setVisible(deed in offered[scope])

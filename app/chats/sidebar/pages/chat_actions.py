@@ -69,7 +69,7 @@ class ChatActions(QObject):
 
     def duplicate(self, chat_id: str) -> None:
         """Copy a chat, so that the user can continue it in another way."""
-        title = self.tr("{0} (copy)").format(self._title([chat_id]))
+        title = self.tr("{title} (copy)").format(title=self._title([chat_id]))
         self._chats.duplicate(chat_id, title, self.copied.emit)
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -80,9 +80,9 @@ class ChatActions(QObject):
         self._chats.delete(*ids)
         self.gone.emit(ids)
         if len(ids) == 1:
-            words = self.tr("“{0}” was deleted.").format(title)
+            words = self.tr("“{title}” was deleted.").format(title=title)
         else:
-            words = self.tr("{0} chats were deleted.").format(figure(len(ids)))
+            words = self.tr("{count} chats were deleted.").format(count=figure(len(ids)))
         self._notifier.offer_undo(words, lambda: self._undelete(ids))
 
     def archive(self, ids: Sequence[str]) -> None:
@@ -90,9 +90,9 @@ class ChatActions(QObject):
         title = self._title(ids)
         self._chats.archive(*ids)
         if len(ids) == 1:
-            words = self.tr("“{0}” is in the archive.").format(title)
+            words = self.tr("“{title}” is in the archive.").format(title=title)
         else:
-            words = self.tr("{0} chats are in the archive.").format(figure(len(ids)))
+            words = self.tr("{count} chats are in the archive.").format(count=figure(len(ids)))
         self._notifier.offer_undo(words, lambda: self._chats.unarchive(*ids))
 
     def move(self, folder_id: str | None, ids: Sequence[str]) -> None:
@@ -125,18 +125,19 @@ class ChatActions(QObject):
         """Remove a folder and keep its chats."""
         names = {folder.id: folder.name for folder in self._chats.folders()}
         self._chats.remove_folder(folder_id)
-        words = self.tr("The folder “{0}” was removed; its chats stay.")
+        words = self.tr("The folder “{names}” was removed; its chats stay.")
         self._notifier.offer_undo(
-            words.format(names.get(folder_id, "")), lambda: self._chats.put_back_folder(folder_id)
+            words.format(names=names.get(folder_id, "")),
+            lambda: self._chats.put_back_folder(folder_id),
         )
 
     def purge(self, ids: Sequence[str]) -> None:
         """Delete chats in the trash for good, after asking."""
         if len(ids) == 1:
-            headline = self.tr("Delete “{0}” for good?").format(self._title(ids))
+            headline = self.tr("Delete “{title}” for good?").format(title=self._title(ids))
             said = self.tr("It cannot be restored after that.")
         else:
-            headline = self.tr("Delete {0} chats for good?").format(figure(len(ids)))
+            headline = self.tr("Delete {count} chats for good?").format(count=figure(len(ids)))
             said = self.tr("They cannot be restored after that.")
         self._ask(headline, said, lambda: self._chats.delete_for_good(*ids))
 
@@ -147,16 +148,16 @@ class ChatActions(QObject):
         if count == 1:
             said = self.tr("The chat in it cannot be restored after that.")
         else:
-            said = self.tr("The {0} chats in it cannot be restored after that.")
+            said = self.tr("The {count} chats in it cannot be restored after that.")
         if count:
-            self._ask(headline, said.format(figure(count)), self._chats.empty_trash)
+            self._ask(headline, said.format(count=figure(count)), self._chats.empty_trash)
 
     def _moved(self, folder_id: str | None, count: int) -> str:
         names = {folder.id: folder.name for folder in self._chats.folders()}
         if folder_id is None:
             return self.tr("Removed from its folder.")
-        words = self.tr("Moved to “{0}”.").format(names.get(folder_id, ""))
-        return words if count == 1 else f"{words} {self.tr('Chats: {0}.').format(count)}"
+        words = self.tr("Moved to “{names}”.").format(names=names.get(folder_id, ""))
+        return words if count == 1 else f"{words} {self.tr('Chats: {count}.').format(count=count)}"
 
     def _ask(self, headline: str, said: str, act: Callable[[], object]) -> None:
         self._notifier.ask(

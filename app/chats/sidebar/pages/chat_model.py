@@ -256,23 +256,23 @@ class ChatModel(QAbstractListModel):
         if not isinstance(row, FolderRow):
             return ", ".join(filter(None, (self._text(row), self._state(row))))
         words = (
-            self.tr("Folder {0}, collapsed, {1} chats")
+            self.tr("Folder {name}, collapsed, {count} chats")
             if row.folded
-            else self.tr("Folder {0}, expanded, {1} chats")
+            else self.tr("Folder {name}, expanded, {count} chats")
         )
-        said = words.format(row.folder.name, row.count)
+        said = words.format(name=row.folder.name, count=row.count)
         return ", ".join((said, *self._marks_in(row)))
 
     def _marks_in(self, row: FolderRow) -> list[str]:
         """Return a text with the number of chats for each mark in a folded folder."""
         words: dict[ChatMark, str] = {
-            "writing": self.tr("chats with an answer being written: {0}"),
-            "failed": self.tr("chats whose last answer failed: {0}"),
-            "interrupted": self.tr("chats whose last answer was interrupted: {0}"),
-            "unread": self.tr("chats with a new answer: {0}"),
-            "waiting": self.tr("chats with messages waiting to be sent: {0}"),
+            "writing": self.tr("chats with an answer being written: {count}"),
+            "failed": self.tr("chats whose last answer failed: {count}"),
+            "interrupted": self.tr("chats whose last answer was interrupted: {count}"),
+            "unread": self.tr("chats with a new answer: {count}"),
+            "waiting": self.tr("chats with messages waiting to be sent: {count}"),
         }
-        return [words[mark].format(count) for mark, count in row.marks.items()]
+        return [words[mark].format(count=count) for mark, count in row.marks.items()]
 
     def _state(self, row: Row | None) -> str:
         """Return the meaning of a row's mark as text."""

@@ -51,7 +51,7 @@ class DownloadBadge(RowButton):
         self._bar.setValue(percent)
         words = self._in_words(going, percent)
         self._words.setText(words)
-        self.setAccessibleName(self.tr("Downloads: {0}").format(words))
+        self.setAccessibleName(self.tr("Downloads: {words}").format(words=words))
         self.setToolTip(words)
 
     def _in_words(self, going: Sequence[Download], percent: int) -> str:
@@ -59,8 +59,8 @@ class DownloadBadge(RowButton):
 
         if len(going) == 1:
             return in_words(going[0])
-        words = self.tr("{0} downloads, {1} %").format(len(going), percent)
+        words = self.tr("{count} downloads, {percent} %").format(count=len(going), percent=percent)
         left = [it.seconds_left for it in going if it.seconds_left is not None]
         if not left:
             return words
-        return self.tr("{0}, {1} left").format(words, duration(max(left)))
+        return self.tr("{words}, {left} left").format(words=words, left=duration(max(left)))

@@ -82,20 +82,20 @@ class RowActions(QWidget):
         """Show the buttons that apply to a row."""
         if isinstance(row, FolderRow):
             self._first.hide()
-            self._more.rename(self.tr("More for {0}").format(row.folder.name))
+            self._more.rename(self.tr("More for {title}").format(title=row.folder.name))
             return
         if scope == "trash":
-            drawing, self._deed, words = "restore", "restore", self.tr("Restore {0}")
+            drawing, self._deed, words = "restore", "restore", self.tr("Restore {title}")
         elif scope == "archive":
-            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Unarchive {0}")
+            drawing, self._deed, words = "unarchive", "unarchive", self.tr("Unarchive {title}")
         elif row.chat.pinned:
-            drawing, self._deed, words = "unpin", "unpin", self.tr("Unpin {0}")
+            drawing, self._deed, words = "unpin", "unpin", self.tr("Unpin {title}")
         else:
-            drawing, self._deed, words = "pin", "pin", self.tr("Pin {0}")
+            drawing, self._deed, words = "pin", "pin", self.tr("Pin {title}")
         self._first.redraw(drawing)
-        self._first.rename(words.format(row.chat.title))
+        self._first.rename(words.format(title=row.chat.title))
         self._first.show()
-        self._more.rename(self.tr("More for {0}").format(row.chat.title))
+        self._more.rename(self.tr("More for {title}").format(title=row.chat.title))
 
 
 Index = QModelIndex | QPersistentModelIndex
@@ -145,7 +145,7 @@ class RowDelegate(QStyledItemDelegate):
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = QLineEdit(parent)
         editor.setObjectName("renameRow")
-        editor.setAccessibleName(self.tr("New name for {0}").format(index.data()))
+        editor.setAccessibleName(self.tr("New name for {data}").format(data=index.data()))
         return editor
 
     def updateEditorGeometry(

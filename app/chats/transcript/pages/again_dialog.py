@@ -57,8 +57,8 @@ class AgainDialog(Dialog):
         self._temperature.setValue(-0.1)
         self._temperature.setSpecialValueText(self.tr("Unchanged"))
         self._temperature.setToolTip(
-            self.tr("Now {0}. 0 always picks the likeliest word.").format(
-                f"{settings.temperature:g}"
+            self.tr("Now {temperature}. 0 always picks the likeliest word.").format(
+                temperature=f"{settings.temperature:g}"
             )
         )
         self._most = SpinBox()

@@ -7,10 +7,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.base.engine_names import proper_name
+from app.base.language import translated
 from app.chats.answers.values.asked import Asked, from_json
 from app.chats.history.values.conversation import AnswerFacts, StoredMessage
 from app.kit.look.format import figure, moment, tokens
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
@@ -31,7 +31,9 @@ def rows_of(answer: StoredMessage) -> list[Row]:
     asked = from_json(answer.asked)
     rows: list[Row] = []
     if asked is not None and asked.edited:
-        who = _tr("facts", "You, in place of {0}").format(asked.name or _tr("facts", "the model"))
+        who = _tr("facts", "You, in place of {name}").format(
+            name=asked.name or _tr("facts", "the model")
+        )
         rows.append((_tr("facts", "Written by"), who))
     elif asked is not None:
         rows.append((_tr("facts", "Model"), asked.name))
@@ -58,22 +60,26 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
         ),
         (
             _tr("facts", "Speed"),
-            _tr("facts", "{0} tokens/s").format(figure(facts.decode_tok_s, 1))
+            _tr("facts", "{decode_tok_s} tokens/s").format(
+                decode_tok_s=figure(facts.decode_tok_s, 1)
+            )
             if facts.decode_tok_s
             else "",
         ),
         (_tr("facts", "First token after"), _seconds(facts.ttft_s)),
         (
             _tr("facts", "Prompt"),
-            _tr("facts", "{0} tokens, {1} of them cached").format(
-                figure(facts.prompt_tokens), figure(facts.cached_tokens)
+            _tr("facts", "{prompt_tokens} tokens, {cached_tokens} of them cached").format(
+                prompt_tokens=figure(facts.prompt_tokens), cached_tokens=figure(facts.cached_tokens)
             ),
         ),
     ]
     if facts.context:
         words = tokens(facts.context)
         if facts.left_out:
-            words = _tr("facts", "{0}, {1} messages left out").format(words, facts.left_out)
+            words = _tr("facts", "{words}, {left_out} messages left out").format(
+                words=words, left_out=facts.left_out
+            )
         rows.append((_tr("facts", "Context"), words))
     if facts.mtp is not None:
         rows.append((_tr("facts", "MTP"), translated(facts.mtp.reason)))
@@ -81,8 +87,8 @@ def _of_facts(facts: AnswerFacts) -> list[Row]:
             rows.append(
                 (
                     _tr("facts", "Drafted"),
-                    _tr("facts", "{0} tokens, {1} accepted").format(
-                        figure(facts.mtp.drafted), figure(facts.mtp.accepted)
+                    _tr("facts", "{drafted} tokens, {accepted} accepted").format(
+                        drafted=figure(facts.mtp.drafted), accepted=figure(facts.mtp.accepted)
                     ),
                 )
             )
@@ -106,13 +112,15 @@ def _of_asked(asked: Asked) -> list[Row]:
     if prompt:
         rows.append((_tr("facts", "System prompt"), prompt))
     if asked.parts > 1:
-        words = _tr("facts", "{0} parts, stopped and continued").format(asked.parts)
+        words = _tr("facts", "{parts} parts, stopped and continued").format(parts=asked.parts)
         rows.append((_tr("facts", "Written in"), words))
     return rows
 
 
 def _seconds(seconds: float) -> str:
-    return _tr("facts", "{0} s").format(figure(seconds, 2) if seconds < 10 else figure(seconds))
+    return _tr("facts", "{value} s").format(
+        value=figure(seconds, 2) if seconds < 10 else figure(seconds)
+    )
 
 
 _WORDS = 200

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from app.base.language import translated
 from app.chats.transcript.pages.wait_words import wait_words
-from app.kit.look.language import translated
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from app.base.language import in_full
 from app.chats.answers.values.sentences import SentenceSplitter, Spoken
 from app.kit.announcing import announce
-from app.kit.look.language import in_full
 
 if TYPE_CHECKING:
     from app.chats.answers.presenters.generation import Generation
@@ -84,7 +84,9 @@ class AnswerVoice(QObject):
     def _words(self, spoken: Spoken) -> str:
         if not spoken.is_code:
             return spoken.text
-        return self.tr("Code, {0}.").format(spoken.text) if spoken.text else self.tr("Code.")
+        return (
+            self.tr("Code, {text}.").format(text=spoken.text) if spoken.text else self.tr("Code.")
+        )
 
     def _say(self, answer_id: str, words: str, *, urgent: bool = False) -> None:
         if self._on and self._transcript.isVisible() and self._transcript.view_of(answer_id):

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QCursor, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.base.language import translated
 from app.chats.transcript.pages.editing import Editing
-from app.kit.look.language import translated
 from app.models.library.values.entry import others
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ class ChatAnswers(QObject):
         elif more == 1:
             words = self.tr("The message and the one after it were deleted.")
         else:
-            words = self.tr("The message and the {0} after it were deleted.").format(more)
+            words = self.tr("The message and the {more} after it were deleted.").format(more=more)
         self._notifier.offer_undo(words, lambda: self._branches.put_back(removed))
 
     def _reproduce(self, message: StoredMessage) -> None:
@@ -395,12 +395,14 @@ class ChatAnswers(QObject):
         if found.same:
             self._notifier.say(self.tr("Reproduced: the same answer, word for word."))
             return
-        words = self.tr("It is the same for {0} words, then differs.").format(found.words)
+        words = self.tr("It is the same for {words} words, then differs.").format(words=found.words)
         if found.reasons:
             reasons = ", ".join(translated(reason) for reason in found.reasons)
-            words = self.tr("{0} Changed since then: {1}.").format(words, reasons)
+            words = self.tr("{words} Changed since then: {reasons}.").format(
+                words=words, reasons=reasons
+            )
         else:
-            words = self.tr("{0} All settings are unchanged.").format(words)
+            words = self.tr("{words} All settings are unchanged.").format(words=words)
         former = self.tr("Show the previous one")
         self._notifier.offer(
             words, former, lambda: self._branches.go(original.chat_id, original.id)

@@ -28,7 +28,7 @@ def button_of(failure: Failure) -> tuple[str, str] | None:
     """Return the icon and the text of the button; None if no button can help."""
     match failure.action, failure.value:
         case "shorter_context", int(tokens) if tokens > 0:
-            words = _tr("failure", "Use a context of {0} tokens").format(figure(tokens))
+            words = _tr("failure", "Use a context of {tokens} tokens").format(tokens=figure(tokens))
             found = "lower", words
         case "stop_worker", _:
             found = "stop", _tr("failure", "Stop vLLM, then try again")

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QWidget
 
+from app.base.language import translated
 from app.chats.history.values.conversation import AnswerFacts, StoredMessage
 from app.chats.history.values.tree import Fork
 from app.kit.look.format import figure, moment, tokens
-from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.icon_button import IconButton
@@ -139,12 +139,14 @@ class AnswerFooter(QWidget):
         button.setChecked(chosen)
         if chosen:
             button.redraw(drawing, "accent_text")
-            button.rename(self.tr("{0}, chosen").format(text))
+            button.rename(self.tr("{text}, chosen").format(text=text))
 
     def _words(self, facts: AnswerFacts) -> str:
         parts = [facts.model] if facts.model else []
         if facts.decode_tok_s:
-            parts.append(self.tr("{0} tokens/s").format(figure(facts.decode_tok_s)))
+            parts.append(
+                self.tr("{decode_tok_s} tokens/s").format(decode_tok_s=figure(facts.decode_tok_s))
+            )
         return " · ".join(parts) or tokens(facts.completion_tokens, guessed=facts.guessed)
 
     def _more_words(self, facts: AnswerFacts) -> list[str]:
@@ -154,8 +156,9 @@ class AnswerFooter(QWidget):
             parts.append(tokens(facts.completion_tokens, guessed=facts.guessed))
         if facts.cached_tokens:
             parts.append(
-                self.tr("{0} of {1} prompt tokens cached").format(
-                    figure(facts.cached_tokens), figure(facts.prompt_tokens)
+                self.tr("{cached_tokens} of {prompt_tokens} prompt tokens cached").format(
+                    cached_tokens=figure(facts.cached_tokens),
+                    prompt_tokens=figure(facts.prompt_tokens),
                 )
             )
         if facts.mtp and facts.mtp.drafted:
@@ -165,14 +168,16 @@ class AnswerFooter(QWidget):
     def _mtp(self, mtp: MtpReport) -> str:
         """Return the gain of multi-token prediction in words, and the gain that was possible."""
         share = round(100 * mtp.accepted / mtp.drafted)
-        parts = [self.tr("{0} ahead").format(mtp.depth)] if mtp.depth else []
-        parts.append(self.tr("{0} % accepted").format(share))
+        parts = [self.tr("{depth} ahead").format(depth=mtp.depth)] if mtp.depth else []
+        parts.append(self.tr("{share} % accepted").format(share=share))
         if mtp.gain is not None and mtp.bound is not None:
             most = max(mtp.gain, mtp.bound)
-            parts.append(self.tr("{0}× of {1}×").format(figure(mtp.gain, 1), figure(most, 1)))
+            parts.append(
+                self.tr("{gain}× of {most}×").format(gain=figure(mtp.gain, 1), most=figure(most, 1))
+            )
         elif mtp.gain is not None:
-            parts.append(self.tr("{0}×").format(figure(mtp.gain, 1)))
-        return self.tr("MTP {0}").format(", ".join(parts))
+            parts.append(self.tr("{gain}×").format(gain=figure(mtp.gain, 1)))
+        return self.tr("MTP {parts}").format(parts=", ".join(parts))
 
 
 class BranchBar(QWidget):
@@ -197,7 +202,7 @@ class BranchBar(QWidget):
         after.setEnabled(fork.at < len(fork.ids) - 1)
         after.clicked.connect(lambda: self.go.emit(1))
         place = Label(f"{fork.at + 1}/{len(fork.ids)}", "small", name="branchPlace")
-        words = self.tr("Branch {0} of {1}").format(fork.at + 1, len(fork.ids))
+        words = self.tr("Branch {at} of {count}").format(at=fork.at + 1, count=len(fork.ids))
         place.setAccessibleName(words)
         place.setToolTip(words)
         for widget in (before, place, after):

@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import in_full, translated
 from app.chats.history.values.conversation import Failure, StoredMessage
 from app.chats.transcript.pages.bubble import Bubble
 from app.chats.transcript.pages.fixes import button_of
 from app.chats.transcript.pages.message_footer import MessageFooter
 from app.chats.transcript.pages.progress_line import ProgressLine
 from app.chats.transcript.pages.reasoning import Reasoning
-from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.label import Label
@@ -145,7 +145,11 @@ class MessageView(QWidget):
             count: The number of messages in the chat.
         """
         who = self.tr("You") if self.message.role == "user" else self.tr("Assistant")
-        self.view.setAccessibleName(self.tr("{0}, message {1} of {2}").format(who, number, count))
+        self.view.setAccessibleName(
+            self.tr("{who}, message {number} of {count}").format(
+                who=who, number=number, count=count
+            )
+        )
 
     def show_answer(self, answer: StoredMessage) -> None:
         """Show an answer in its current state; the text of a running one comes through `append`."""
@@ -227,8 +231,8 @@ class MessageView(QWidget):
         if count == 1:
             words = self.tr("The oldest message no longer fits and was left out.")
         else:
-            words = self.tr("The oldest {0} messages no longer fit and were left out.").format(
-                count
+            words = self.tr("The oldest {count} messages no longer fit and were left out.").format(
+                count=count
             )
         self._drop("leftOut")
         self._put("leftOut", Label(words, "small", name="leftOut", wrap=True), above=True)

@@ -67,7 +67,7 @@ class ProgressLine(QWidget):
             server: The name of the server.
             since: When the waiting began, in seconds of the monotonic clock.
         """
-        self.say(self.tr("Waiting for {0}").format(server))
+        self.say(self.tr("Waiting for {server}").format(server=server))
         self._since = since
         self._step()
 
@@ -91,7 +91,7 @@ class ProgressLine(QWidget):
         self._stop.hide()
         percent = round(share * 100)
         what = words or self.tr("Loading the model")
-        self._text.setText(self.tr("{0}, {1} %").format(what, percent))
+        self._text.setText(self.tr("{what}, {percent} %").format(what=what, percent=percent))
         self._bar.setValue(percent)
         self._bar.show()
 
@@ -111,5 +111,7 @@ class ProgressLine(QWidget):
         self._dots = self._dots % 3 + 1
         dots = "·" * self._dots
         self._text.setText(
-            self.tr("{0}, {1} s").format(self._what, seconds) if long else f"{self._what} {dots}"
+            self.tr("{what}, {seconds} s").format(what=self._what, seconds=seconds)
+            if long
+            else f"{self._what} {dots}"
         )

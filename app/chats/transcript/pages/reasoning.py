@@ -104,9 +104,9 @@ class Reasoning(QWidget):
         running = 0.0 if self._began is None else time.monotonic() - self._began
         seconds = round(self._seconds + running)
         if self.running:
-            words = self.tr("Thinking … {0}").format(duration(seconds))
+            words = self.tr("Thinking … {seconds}").format(seconds=duration(seconds))
         elif seconds:
-            words = self.tr("Thought for {0}").format(duration(seconds))
+            words = self.tr("Thought for {seconds}").format(seconds=duration(seconds))
         else:
             words = self.tr("Thought for a moment")
         self._button.redraw("down" if self._button.isChecked() else "right", words)

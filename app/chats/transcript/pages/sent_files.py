@@ -79,7 +79,7 @@ class SentFiles(QObject):
             file.name,
             about(file),
             opens=self.tr("Enter opens it."),
-            removes=self.tr("Ask again without {0}").format(file.name),
+            removes=self.tr("Ask again without {name}").format(name=file.name),
             object_name="openSentFile",
         )
         chip.opened.connect(lambda: self.file_opened.emit(file.sha256))

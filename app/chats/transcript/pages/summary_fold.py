@@ -30,7 +30,7 @@ class SummaryFold(Panel):
             "fold", "summaryFold", margins=(1, 0.5, 1, 0.5), spacing=0.5, parent=parent
         )
         self.summary = summary
-        words = self.tr("Summary of the {0} messages above").format(messages)
+        words = self.tr("Summary of the {messages} messages above").format(messages=messages)
         self._button = LabelledButton("fold", words, "showSummary", look="quiet")
         self._button.setCheckable(True)
         row = QHBoxLayout()
@@ -38,8 +38,8 @@ class SummaryFold(Panel):
         self.box.addWidget(self._button)
         text = Label(summary.text, name="summaryText", wrap=True, selectable=True)
         text.setContentsMargins(12, 0, 12, 0)
-        said = self.tr("Written by {0}. The model reads this in place of those messages.")
-        note = Label(said.format(summary.model), "small", name="summaryNote", wrap=True)
+        said = self.tr("Written by {model}. The model reads this in place of those messages.")
+        note = Label(said.format(model=summary.model), "small", name="summaryNote", wrap=True)
         note.setContentsMargins(12, 0, 0, 4)
         forget = LabelledButton(
             "trash", self.tr("Remove the summary"), "forgetSummary", look="link", tone="accent_text"

@@ -116,7 +116,9 @@ class TreeDialog(EnterDialog):
         font.setBold(True)
         item.setFont(0, font)
         item.setIcon(0, icon("check", theme_of(self.palette()).accent_text, _MARK))
-        spoken = self.tr("{0}, {1}, shown now").format(item.text(0), item.text(1))
+        spoken = self.tr("{text}, {item_text}, shown now").format(
+            text=item.text(0), item_text=item.text(1)
+        )
         item.setData(0, Qt.ItemDataRole.AccessibleTextRole, spoken)
         self._tree.setCurrentItem(item)
 
@@ -124,15 +126,15 @@ class TreeDialog(EnterDialog):
         first = stretch.first
         who = self.tr("You") if first.role == "user" else self.tr("Assistant")
         words = first.words or self.tr("(nothing yet)")
-        return self.tr("{0}: {1}").format(who, words)
+        return self.tr("{who}: {words}").format(who=who, words=words)
 
     def _facts(self, stretch: Stretch) -> str:
         began = datetime.fromtimestamp(stretch.first.created).astimezone()
         today = began.date() == datetime.now().astimezone().date()
         when = f"{began:%H:%M}" if today else day(stretch.first.created)
         if stretch.count == 1:
-            return self.tr("1 message · {0}").format(when)
-        return self.tr("{0} messages · {1}").format(stretch.count, when)
+            return self.tr("1 message · {when}").format(when=when)
+        return self.tr("{count} messages · {when}").format(count=stretch.count, when=when)
 
     def _go(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:

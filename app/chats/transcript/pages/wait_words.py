@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.runtime.values.wait import Wait
 
 _tr = QCoreApplication.translate
@@ -18,12 +18,12 @@ def wait_words(wait: Wait) -> str:
     words = {
         "queue": _tr("wait", "Waits for its turn: 1 answer is ahead of it")
         if one
-        else _tr("wait", "Waits for its turn: {1} answers are ahead of it"),
-        "full": _tr("wait", "Waits for its turn: {0} writes one answer at a time")
+        else _tr("wait", "Waits for its turn: {count} answers are ahead of it"),
+        "full": _tr("wait", "Waits for its turn: {model} writes one answer at a time")
         if one
-        else _tr("wait", "Waits for its turn: {0} writes {1} answers at a time"),
-        "model": _tr("wait", "Waits until {0} has answered, and makes room"),
-        "loading": _tr("wait", "Waits while {0} is being loaded"),
-        "alone": _tr("wait", "Waits until {0} has been measured"),
+        else _tr("wait", "Waits for its turn: {model} writes {count} answers at a time"),
+        "model": _tr("wait", "Waits until {model} has answered, and makes room"),
+        "loading": _tr("wait", "Waits while {model} is being loaded"),
+        "alone": _tr("wait", "Waits until {model} has been measured"),
     }
-    return words[wait.reason].format(translated(wait.model), wait.count)
+    return words[wait.reason].format(model=translated(wait.model), count=wait.count)

@@ -92,7 +92,7 @@ class DownloadStrip(QWidget):
         # The name comes last, as it is the part to cut off if there is too little room.
         words = f"{in_words(download)} · {name_of(download.wanted)}"
         if count > 1:
-            words = self.tr("{0} (and {1} more)").format(words, count - 1)
+            words = self.tr("{words} (and {count} more)").format(words=words, count=count - 1)
         self._line.say(words)
         self._bar.setValue(round(share(download) * 100))
         self._bar.show()
@@ -104,7 +104,9 @@ class DownloadStrip(QWidget):
         if self._came is None:
             self.hide()
             return
-        self._line.say(self.tr("Ready: {0}").format(name_of(self._came.wanted)), at_once=True)
+        self._line.say(
+            self.tr("Ready: {wanted}").format(wanted=name_of(self._came.wanted)), at_once=True
+        )
         self._bar.hide()
         self._button.redraw("chat", self.tr("Chat with it"))
         self._close.show()

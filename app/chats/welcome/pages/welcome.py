@@ -139,7 +139,9 @@ class Welcome(PartPage):
         shown = self._questions(kind)
         asked = GUIDE_QUESTIONS if guide else shown
         for number, (question, asks) in enumerate(zip(shown, asked, strict=True), start=1):
-            button = RowButton(f"suggestion{number}", self.tr("Ask: {0}").format(question))
+            button = RowButton(
+                f"suggestion{number}", self.tr("Ask: {question}").format(question=question)
+            )
             button.setProperty("look", "suggestion")
             button.setToolTip(question)
             button.box.addWidget(ElidedLabel(question, name=f"question{number}"))

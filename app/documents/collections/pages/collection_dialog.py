@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.base.language import in_full
 from app.documents.collections.pages.picking import dropped, pick_files, pick_folder
 from app.documents.collections.values import LONGEST_NAME
-from app.kit.look.language import in_full
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.elided_label import ElidedLabel
@@ -127,7 +127,7 @@ class CollectionDialog(Dialog):
         for number, path in enumerate(self._paths[:_MOST_LINES], start=1):
             self._list.addLayout(self._line(number, path))
         if len(self._paths) > _MOST_LINES:
-            more = self.tr("And {0} more.").format(len(self._paths) - _MOST_LINES)
+            more = self.tr("And {count} more.").format(count=len(self._paths) - _MOST_LINES)
             self._list.addWidget(Label(more, "small", wrap=True))
         if self.isVisible():
             self.fit()
@@ -137,7 +137,7 @@ class CollectionDialog(Dialog):
         line.setSpacing(GRID)
         line.addWidget(Picture("file" if path.is_file() else "folder", "muted", 16))
         line.addWidget(ElidedLabel(str(path), "", f"newPath{number}"), 1)
-        words = self.tr("Leave {0} out").format(path.name)
+        words = self.tr("Leave {name} out").format(name=path.name)
         button = IconButton("close", words, f"leaveOut{number}", size=16)
         button.clicked.connect(lambda: self._leave_out(path), Qt.ConnectionType.QueuedConnection)
         line.addWidget(button)

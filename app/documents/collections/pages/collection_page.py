@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QProgressBar, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.documents.collections.pages.file_table import FileTable
 from app.documents.collections.pages.passage_list import PassageList
 from app.documents.collections.pages.words import facts, is_at_work, share, standing
@@ -20,7 +21,6 @@ from app.documents.collections.values import (
     IndexProgress,
 )
 from app.kit.look.format import figure
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -296,7 +296,9 @@ class CollectionPage(PartPage):
 
     def _said_of_none(self, part: str, words: str) -> str:
         if words:
-            return self.tr("No file’s name contains “{0}”.").format(self._filter.text().strip())
+            return self.tr("No file’s name contains “{text}”.").format(
+                text=self._filter.text().strip()
+            )
         if part == "unreadable":
             return self.tr("All files could be read.")
         return self.tr("Add a folder or some files, or drop them here.")
@@ -310,7 +312,7 @@ class CollectionPage(PartPage):
         for number, path in enumerate(paths[:_MOST_SOURCES], start=1):
             self._sources.addLayout(self._source(number, path))
         if len(paths) > _MOST_SOURCES:
-            more = self.tr("And {0} more.").format(figure(len(paths) - _MOST_SOURCES))
+            more = self.tr("And {count} more.").format(count=figure(len(paths) - _MOST_SOURCES))
             self._sources.addWidget(Label(more, "small", wrap=True))
 
     def _source(self, number: int, path: Path) -> QHBoxLayout:
@@ -318,7 +320,7 @@ class CollectionPage(PartPage):
         line.setSpacing(GRID)
         line.addWidget(Picture("folder", "muted", 16))
         line.addWidget(ElidedLabel(str(path), "", f"source{number}"), 1)
-        words = self.tr("Take {0} out of the collection").format(path.name)
+        words = self.tr("Take {name} out of the collection").format(name=path.name)
         button = IconButton("close", words, f"takeOut{number}", size=16)
         button.clicked.connect(lambda: self.take_out.emit(path))
         line.addWidget(button)

@@ -201,9 +201,9 @@ class DocumentsPage(QWidget):
     def _take_out(self, path: Path) -> None:
         collection = self.one.collection
         self._collections.take_out(collection, path)
-        text = self.tr("“{0}” is no longer in the collection. It was not changed.")
+        text = self.tr("“{name}” is no longer in the collection. It was not changed.")
         self._notifier.offer_undo(
-            text.format(path.name), lambda: self._collections.add(collection, (path,))
+            text.format(name=path.name), lambda: self._collections.add(collection, (path,))
         )
 
     def _make(self, name: str, paths: Sequence[Path]) -> None:
@@ -224,7 +224,7 @@ class DocumentsPage(QWidget):
 
     def _ask_to_remove(self, collection: DocumentCollection) -> None:
         lines = [
-            self.tr("Remove “{0}”?").format(collection.name),
+            self.tr("Remove “{name}”?").format(name=collection.name),
             self.tr(
                 "Hearth forgets what it has read, and chats can no longer be asked about it. "
                 "Your files are not deleted; they stay where they are."

@@ -15,10 +15,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from app.base.language import translated
 from app.documents.collections.pages.words import file_state
 from app.documents.collections.values import IndexedFile
 from app.kit.look.format import small_size
-from app.kit.look.language import translated
 from app.kit.look.scale import FITS_ITSELF, scaled
 
 _LINE = 34

@@ -42,7 +42,10 @@ class PassageCard(Panel):
         head.setSpacing(GRID)
         head.addWidget(ElidedLabel(where, "strong", "passagePlace"), 1)
         button = IconButton(
-            "forward", self.tr("Show the place: {0}").format(where), f"openPassage{number}", size=16
+            "forward",
+            self.tr("Show the place: {where}").format(where=where),
+            f"openPassage{number}",
+            size=16,
         )
         button.clicked.connect(self.opened)
         head.addWidget(button)
@@ -81,7 +84,7 @@ class PassageList(QWidget):
         empty(self._column)
         self._first = None
         if not found:
-            said = self.tr("No passage suits “{0}”. Try other words.").format(words)
+            said = self.tr("No passage suits “{words}”. Try other words.").format(words=words)
             self._column.addWidget(Label(said, "muted", name="noPassage", wrap=True))
         for number, it in enumerate(found, start=1):
             card = PassageCard(number, it)

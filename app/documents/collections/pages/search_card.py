@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.documents.collections.values import EmbedderStatus
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.widgets.flow import FlowRow
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -60,8 +60,10 @@ class SearchCard(Panel):
         self._offer = None if status.choices else offer
         if status.model is not None:
             self._title.setText(self.tr("Search by words and by meaning"))
-            words = self.tr("{0} also finds what is said in other words, or in another language.")
-            self._words.setText(words.format(name_of(status.model)))
+            words = self.tr(
+                "{model} also finds what is said in other words, or in another language."
+            )
+            self._words.setText(words.format(model=name_of(status.model)))
         else:
             self._title.setText(self.tr("Search by words alone"))
             words = self.tr(
@@ -86,7 +88,10 @@ class SearchCard(Panel):
         self._note.setVisible(offer is not None and bool(offer.licence_note))
         if offer is not None and not self._coming:
             self._get.redraw(
-                "download", self.tr("Get {0} ({1})").format(offer.name, size(offer.disk_bytes))
+                "download",
+                self.tr("Get {name} ({disk_bytes})").format(
+                    name=offer.name, disk_bytes=size(offer.disk_bytes)
+                ),
             )
             self._note.setText(translated(offer.licence_note))
 

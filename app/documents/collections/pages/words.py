@@ -7,11 +7,11 @@ from pathlib import PurePath
 
 from PySide6.QtCore import QCoreApplication
 
+from app.base.language import translated
 from app.documents.collections.values import CollectionState, IndexedFile, IndexProgress
 from app.documents.pages.words import parts_words, place_words
 from app.documents.values.documents import Location, LocationKind
 from app.kit.look.format import figure, small_size
-from app.kit.look.language import translated
 
 
 def _tr(text: str) -> str:
@@ -35,19 +35,21 @@ def standing(state: CollectionState, progress: IndexProgress | None) -> str:
     files = count_of_files(state.files)
     if is_at_work(state, progress):
         percent = share(state, progress)
-        return _tr("{0}, all read. Search by meaning: {1} % ready").format(files, percent)
+        return _tr("{files}, all read. Search by meaning: {percent} % ready").format(
+            files=files, percent=percent
+        )
     if state.not_all_read:
         return ", ".join([files, *not_read(state)])
-    return _tr("{0}, all read").format(files)
+    return _tr("{files}, all read").format(files=files)
 
 
 def _part(state: CollectionState) -> str:
     """Describe which part of an unfinished collection has been read."""
     read, files = figure(state.files - state.waiting), figure(state.files)
     if not state.collection.paused:
-        return _tr("Reading: {0} of {1} files").format(read, files)
+        return _tr("Reading: {read} of {files} files").format(read=read, files=files)
     if state.waiting:
-        return _tr("Paused: {0} of {1} files are read").format(read, files)
+        return _tr("Paused: {read} of {files} files are read").format(read=read, files=files)
     return _tr("Paused")
 
 
@@ -67,18 +69,20 @@ def reading_of(states: Sequence[CollectionState]) -> str:
     if not lacking:
         return ""
     read = figure(files - lacking)
-    return _tr("{0} of {1} files are read; answers know those.").format(read, figure(files))
+    return _tr("{read} of {files} files are read; answers know those.").format(
+        read=read, files=figure(files)
+    )
 
 
 def facts(state: CollectionState) -> list[str]:
     """Return other facts about a collection, one per line."""
     lines = [f"{it.path}: {translated(it.why)}" for it in state.troubles]
     if state.left_out:
-        words = _tr("Left out, as they are no documents: {0}.")
-        lines.append(words.format(count_of_files(state.left_out)))
+        words = _tr("Left out, as they are no documents: {left_out}.")
+        lines.append(words.format(left_out=count_of_files(state.left_out)))
     if state.files:
-        words = _tr("The index takes {0} on the disk.")
-        lines.append(words.format(small_size(state.index_bytes)))
+        words = _tr("The index takes {index_bytes} on the disk.")
+        lines.append(words.format(index_bytes=small_size(state.index_bytes)))
     return lines
 
 
@@ -86,28 +90,29 @@ def count_of_files(count: int) -> str:
     """Return the text for a number of files."""
     if count == 1:
         return _tr("1 file")
-    return _tr("{0} files").format(figure(count))
+    return _tr("{files} files").format(files=figure(count))
 
 
 def unreadable(count: int) -> str:
     """Return the text for a number of unreadable files."""
     if count == 1:
         return _tr("1 could not be read")
-    return _tr("{0} could not be read").format(figure(count))
+    return _tr("{count} could not be read").format(count=figure(count))
 
 
 def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
     said = [unreadable(state.unreadable)] if state.unreadable else []
     if state.scans:
-        one, many = _tr("1 is a scan without text"), _tr("{0} are scans without text")
-        said.append(one if state.scans == 1 else many.format(figure(state.scans)))
+        one, many = _tr("1 is a scan without text"), _tr("{count} are scans without text")
+        said.append(one if state.scans == 1 else many.format(count=figure(state.scans)))
     if state.partly_read:
-        one, many = _tr("1 is read in part"), _tr("{0} are read in part")
-        said.append(one if state.partly_read == 1 else many.format(figure(state.partly_read)))
+        one, many = _tr("1 is read in part"), _tr("{count} are read in part")
+        count = figure(state.partly_read)
+        said.append(one if state.partly_read == 1 else many.format(count=count))
     if state.empty:
-        one, many = _tr("1 has no text"), _tr("{0} have no text")
-        said.append(one if state.empty == 1 else many.format(figure(state.empty)))
+        one, many = _tr("1 has no text"), _tr("{count} have no text")
+        said.append(one if state.empty == 1 else many.format(count=figure(state.empty)))
     return said
 
 
@@ -123,9 +128,11 @@ def file_state(file: IndexedFile) -> str:
     if file.state == "partly_read":
         if file.scanned == 1:
             return _tr("Read in part, 1 page is a picture")
-        return _tr("Read in part, {0} pages are pictures").format(figure(file.scanned))
+        return _tr("Read in part, {scanned} pages are pictures").format(
+            scanned=figure(file.scanned)
+        )
     if file.state == "read" and file.unread:
-        return _tr("Read without {0}").format(parts_words(file.unread))
+        return _tr("Read without {unread}").format(unread=parts_words(file.unread))
     return words[file.state]
 
 
@@ -134,7 +141,7 @@ def passage_place(file: str, place: Location) -> str:
     name = PurePath(file).name
     if place.kind is LocationKind.WHOLE:
         return name
-    return _tr("{0}, {1}").format(name, place_words(place))
+    return _tr("{name}, {source}").format(name=name, source=place_words(place))
 
 
 def _lacks_vectors(state: CollectionState) -> bool:

@@ -20,6 +20,7 @@ from engines.errors import EngineError
 from engines.memory.load_options import LoadOptions
 from engines.models.embedding import EVERYDAY, FAMILIES, EmbeddingFamily, family_of
 from engines.regular import open_regular
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.documents.collections.store.vectors import Halves
@@ -139,9 +140,12 @@ class Embedding:
         found = next((it for it in self._here() if it.model.key == model.key), None)
         if found is None:
             raise ModelUnknown(
-                f"The embedding model “{model.name}” is not here.",
-                "The passages were turned into vectors by it, and it was deleted or moved since.",
-                "Download it again, or let another one make new vectors.",
+                N_("The embedding model “{name}” is not here.", name=model.name),
+                N_(
+                    "The passages were turned into vectors by it, and it was deleted or moved "
+                    "since."
+                ),
+                N_("Download it again, or let another one make new vectors."),
             )
         return found
 
@@ -165,14 +169,16 @@ class Embedding:
         """
         wanted = self._settings().embedding_model.strip()
         if wanted == OFF:
-            return None, "Search by meaning is turned off in the settings."
+            return None, N_("Search by meaning is turned off in the settings.")
         if wanted:
             for it in known:
                 if wanted in {it.entry.id, it.entry.name}:
                     return it, ""
-            return None, f"The embedding model “{wanted}” of the settings is not here."
+            return None, N_(
+                "The embedding model “{wanted}” of the settings is not here.", wanted=wanted
+            )
         if not known:
-            return None, "There is no embedding model here yet."
+            return None, N_("There is no embedding model here yet.")
         return min(known, key=lambda it: FAMILIES.index(it.family)), ""
 
     def _here(self) -> list[_Known]:

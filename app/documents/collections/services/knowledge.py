@@ -34,6 +34,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, EngineError, UserError
 from engines.locks import try_lock
 from engines.private import make_private_folder, private
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.documents.collections.services.embedding import Embedding
@@ -94,10 +95,10 @@ class Knowledge:
         found = self._store.named(called)
         if found is None:
             raise CollectionUnknown(
-                f"There is no collection “{called}”.",
-                "It was removed, or was never there.",
-                "Choose a collection of the list.",
-                terminal="`hearth docs list` shows those that there are.",
+                N_("There is no collection “{called}”.", called=called),
+                N_("It was removed, or was never there."),
+                N_("Choose a collection of the list."),
+                terminal=N_("`hearth docs list` shows those that there are."),
             )
         return found
 
@@ -190,7 +191,7 @@ class Knowledge:
     def embedder(self) -> EmbedderStatus:
         """Return which model embeds passages, or why none does."""
         if self._embedding is None:
-            return EmbedderStatus(None, "Search by meaning is not available here.")
+            return EmbedderStatus(None, N_("Search by meaning is not available here."))
         return self._embedding.status()
 
     # Search
@@ -410,9 +411,9 @@ def there(paths: Iterable[Path]) -> list[Path]:
     for path in places:
         if not path.exists():
             raise NothingToIndex(
-                f"{path} cannot be added.",
-                "There is no such file or folder, or the system does not let Hearth see it.",
-                "Check the path.",
+                N_("{path} cannot be added.", path=path),
+                N_("There is no such file or folder, or the system does not let Hearth see it."),
+                N_("Check the path."),
             )
     return places
 
@@ -422,16 +423,20 @@ def _named(name: str) -> str:
     name = " ".join("".join(it if it.isprintable() else " " for it in name).split())
     if not name or len(name) > LONGEST_NAME:
         raise CollectionNameInvalid(
-            "The collection cannot be called like that.",
-            f"A name has 1 to {LONGEST_NAME} characters; this one has {len(name)}.",
-            "Choose another name.",
+            N_("The collection cannot be called like that."),
+            N_(
+                "A name has 1 to {longest_name} characters; this one has {count}.",
+                longest_name=LONGEST_NAME,
+                count=len(name),
+            ),
+            N_("Choose another name."),
         )
     return name
 
 
 def _taken(name: str) -> CollectionNameInvalid:
     return CollectionNameInvalid(
-        f"There is a collection “{name}” already.",
-        "Two collections cannot have the same name.",
-        "Choose another name.",
+        N_("There is a collection “{name}” already.", name=name),
+        N_("Two collections cannot have the same name."),
+        N_("Choose another name."),
     )

@@ -14,6 +14,7 @@ from app.documents.collections.store.collection_index import SeenFile
 from app.documents.collections.values import MOST_FILES, PathTrouble
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
+from engines.sentences import N_
 
 _NO_DOCUMENTS: Final = {
     # pictures
@@ -97,11 +98,13 @@ def look_through(
             prefix = f"{_printable(root.name)}/" if folders > 1 else ""
             _Walk(look, root, prefix, visited, most).go(cancel)
         else:
-            look.troubles.append(PathTrouble(root, "It is neither a file nor a folder."))
+            look.troubles.append(PathTrouble(root, N_("It is neither a file nor a folder.")))
         had = any(root in path.parents for path in known)
         moved = devices.get(str(root), found.st_dev) != found.st_dev
         if len(look.files) == before and had and moved:
-            _away(look, root, "The folder is empty, and its drive seems to have been taken out.")
+            _away(
+                look, root, N_("The folder is empty, and its drive seems to have been taken out.")
+            )
         else:
             look.devices[str(root)] = found.st_dev
     return look
@@ -184,7 +187,10 @@ class _Walk:
 
 
 def _too_many(look: Look, root: Path, most: int) -> None:
-    why = f"The collection has {most:,} files, which is the most; what is further here is left out."
+    why = N_(
+        "The collection has {most} files, which is the most; what is further here is left out.",
+        most=f"{most:,}",
+    )
     look.troubles.append(PathTrouble(root, why))
     look.blind.append(root)
 
@@ -208,7 +214,7 @@ def _printable(name: str) -> str:
 def _why(error: OSError) -> str:
     """Return the reason as a sentence."""
     if isinstance(error, FileNotFoundError):
-        return "It is not there."
+        return N_("It is not there.")
     if isinstance(error, PermissionError):
-        return "The system does not let Hearth open it."
-    return f"The system says: {error.strerror or error}."
+        return N_("The system does not let Hearth open it.")
+    return N_("The system says: {strerror}.", strerror=error.strerror or error)

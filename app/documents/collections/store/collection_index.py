@@ -48,6 +48,7 @@ from app.documents.values.documents import (
     unread_from,
 )
 from app.search.passage_words import asked_words, quoted_words, telling_words_in
+from engines.sentences import N_, packed, unpacked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,8 +145,8 @@ _KIND: Final = IndexKind(
     layout=LAYOUT,
     tables=_TABLES,
     words=("word_index",),
-    failed="The collection could not be searched.",
-    anew="Its index was damaged and is made anew; the files are safe.",
+    failed=N_("The collection could not be searched."),
+    anew=N_("Its index was damaged and is made anew; the files are safe."),
 )
 
 
@@ -271,8 +272,8 @@ class CollectionIndex:
                     row["size"],
                     row["places"] or 0,
                     row["scanned"] or 0,
-                    row["why"],
-                    row["do"],
+                    unpacked(row["why"]),
+                    unpacked(row["do"]),
                     unread_from((row["unread"] or "").split(",")),
                 )
                 for row in rows
@@ -325,7 +326,7 @@ class CollectionIndex:
             db.execute("DELETE FROM troubles")
             db.executemany(
                 "INSERT OR REPLACE INTO troubles (path, why, away) VALUES (?, ?, ?)",
-                [(os.fsencode(it.path), it.why, int(it.away)) for it in troubles],
+                [(os.fsencode(it.path), packed(it.why), int(it.away)) for it in troubles],
             )
 
     def last_look(self) -> tuple[float | None, int, tuple[PathTrouble, ...]]:
@@ -333,7 +334,7 @@ class CollectionIndex:
         with self._file.read() as db:
             when, left_out = _kept(db, "looked"), _kept(db, "left_out")
             troubles = tuple(
-                PathTrouble(_path(row["path"]), row["why"], bool(row["away"]))
+                PathTrouble(_path(row["path"]), unpacked(row["why"]), bool(row["away"]))
                 for row in db.execute("SELECT path, why, away FROM troubles ORDER BY path")
             )
         return float(when) if when else None, int(left_out or 0), troubles
@@ -386,7 +387,7 @@ class CollectionIndex:
                     db.execute(
                         "UPDATE files SET state = 'unreadable', text_id = NULL, why = ?, [do] = ?"
                         " WHERE id = ? AND mtime_ns = ?",
-                        (document.why, document.do, file.id, file.seen.mtime_ns),
+                        (*packed((document.why, document.do)), file.id, file.seen.mtime_ns),
                     )
             self._forget_texts(db, left)
 

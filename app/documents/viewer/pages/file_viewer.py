@@ -10,12 +10,12 @@ from PySide6.QtCore import QSize, QSizeF, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from app.base.language import in_full
 from app.documents.pages.words import place_words
 from app.documents.values.documents import DocumentKind, LocationKind, TextSpan
 from app.documents.values.pages import DrawnPage, OpenedFile, TextPart, text_parts
 from app.documents.viewer.pages.canvas import STEP, PictureCanvas
 from app.documents.viewer.pages.text_page import TextPage
-from app.kit.look.language import in_full
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.dialog import EnterDialog
@@ -324,7 +324,7 @@ class FileViewer(EnterDialog):
         self._fit.setVisible(not is_text)
         self._as_text.setVisible(self._file is not None and self._file.has_pages)
         scale = STEP**self._text_steps if is_text else self.canvas.scale
-        self._share.setText(self.tr("{0} %").format(round(100 * scale)))
+        self._share.setText(self.tr("{value} %").format(value=round(100 * scale)))
         words = ""
         if self._parts:
             words = self._place_words()
@@ -333,12 +333,14 @@ class FileViewer(EnterDialog):
     def _place_words(self) -> str:
         place, count = self._parts[self._at].place, len(self._parts)
         if place.kind is LocationKind.PAGE and place.number == self._at + 1:
-            return self.tr("Page {0} of {1}").format(place.number, count)
+            return self.tr("Page {number} of {count}").format(number=place.number, count=count)
         words = place_words(place)
         words = words[:1].upper() + words[1:]
         if count == 1:
             return words
-        return self.tr("{0} · {1} of {2}").format(words, self._at + 1, count)
+        return self.tr("{words} · {at} of {count}").format(
+            words=words, at=self._at + 1, count=count
+        )
 
     def _name(self, words: str) -> None:
         """Set the accessible name for screen readers."""

@@ -18,12 +18,13 @@ from app.models.hub.values.names import hub_name
 from app.models.hub.values.tags import drafts_ahead
 from app.models.library.values.quantisations import same_label
 from engines.memory.fit import Verdict
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _VERDICTS: dict[Verdict, str] = {
-    "fits": "fits", "tight": "tight", "partial": "fits partly", "no": "too large",
+    "fits": "fits", "tight": "tight", "partial": N_("fits partly"), "no": N_("too large"),
 }  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
         limit=args.limit,
     )
     found = app.hub.search(query)
-    none = "Nothing was found. Fewer words or filters find more."
+    none = N_("Nothing was found. Fewer words or filters find more.")
     out.value([_listed(it) for it in found], lambda: table([_row(it) for it in found]) or none)
     return 0
 
@@ -55,9 +56,12 @@ def show_repository(app: App, args: argparse.Namespace, out: Output) -> int:
     shown = [it for it in choices if _is_asked(it, name.quantisation, name.file)]
     if not shown and choices:
         raise RepositoryUnknown(
-            f"“{args.what}” is not there.",
-            f"The repository has {', '.join(it.variant.label for it in choices)}.",
-            f"`hearth models show {repository.id}` lists them with their sizes.",
+            N_("“{what}” is not there.", what=args.what),
+            N_(
+                "The repository has {choices}.",
+                choices=", ".join(it.variant.label for it in choices),
+            ),
+            N_("`hearth models show {id}` lists them with their sizes.", id=repository.id),
         )
     card = app.hub.card(repository)
     out.value(_described(repository, shown, card), lambda: _in_words(repository, shown, card))
@@ -96,7 +100,7 @@ def _row(found: SearchResult) -> tuple[str, ...]:
         word
         for word, is_so in (
             ("MTP", drafts_ahead(found.id, found.tags)),
-            ("needs an account", found.gate != "open"),
+            (N_("needs an account"), found.gate != "open"),
         )
         if is_so
     ]
@@ -144,10 +148,10 @@ def _path(file: RepoFile | None) -> str | None:
 
 def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
     facts = [
-        repository.licence or "no licence given",
+        repository.licence or N_("no licence given"),
         f"{repository.downloads:,} downloads",
         f"changed {_day(repository.updated)}" if repository.updated else "",
-        "needs an account that has accepted the licence" if repository.gate != "open" else "",
+        N_("needs an account that has accepted the licence") if repository.gate != "open" else "",
     ]
     rows = [
         (
@@ -164,8 +168,16 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
     along = [f"Drafter: {drafter.path}, {size(drafter.size)}"] if drafter else []
     parts = [
         f"{repository.id}\n{' · '.join(filter(None, facts))}",
-        table(rows) or "It has no GGUF model that Hearth could load.",
-        "\n".join([*along, *(f"Left out: {it.name}. {it.why}" for it in _left_out(repository))]),
+        table(rows) or N_("It has no GGUF model that Hearth could load."),
+        "\n".join(
+            [
+                *along,
+                *(
+                    N_("Left out: {name}. {why}", name=it.name, why=it.why)
+                    for it in _left_out(repository)
+                ),
+            ]
+        ),
         card,
     ]
     return "\n\n".join(filter(None, parts))

@@ -12,14 +12,15 @@ from app.base.secret import KeptToken, SecretStatus
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _PLACES = {
-    "keyring": "in the system's keyring",
-    "memory": "in memory, for this run only",
-    "environment": "in the environment",
+    "keyring": N_("in the system's keyring"),
+    "memory": N_("in memory, for this run only"),
+    "environment": N_("in the environment"),
     "none": "nowhere",
 }
 
@@ -42,7 +43,7 @@ def _clear(app: App, args: argparse.Namespace, out: Output) -> int:
 def _read() -> str:
     """Read the token without echoing it."""
     if sys.stdin.isatty():
-        return getpass.getpass("Token (it is not shown): ")
+        return getpass.getpass(N_("Token (it is not shown): "))
     return read_line()
 
 
@@ -55,19 +56,30 @@ def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
     status = kept.status
     if status.place == "memory":
         whose = (
-            f"The token belongs to {kept.account} and works, but this" if kept.account else "This"
+            N_("The token belongs to {account} and works, but this", account=kept.account)
+            if kept.account
+            else "This"
         )
         raise NoKeyring(
-            "The token was not kept.",
-            f"{whose} system has no keyring, and Hearth writes no token into a file.",
-            "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
-            "environment.",
+            N_("The token was not kept."),
+            N_(
+                "{whose} system has no keyring, and Hearth writes no token into a file.",
+                whose=whose,
+            ),
+            N_(
+                "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
+                "environment."
+            ),
         )
     for line in filter(None, (kept.why_untested, status.warning)):
         out.note(line)
     out.value(
         {**_described(status, service), "account": kept.account},
-        lambda: f"Kept the token of {kept.account}." if kept.account else "Kept the token.",
+        lambda: (
+            N_("Kept the token of {account}.", account=kept.account)
+            if kept.account
+            else N_("Kept the token.")
+        ),
     )
 
 
@@ -75,7 +87,9 @@ def _show(status: SecretStatus, service: str, out: Output) -> None:
     if status.warning:
         out.note(status.warning)
     there = (
-        f"There is a token, {_PLACES[status.place]}." if status.present else "There is no token."
+        N_("There is a token, {places}.", places=_PLACES[status.place])
+        if status.present
+        else N_("There is no token.")
     )
     out.value(_described(status, service), lambda: there)
 
@@ -89,7 +103,7 @@ def _described(status: SecretStatus, service: str) -> dict[str, Any]:
     }
 
 
-_SERVICE = Argument("what", "hf, for the Hugging Face Hub", metavar="SERVICE")
+_SERVICE = Argument("what", N_("hf, for the Hugging Face Hub"), metavar="SERVICE")
 
 COMMAND = Command(
     "token",

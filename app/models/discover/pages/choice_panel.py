@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -48,8 +48,8 @@ class ChoicePanel(Panel):
         self._top = top
         self.box.addLayout(top)
         parts = len(choice.variant.files)
-        what = self.tr("{0} in {1} files") if parts > 1 else self.tr("{0}")
-        self.box.addWidget(Label(what.format(choice.variant.label, parts), "muted"))
+        what = self.tr("{label} in {parts} files") if parts > 1 else self.tr("{label}")
+        self.box.addWidget(Label(what.format(label=choice.variant.label, parts=parts), "muted"))
         self._sentence = Label(
             self.tr("Estimating memory on this computer…"), name="fitSentence", wrap=True
         )
@@ -62,8 +62,8 @@ class ChoicePanel(Panel):
         self._projector = TickBox("", "withProjector")
         self._projector.toggled.connect(self._show_size)
         if choice.projector is not None:
-            words = self.tr("Pictures or sounds too, with its projector ({0} more)")
-            self._projector.setText(words.format(size(choice.projector.size)))
+            words = self.tr("Pictures or sounds too, with its projector ({size} more)")
+            self._projector.setText(words.format(size=size(choice.projector.size)))
             self._projector.setAccessibleName(self._projector.text())
         self.box.addWidget(self._projector)
         self._projector.setHidden(choice.projector is None)
@@ -91,8 +91,8 @@ class ChoicePanel(Panel):
 
     def show_not_judged(self, error: UserError) -> None:
         """Show that the estimate is based on the size alone, and why."""
-        text = self.tr("Estimated from its size only. {0} {1}")
-        self._sentence.setText(text.format(translated(error.what), translated(error.why)))
+        text = self.tr("Estimated from its size only. {what} {why}")
+        self._sentence.setText(text.format(what=translated(error.what), why=translated(error.why)))
 
     def show_waiting(self) -> None:
         """Show that the download was requested and is not in the queue yet."""
@@ -110,12 +110,12 @@ class ChoicePanel(Panel):
     def _show_size(self) -> None:
         """Show the size of the download on the button, with or without the projector."""
         files = wanted(self._repository, self.choice, projector=self._projector.isChecked())
-        words = self.tr("Download {0}").format(size(files.bytes_total))
+        words = self.tr("Download {bytes_total}").format(bytes_total=size(files.bytes_total))
         self._button.redraw("download", words)
 
     def _along(self) -> list[str]:
         lines = []
         if (drafter := self.choice.drafter) is not None:
-            text = self.tr("Includes its drafter ({0}): answers come faster and stay the same.")
-            lines.append(text.format(size(drafter.size)))
+            text = self.tr("Includes its drafter ({size}): answers come faster and stay the same.")
+            lines.append(text.format(size=size(drafter.size)))
         return lines

@@ -7,8 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import figure, size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -72,7 +72,9 @@ class OfferCard(Panel):
             mtp.setToolTip(mtp_tip())
             self.box.addWidget(mtp)
         self.box.addStretch(1)
-        words = self.tr("Pictures too ({0} more)").format(size(offer.projector_bytes))
+        words = self.tr("Pictures too ({projector_bytes} more)").format(
+            projector_bytes=size(offer.projector_bytes)
+        )
         self._pictures = TickBox(words, f"pictures-{offer.kind}")
         self._pictures.setAccessibleName(f"{words}: {offer.name}")
         self._pictures.setToolTip(
@@ -121,15 +123,15 @@ class OfferCard(Panel):
 
     def _facts(self) -> str:
         offer = self.offer
-        download = self.tr("about {0}") if offer.about else "{0}"
-        facts = [download.format(size(offer.disk_bytes))]
+        download = self.tr("about {disk_bytes}") if offer.about else "{0}"
+        facts = [download.format(disk_bytes=size(offer.disk_bytes))]
         if not offer.at_least:
             rate = figure(offer.tokens_per_s, 0 if offer.tokens_per_s >= 10 else 1)
-            facts.append(self.tr("about {0} tokens a second").format(rate))
+            facts.append(self.tr("about {number} tokens a second").format(number=rate))
         if offer.licence_note:
             facts.append(translated(offer.licence_note))
         elif offer.licence:
-            facts.append(self.tr("licence {0}").format(offer.licence))
+            facts.append(self.tr("licence {licence}").format(licence=offer.licence))
         return BETWEEN.join(facts)
 
     def _buttons(self, main: bool, more_text: str) -> QHBoxLayout:
@@ -144,7 +146,7 @@ class OfferCard(Panel):
             look="primary" if main else "",
             tone="on_accent" if main else "muted",
         )
-        self._get.setAccessibleName(self.tr("Get {0}").format(self.offer.name))
+        self._get.setAccessibleName(self.tr("Get {name}").format(name=self.offer.name))
         self._get.clicked.connect(lambda: self.get.emit(self.offer, self.pictures))
         more = LabelledButton("box", more_text, f"more-{kind}", look="link", tone="accent_text")
         more.setAccessibleName(f"{more_text}: {self.offer.name}")

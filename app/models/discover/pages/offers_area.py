@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.scale import scaled
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import BASE, GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.elided_label import ElidedLabel

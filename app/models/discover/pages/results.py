@@ -87,10 +87,10 @@ class Results(QWidget):
         if len(found) == 1:
             text = self.tr("One model")
         elif len(found) < Query.limit:
-            text = self.tr("{0} models")
+            text = self.tr("{count} models")
         else:
-            text = self.tr("The first {0} models; add words to narrow the search")
-        rows: list[QWidget] = [Label(text.format(len(found)), "group", name="resultCount")]
+            text = self.tr("The first {count} models; add words to narrow the search")
+        rows: list[QWidget] = [Label(text.format(count=len(found)), "group", name="resultCount")]
         for one in found:
             row = ResultRow(one)
             row.clicked.connect(lambda _=False, repo=one.id: self.opened.emit(repo))

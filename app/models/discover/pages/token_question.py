@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
+from app.base.language import in_full, translated
 from app.base.secret import KeptToken
-from app.kit.look.language import in_full, translated
 from app.kit.notify import Notifier
 from app.kit.widgets.dialog import Dialog
 from app.kit.widgets.label import Label
@@ -71,7 +71,7 @@ class TokenDialog(Dialog):
             warning: What the user should know about the place where it is stored.
         """
         if account is not None:
-            said = self.tr("Saved. The token belongs to {0}.").format(account)
+            said = self.tr("Saved. The token belongs to {account}.").format(account=account)
         else:
             said = " ".join((self.tr("Saved."), translated(untested or "")))
         self._say(said, "good")

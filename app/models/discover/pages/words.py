@@ -70,23 +70,25 @@ def count(number: int) -> str:
 
 def downloads(number: int) -> str:
     """Format a number of downloads, with the noun."""
-    return _tr("1 download") if number == 1 else _tr("{0} downloads").format(count(number))
+    return (
+        _tr("1 download") if number == 1 else _tr("{count} downloads").format(count=count(number))
+    )
 
 
 def likes(number: int) -> str:
     """Format a number of likes, with the noun."""
-    return _tr("1 like") if number == 1 else _tr("{0} likes").format(count(number))
+    return _tr("1 like") if number == 1 else _tr("{count} likes").format(count=count(number))
 
 
 def parameters(number: int) -> str:
     """Format a number of parameters in billions, millions or thousands."""
     billions = number / 1e9
     if number < 1e6:
-        return _tr("{0} thousand parameters").format(f"{number / 1e3:.0f}")
+        return _tr("{number} thousand parameters").format(number=f"{number / 1e3:.0f}")
     if billions < 1:
-        return _tr("{0} million parameters").format(f"{number / 1e6:.0f}")
-    return _tr("{0} billion parameters").format(
-        figure(billions, 0 if round(billions, 1) == round(billions) else 1)
+        return _tr("{number} million parameters").format(number=f"{number / 1e6:.0f}")
+    return _tr("{billions} billion parameters").format(
+        billions=figure(billions, 0 if round(billions, 1) == round(billions) else 1)
     )
 
 
@@ -103,18 +105,20 @@ def ago(then: float, now: float | None = None) -> str:
     if days == 1:
         return _tr("yesterday")
     if days < 60:
-        return _tr("{0} days ago").format(days)
+        return _tr("{days} days ago").format(days=days)
     if days < 730:
-        return _tr("{0} months ago").format(days // 30)
-    return _tr("{0} years ago").format(days // 365)
+        return _tr("{days} months ago").format(days=days // 30)
+    return _tr("{days} years ago").format(days=days // 365)
 
 
 def mtp_words(sentence: str) -> str:
     """Put the benefit in front of a sentence on MTP: “Faster answers (MTP), automatic: …”."""
     mode, colon, _ = sentence.partition(":")
     if colon and " " not in mode:
-        return _tr("Faster answers (MTP), {0}").format(sentence[0].lower() + sentence[1:])
-    return _tr("Faster answers (MTP): {0}").format(sentence)
+        return _tr("Faster answers (MTP), {sentence}").format(
+            sentence=sentence[0].lower() + sentence[1:]
+        )
+    return _tr("Faster answers (MTP): {sentence}").format(sentence=sentence)
 
 
 def split_name(repo: str) -> tuple[str, str]:
@@ -129,13 +133,15 @@ def facts_of(repository: Repository) -> list[str]:
     if repository.parameters:
         facts.append(parameters(repository.parameters))
     if repository.context_max:
-        facts.append(_tr("context of {0} tokens").format(figure(repository.context_max)))
+        facts.append(
+            _tr("context of {context} tokens").format(context=figure(repository.context_max))
+        )
     facts += [downloads(repository.downloads), likes(repository.likes)]
     facts.append(
-        _tr("licence {0}").format(repository.licence)
+        _tr("licence {licence}").format(licence=repository.licence)
         if repository.licence
         else _tr("no licence given")
     )
     if repository.updated is not None:
-        facts.append(_tr("changed {0}").format(ago(repository.updated)))
+        facts.append(_tr("changed {updated}").format(updated=ago(repository.updated)))
     return facts

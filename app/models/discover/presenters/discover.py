@@ -29,6 +29,7 @@ from app.models.library.values.quantisations import same_label
 from app.settings.presenters import SettingsService
 from engines.hardware import Hardware
 from engines.models.gguf.header import read_header
+from engines.sentences import N_, joined
 
 _log = logging.getLogger(__name__)
 
@@ -141,7 +142,7 @@ class Discover:
                 choice.variant.label,
                 fit.verdict,
                 uses_of(fit.parts, report.share, fit.have_bytes, self._hardware()),
-                " ".join(report.sentences[:2]) or fit.reason,
+                joined(" ", report.sentences[:2]) or fit.reason,
                 report.exact,
             )
 
@@ -198,9 +199,9 @@ class Discover:
             )
             if choice is None:
                 raise HubUnreadable(
-                    f"{offer.repo} has no {offer.label}.",
-                    "Its owner has changed what is there since Hearth’s list was made.",
-                    "Open its page under “Details” and choose another size.",
+                    N_("{repo} has no {label}.", repo=offer.repo, label=offer.label),
+                    N_("Its owner has changed what is there since Hearth’s list was made."),
+                    N_("Open its page under “Details” and choose another size."),
                 )
             beside, drafter = offer.drafter, None
             if beside is not None and beside.repo == offer.repo:

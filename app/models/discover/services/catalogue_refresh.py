@@ -12,6 +12,7 @@ from app.base.errors import AppError, GatedRepository, RepositoryUnknown
 from app.base.folder import read_file, write_whole
 from app.models.hub.values.hub import Repository
 from engines.cancel import CancelToken
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.models.discover.values.catalogue_sizes import KnownRepositories
@@ -87,14 +88,14 @@ def refresh(
     for at, repo in enumerate(repos):
         progress(at / len(repos))
         if cancel.cancelled:
-            missing += [(it, "It was stopped before its turn.") for it in repos[at:]]
+            missing += [(it, N_("It was stopped before its turn.")) for it in repos[at:]]
             break
         try:
             found[repo] = hub.repository(repo, purpose="refresh the catalogue")
         except (RepositoryUnknown, GatedRepository) as error:
-            missing.append((repo, f"{error.what} {error.why}"))
+            missing.append((repo, joined(" ", (error.what, error.why))))
         except AppError as error:
-            missing += [(it, f"{error.what} {error.why}") for it in repos[at:]]
+            missing += [(it, joined(" ", (error.what, error.why))) for it in repos[at:]]
             break
     progress(1.0)
     if found:

@@ -14,6 +14,7 @@ from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.quantisations import quantisation_of
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.discover.values.catalogue import Catalogue, File
@@ -72,8 +73,8 @@ class Projectors:
         found: RepoFile | None = chosen.projector_for(mine[0]) if mine else None
         if found is None:
             raise FileNotOnHub(
-                f"{repository.id} has no projector.",
-                "Its owner has put none there, or has taken it away.",
-                "Choose another model that sees.",
+                N_("{id} has no projector.", id=repository.id),
+                N_("Its owner has put none there, or has taken it away."),
+                N_("Choose another model that sees."),
             )
         return wanted_file(repository, found)

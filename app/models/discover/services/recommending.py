@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from app.base.errors import CatalogueInvalid
 from app.base.folder import read_file
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.discover.services.catalogue_refresh import KnownRepositoriesBook, Refreshed
@@ -106,9 +107,13 @@ class Recommending:
             return None
         except (OSError, ValueError) as error:
             raise CatalogueInvalid(
-                "Your catalogue file cannot be used.",
-                f"{self._extension} cannot be read as text: {error}.",
-                "Correct or remove it.",
+                N_("Your catalogue file cannot be used."),
+                N_(
+                    "{extension} cannot be read as text: {error}.",
+                    extension=self._extension,
+                    error=error,
+                ),
+                N_("Correct or remove it."),
             ) from error
 
 

@@ -19,6 +19,7 @@ from typing import Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from app.base.errors import CatalogueInvalid
+from engines.sentences import N_
 
 T = TypeVar("T")
 
@@ -276,17 +277,21 @@ def load_catalogue(
         merged = _merged(own, change)
     except ValidationError as error:
         raise CatalogueInvalid(
-            "Your catalogue file cannot be used.",
-            f"{place}: {_reason(error, extension)}",
-            "Correct it, or move the file away to use Hearth’s own list.",
+            N_("Your catalogue file cannot be used."),
+            N_("{place}: {reason}", place=place, reason=_reason(error, extension)),
+            N_("Correct it, or move the file away to use Hearth’s own list."),
         ) from error
     known = own.sizes.keys() | {family.id for family in (*own.families, *merged.families)}
     for hidden in change.hide:
         if hidden not in known:
             raise CatalogueInvalid(
-                "Your catalogue file cannot be used.",
-                f"{place}: it hides “{hidden}”, but nothing has that id.",
-                "Take it out of “hide”, or write the id of a family or of one of its sizes.",
+                N_("Your catalogue file cannot be used."),
+                N_(
+                    "{place}: it hides “{hidden}”, but nothing has that id.",
+                    place=place,
+                    hidden=hidden,
+                ),
+                N_("Take it out of “hide”, or write the id of a family or of one of its sizes."),
             )
     return merged
 
@@ -321,16 +326,20 @@ def _reason(error: ValidationError, text: str) -> str:
     """Return the first thing that is wrong, with its place in the file."""
     first = error.errors()[0]
     if first["type"] == "json_invalid":
-        return f"{first['msg'].removeprefix('Invalid JSON: ')}."
+        return N_("{first}.", first=first["msg"].removeprefix("Invalid JSON: "))
     place = ""
     for part in first["loc"]:
         place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
     if first["type"] == "extra_forbidden":
-        return f"{place}: there is no such field{_line(text, first['loc'][-1])}."
-    return f"{place or 'the whole'}: {first['msg']}."
+        return N_(
+            "{place}: there is no such field{line}.",
+            place=place,
+            line=_line(text, first["loc"][-1]),
+        )
+    return N_("{place}: {first}.", place=place or N_("the whole"), first=first["msg"])
 
 
 def _line(text: str, name: str | int) -> str:
     """Return the line in which a name occurs, if it occurs in only one."""
     lines = [at for at, line in enumerate(text.splitlines(), 1) if f'"{name}"' in line]
-    return f", in line {lines[0]}" if len(lines) == 1 else ""
+    return N_(", in line {lines}", lines=lines[0]) if len(lines) == 1 else ""

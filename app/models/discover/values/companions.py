@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engines.models.gguf.header import GgufHeader
+from engines.sentences import N_
 from engines.text import amount
 
 if TYPE_CHECKING:
@@ -28,9 +29,12 @@ def drafter_for(header: GgufHeader, catalogue: Catalogue) -> File | None:
 def offer_of(drafter: File) -> str:
     """Return a sentence that offers a drafter for a model that lacks it."""
     bytes_about = round(drafter.gb.value * 1e9)
-    return (
-        f"This model can answer faster with its {amount(bytes_about)} drafter, which can "
-        f"be downloaded ({drafter.repo}/{drafter.pattern})"
+    return N_(
+        "This model can answer faster with its {bytes_about} drafter, which can be "
+        "downloaded ({repo}/{pattern})",
+        bytes_about=amount(bytes_about),
+        repo=drafter.repo,
+        pattern=drafter.pattern,
     )
 
 

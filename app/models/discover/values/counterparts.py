@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from app.models.library.values.entry import STARTER, STARTER_CHECKPOINT, ModelEntry
+from engines.sentences import N_
 from engines.types import EngineName
 
 if TYPE_CHECKING:
@@ -85,8 +86,12 @@ class Counterpart:
     def price(self) -> str:
         """The required download, in a sentence for the user."""
         if self.entry is not None:
-            return "It is on this computer; nothing has to be downloaded."
-        return f"About {self.bytes / _GB:.1f} GB have to be downloaded." if self.bytes else ""
+            return N_("It is on this computer; nothing has to be downloaded.")
+        return (
+            N_("About {bytes} GB have to be downloaded.", bytes=f"{self.bytes / _GB:.1f}")
+            if self.bytes
+            else ""
+        )
 
 
 def counterparts(
@@ -210,17 +215,25 @@ def _least(it: VllmCheckpoint) -> float:
 
 def _why_not(it: VllmCheckpoint, card: Card | None) -> str:
     if card is None:
-        return "This computer has no NVIDIA card for it."
+        return N_("This computer has no NVIDIA card for it.")
     least = _least(it)
     if card.capability < least:
-        return (
-            f"{it.precision.upper()} needs a card of compute capability {least:g}, and "
-            f"{card.name} has {card.capability:g}."
+        return N_(
+            "{precision} needs a card of compute capability {least}, and {name} has {capability}.",
+            precision=it.precision.upper(),
+            least=f"{least:g}",
+            name=card.name,
+            capability=f"{card.capability:g}",
         )
     vram = it.vram_gb.value if it.vram_gb else it.gb.value * 1.1 if it.gb else 0.0
     needed = vram + (_CONTEXT_GB if it.speculative else 0.0)
     if needed * _GB > card.total_bytes:
-        return f"It needs about {needed:.0f} GB, and {card.name} has {card.total_bytes / _GB:.0f}."
+        return N_(
+            "It needs about {needed} GB, and {name} has {total_bytes}.",
+            needed=f"{needed:.0f}",
+            name=card.name,
+            total_bytes=f"{card.total_bytes / _GB:.0f}",
+        )
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engines.memory.placement import chosen
+from engines.sentences import N_, joined
 from engines.text import amount
 
 if TYPE_CHECKING:
@@ -19,46 +20,56 @@ def speed_words(speed: Speed) -> str:
     """Describe how fast a model writes: "about 12 tokens a second"."""
     number = f"{speed.about:.0f}" if speed.about >= 2 else f"{speed.about:.1f}"
     if speed.at_least:
-        return f"at least {number} tokens a second"
-    return f"about {number} tokens a second"
+        return N_("at least {number} tokens a second", number=number)
+    return N_("about {number} tokens a second", number=number)
 
 
 def default_sentence(it: Placed) -> str:
     """Return the reason for the default model."""
     where = {
-        "graphics card": "It fits on the graphics card with room to spare",
+        "graphics card": N_("It fits on the graphics card with room to spare"),
         "graphics card and processor": (
-            f"About {it.share:.0%} of it fits on the graphics card, the rest in main memory"
+            N_(
+                "About {share} of it fits on the graphics card, the rest in main memory",
+                share=f"{it.share:.0%}",
+            )
         ),
-        "processor": "It fits into the free memory with room to spare",
+        "processor": N_("It fits into the free memory with room to spare"),
     }[it.device]
-    return f"{it.size.good_at} {_runs(where, it)}"
+    return joined(" ", (it.size.good_at, _runs(where, it)))
 
 
 def faster_sentence(it: Placed, default: Placed) -> str:
     """Return the reason for the faster model."""
     times = it.speed.about / default.speed.about
-    less = ", and takes less memory" if it.parts.total < default.parts.total else ""
-    faster = f"It writes about {times:.1f} times as fast{less}."
-    return f"{it.size.good_at} {faster}"
+    less = N_(", and takes less memory") if it.parts.total < default.parts.total else ""
+    faster = N_("It writes about {times} times as fast{less}.", times=f"{times:.1f}", less=less)
+    return joined(" ", (it.size.good_at, faster))
 
 
 def smarter_sentence(it: Placed, default: Placed) -> str:
     """Return the reason for the smarter model."""
     price = {
-        "fits": "It fits",
-        "tight": "It only just fits, so close other programs first",
-        "partial": f"About {it.share:.0%} of it fits on the graphics card, the rest in main memory",
+        "fits": N_("It fits"),
+        "tight": N_("It only just fits, so close other programs first"),
+        "partial": N_(
+            "About {share} of it fits on the graphics card, the rest in main memory",
+            share=f"{it.share:.0%}",
+        ),
         "no": "",
     }[it.verdict]
     if it.speed.about >= default.speed.about:
-        return f"{it.size.good_at} {_runs(price, it)}"
-    slower = f"{price}, and writes {speed_words(it.speed)}, slower than the suggestion."
-    return f"{it.size.good_at} {slower}"
+        return joined(" ", (it.size.good_at, _runs(price, it)))
+    slower = N_(
+        "{price}, and writes {speed}, slower than the suggestion.",
+        price=price,
+        speed=speed_words(it.speed),
+    )
+    return joined(" ", (it.size.good_at, slower))
 
 
 def _runs(where: str, it: Placed) -> str:
-    return f"{where}, and writes {speed_words(it.speed)}."
+    return N_("{where}, and writes {speed}.", where=where, speed=speed_words(it.speed))
 
 
 def mtp_sentence(it: Placed) -> str:
@@ -67,13 +78,13 @@ def mtp_sentence(it: Placed) -> str:
     if mtp.kind == "none" or mtp.help == "off":
         return mtp.why
     if not it.whole:
-        return "Off: with a part of the model on the processor, guessing ahead rarely helps."
+        return N_("Off: with a part of the model on the processor, guessing ahead rarely helps.")
     if mtp.kind == "embedded" and not (it.variant.head or it.size.drafter):
-        return "Off: this file comes without the model's MTP head."
+        return N_("Off: this file comes without the model's MTP head.")
     if not it.parts.drafter:
-        return "Off: there is no memory left for guessing ahead."
+        return N_("Off: there is no memory left for guessing ahead.")
     why = mtp.why[:1].lower() + mtp.why[1:]
-    return f"On: {why}" if mtp.help == "on" else f"Automatic: {why}"
+    return N_("On: {why}", why=why) if mtp.help == "on" else N_("Automatic: {why}", why=why)
 
 
 def note(
@@ -96,42 +107,67 @@ def note(
     said = []
     if not picks:
         none = (
-            f"No model of the list fits into the {amount(memory.available_bytes)} that are free"
+            N_(
+                "No model of the list fits into the {available_bytes} that are free",
+                available_bytes=amount(memory.available_bytes),
+            )
             if listed
-            else "The list of models is empty"
+            else N_("The list of models is empty")
         )
         said.append(
-            f"{none}, so the small guide that comes with Hearth remains; "
-            "it knows Hearth and little else."
+            N_(
+                "{none}, so the small guide that comes with Hearth remains; it knows Hearth and "
+                "little else.",
+                none=none,
+            )
         )
     if picks and not computer.bandwidth.sure:
         said.append(
-            "The computer was busy during the measurement, so these speeds are rough; "
-            "they will be measured again later."
+            N_(
+                "The computer was busy during the measurement, so these speeds are rough; "
+                "they will be measured again later."
+            )
         )
     if memory.limit_bytes:
-        said.append(f"This container may use {amount(memory.limit_bytes)} of memory.")
+        said.append(
+            N_(
+                "This container may use {limit_bytes} of memory.",
+                limit_bytes=amount(memory.limit_bytes),
+            )
+        )
     if listed and memory.available_bytes < _BUSY * limit:
         said.append(
-            f"Other programs and the system take {amount(limit - memory.available_bytes)} of "
-            f"{amount(limit)}; with some of them closed, a better model may fit."
+            N_(
+                "Other programs and the system take {taken} of {total}; with some of them "
+                "closed, a "
+                "better model may fit.",
+                taken=amount(limit - memory.available_bytes),
+                total=amount(limit),
+            )
         )
     idle = not room.gpus or (room.tiny and not any(it.share for it in picks))
     if idle and (cards := chosen(hardware)):
         why = (
-            "has too little memory free to help"
+            N_("has too little memory free to help")
             if cards[0].total_bytes
-            else "does not say how much memory it has"
+            else N_("does not say how much memory it has")
         )
-        said.append(f"{cards[0].name} {why}, so the processor does the work.")
+        said.append(
+            N_("{name} {why}, so the processor does the work.", name=cards[0].name, why=why)
+        )
     said += [
-        f"{gpu.name} is not used: {gpu.why_not}"
+        N_("{description} is not used: {why_not}", description=gpu.name, why_not=gpu.why_not)
         for gpu in hardware.gpus
         if not gpu.usable and gpu.why_not and not gpu.integrated
     ]
     if too_large and disk_free is not None:
         said.append(
-            f"The disk has {amount(disk_free)} free and up to {amount(max(too_large))} are needed, "
-            "so make room there first."
+            N_(
+                "The disk has {disk_free} free and up to {too_large} are needed, so make room "
+                "there "
+                "first.",
+                disk_free=amount(disk_free),
+                too_large=amount(max(too_large)),
+            )
         )
-    return " ".join(said)
+    return joined(" ", said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.widgets.label import Label
 from app.models.downloads.pages.download_words import UNDER_WAY, in_words, share
 from app.models.downloads.values.downloads import Download
@@ -25,7 +25,7 @@ class DownloadLine(QWidget):
         column.setSpacing(6)
         self._bar = QProgressBar()
         self._bar.setObjectName("downloadBar")
-        self._bar.setAccessibleName(self.tr("Downloading {0}").format(title))
+        self._bar.setAccessibleName(self.tr("Downloading {title}").format(title=title))
         self._bar.setTextVisible(False)
         self._words = Label("", "small", name="downloadWords", wrap=True)
         column.addWidget(self._bar)

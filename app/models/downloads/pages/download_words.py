@@ -26,14 +26,14 @@ def _tr(text: str) -> str:
 
 def queued_words(download: Download) -> str:
     """Return the sentence that tells the user that a download was queued."""
-    return _tr("Downloading {0}.").format(name_of(download.wanted))
+    return _tr("Downloading {wanted}.").format(wanted=name_of(download.wanted))
 
 
 def served_words(served: Sequence[str]) -> str:
     """Describe a drafter and the models that it helps."""
     if not served:
         return _tr("a drafter; its model is not on this computer.")
-    return _tr("a drafter, which helps {0} to answer faster.").format(", ".join(served))
+    return _tr("a drafter, which helps {served} to answer faster.").format(served=", ".join(served))
 
 
 def share(download: Download) -> float:
@@ -46,19 +46,21 @@ def in_words(download: Download) -> str:
     """Describe a download in one line: its state and, while it runs, progress, speed, time left."""
     percent = f"{share(download) * 100:.0f}"
     if download.state == "running":
-        words = [_tr("{0} %").format(percent)]
+        words = [_tr("{value} %").format(value=percent)]
         if download.bytes_per_s:
             words.append(rate(download.bytes_per_s))
         if download.seconds_left is not None:
-            words.append(_tr("{0} left").format(duration(download.seconds_left)))
+            words.append(
+                _tr("{seconds_left} left").format(seconds_left=duration(download.seconds_left))
+            )
         return ", ".join(words)
     if download.state == "retrying" and download.retry_in_s:
-        return _tr("Trying again in {0}").format(duration(download.retry_in_s))
+        return _tr("Trying again in {retry_in_s}").format(retry_in_s=duration(download.retry_in_s))
     if download.state == "done" and download.serves is not None:
-        return _tr("Ready: {0}").format(served_words(download.serves))
+        return _tr("Ready: {wanted}").format(wanted=served_words(download.serves))
     return {
         "waiting": _tr("Waiting"),
-        "paused": _tr("Paused at {0} %").format(percent),
+        "paused": _tr("Paused at {percent} %").format(percent=percent),
         "retrying": _tr("Trying again"),
         "verifying": _tr("Checking the file"),
         "done": _tr("Ready"),
@@ -69,14 +71,14 @@ def in_words(download: Download) -> str:
 
 def rate(bytes_per_s: float) -> str:
     """Format a speed in MB/s."""
-    return _tr("{0} MB/s").format(figure(bytes_per_s / MB, 1))
+    return _tr("{bytes_per_s} MB/s").format(bytes_per_s=figure(bytes_per_s / MB, 1))
 
 
 def duration(seconds: float) -> str:
     """Format a time for people: 40 s, 3 min, 2 h 10 min."""
     if seconds < _MINUTE:
-        return _tr("{0} s").format(max(1, round(seconds)))
+        return _tr("{value} s").format(value=max(1, round(seconds)))
     minutes = round(seconds / _MINUTE)
     if minutes < _HOUR // _MINUTE:
-        return _tr("{0} min").format(minutes)
-    return _tr("{0} h {1} min").format(minutes // 60, minutes % 60)
+        return _tr("{minutes} min").format(minutes=minutes)
+    return _tr("{hours} h {minutes} min").format(hours=minutes // 60, minutes=minutes % 60)

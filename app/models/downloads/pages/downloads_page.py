@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.elided_label import ElidedLabel
@@ -77,11 +77,11 @@ def amount(download: Download) -> str:
     """Return the bytes and files of a download: 1.2 GB of 4.1 GB, 3 files."""
     wanted = download.wanted
     total = size(wanted.bytes_total)
-    text = _tr("{0} of {1}").format(size(download.bytes_done), total)
+    text = _tr("{total} of {context}").format(total=size(download.bytes_done), context=total)
     if download.state == "done":
         text = total
     count = len(wanted.files)
-    return text if count == 1 else _tr("{0}, {1} files").format(text, count)
+    return text if count == 1 else _tr("{text}, {count} files").format(text=text, count=count)
 
 
 def _tr(text: str) -> str:
@@ -124,13 +124,17 @@ class DownloadRow(Panel):
         head.addLayout(texts, 1)
         label, name = download.wanted.label, download.id
         self._use = LabelledButton("chat", self.tr("Chat with it"), f"use-{name}")
-        self._use.setAccessibleName(self.tr("Chat with {0}").format(label))
+        self._use.setAccessibleName(self.tr("Chat with {label}").format(label=label))
         self._again = LabelledButton("again", self.tr("Try again"), f"again-{name}")
-        self._again.setAccessibleName(self.tr("Try again: {0}").format(label))
+        self._again.setAccessibleName(self.tr("Try again: {label}").format(label=label))
         self._turn = IconButton("pause", "", f"turn-{name}")
-        self._up = IconButton("up", self.tr("Earlier: {0}").format(label), f"up-{name}")
-        self._down = IconButton("lower", self.tr("Later: {0}").format(label), f"down-{name}")
-        self._cancel = IconButton("close", self.tr("Cancel {0}").format(label), f"cancel-{name}")
+        self._up = IconButton("up", self.tr("Earlier: {label}").format(label=label), f"up-{name}")
+        self._down = IconButton(
+            "lower", self.tr("Later: {label}").format(label=label), f"down-{name}"
+        )
+        self._cancel = IconButton(
+            "close", self.tr("Cancel {label}").format(label=label), f"cancel-{name}"
+        )
         self._use.clicked.connect(lambda: self.asked.emit("use"))
         self._again.clicked.connect(lambda: self.asked.emit("resume"))
         self._turn.clicked.connect(lambda: self._do("turn"))
@@ -142,7 +146,7 @@ class DownloadRow(Panel):
         self.box.addLayout(head)
         self._bar = QProgressBar()
         self._bar.setObjectName(f"bar-{name}")
-        self._bar.setAccessibleName(self.tr("Downloading {0}").format(label))
+        self._bar.setAccessibleName(self.tr("Downloading {title}").format(title=label))
         self._bar.setTextVisible(False)
         self.box.addWidget(self._bar)
         foot = QHBoxLayout()
@@ -181,15 +185,17 @@ class DownloadRow(Panel):
         paused = state == "paused"
         self._turn.setVisible(going)
         self._turn.redraw("play" if paused else "pause")
-        text = self.tr("Resume {0}") if paused else self.tr("Pause {0}")
-        self._turn.rename(text.format(label))
+        text = self.tr("Resume {label}") if paused else self.tr("Pause {label}")
+        self._turn.rename(text.format(label=label))
         self._up.setVisible(going)
         self._up.setEnabled(not first)
         self._down.setVisible(going)
         self._down.setEnabled(not last)
         self._cancel.setVisible(state != "done")
         self._cancel.rename(
-            (self.tr("Remove {0}") if state == "failed" else self.tr("Cancel {0}")).format(label)
+            (self.tr("Remove {name}") if state == "failed" else self.tr("Cancel {name}")).format(
+                name=label
+            )
         )
         self._use.setVisible(state == "done" and download.serves is None)
         self._again.setVisible(state == "failed")
@@ -344,10 +350,10 @@ class DownloadsPage(PartPage):
             self._service.cancel(download.id)
             return
         lines = [
-            self.tr("Cancel {0}?").format(download.wanted.label),
-            self.tr("The {0} downloaded so far are deleted; pausing would keep them.").format(
-                size(download.bytes_done)
-            ),
+            self.tr("Cancel {label}?").format(label=download.wanted.label),
+            self.tr(
+                "The {bytes_done} downloaded so far are deleted; pausing would keep them."
+            ).format(bytes_done=size(download.bytes_done)),
         ]
         answers = [
             ("keepDownload", self.tr("Keep it")),

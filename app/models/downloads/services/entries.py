@@ -13,6 +13,7 @@ from app.base.ids import new_id
 from app.base.processes import is_alive, this_process
 from app.models.downloads.store import DownloadStore
 from app.models.downloads.values.downloads import Download, Wanted
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.downloads.services.entry import QueuedDownload
@@ -51,10 +52,10 @@ class Entries:
             if entry.kept.id == download:
                 return entry
         raise DownloadUnknown(
-            f"There is no download “{download}”.",
-            "It may have been cleared from the list since.",
-            "Look at the list of downloads.",
-            terminal="`hearth downloads list` shows all of them.",
+            N_("There is no download “{download}”.", download=download),
+            N_("It may have been cleared from the list since."),
+            N_("Look at the list of downloads."),
+            terminal=N_("`hearth downloads list` shows all of them."),
         )
 
     def wanting(self, wanted: Wanted) -> QueuedDownload | None:

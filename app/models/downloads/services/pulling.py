@@ -15,6 +15,7 @@ from app.models.hub.values.hub import RepoFile, Repository, Variant
 from app.models.hub.values.names import HubName
 from app.models.library.values.quantisations import same_label
 from engines.memory.fit import Verdict
+from engines.sentences import N_
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -88,11 +89,11 @@ def _ref(ref: str, repository: Repository) -> str:
 
 
 def _not_there(repository: Repository, name: HubName) -> FileNotOnHub:
-    asked = name.file or name.quantisation or "a GGUF file"
-    there = ", ".join(it.label for it in repository.variants) or "no GGUF file that is a model"
+    asked = name.file or name.quantisation or N_("a GGUF file")
+    there = ", ".join(it.label for it in repository.variants) or N_("no GGUF file that is a model")
     return FileNotOnHub(
-        f"{repository.id} does not have {asked}.",
-        f"It has {there}.",
-        "Choose one of those.",
+        N_("{repository} does not have {asked}.", repository=repository.id, asked=asked),
+        N_("It has {there}.", there=there),
+        N_("Choose one of those."),
         terminal=f"`hearth models show {repository.id}` lists what it has, with sizes.",
     )

@@ -16,6 +16,7 @@ from app.models.downloads.services.entries import Entries
 from app.models.downloads.store import DownloadStore
 from app.models.downloads.values.downloads import Download, KeptState, Wanted
 from engines.errors import Cancelled, UserError
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.downloads.services.entry import QueuedDownload
@@ -356,7 +357,7 @@ def _nobody(*_: object) -> None:
 
 def _mistake(entry: QueuedDownload) -> AppError:
     return AppError(
-        f"{entry.kept.wanted.label} could not be downloaded.",
-        "This is a bug in Hearth; the report is in its log.",
-        "Resume the download; if it fails again, please send the log to the project.",
+        N_("{label} could not be downloaded.", label=entry.kept.wanted.label),
+        N_("This is a bug in Hearth; the report is in its log."),
+        N_("Resume the download; if it fails again, please send the log to the project."),
     )

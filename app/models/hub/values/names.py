@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from app.base.errors import HubNameInvalid
+from engines.sentences import N_
 
 HUBS: Final = ("huggingface.co", "www.huggingface.co", "hf.co")
 _PART: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
@@ -60,7 +61,7 @@ def hub_name(text: str, hosts: Collection[str] = HUBS) -> HubName:
     name, colon, quantisation = text.partition(":")
     owner_and_name, file = _parts(text, name)
     if colon and (file is not None or not _QUANTISATION.fullmatch(quantisation)):
-        raise _invalid(text, "After the colon there is one quantisation, such as Q4_K_M.")
+        raise _invalid(text, N_("After the colon there is one quantisation, such as Q4_K_M."))
     return HubName(_repo(text, owner_and_name), quantisation or None, file)
 
 
@@ -106,12 +107,12 @@ def _address(text: str, hosts: Collection[str]) -> SplitResult | None:
 
 def _of_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubName:
     if address.netloc.lower() not in hosts:
-        raise _invalid(text, "It is the address of a site other than the Hub.")
+        raise _invalid(text, N_("It is the address of a site other than the Hub."))
     parts = [unquote(part) for part in address.path.strip("/").split("/")]
     if parts and parts[0] in _OTHER_KINDS:
-        raise _invalid(text, "It is the address of something else on the Hub.")
+        raise _invalid(text, N_("It is the address of something else on the Hub."))
     if len(parts) < 2:
-        raise _invalid(text, "It names no repository.")
+        raise _invalid(text, N_("It names no repository."))
     name, _, quantisation = parts[1].partition(":")
     repo = _repo(text, [parts[0], name])
     shown = parse_qs(address.query).get("show_file_info")
@@ -127,7 +128,7 @@ def _of_address(text: str, address: SplitResult, hosts: Collection[str]) -> HubN
 def _parts(text: str, name: str) -> tuple[list[str], str | None]:
     parts = name.split("/")
     if len(parts) < 2:
-        raise _invalid(text, "It has no owner.")
+        raise _invalid(text, N_("It has no owner."))
     file = "/".join(parts[2:]) or None
     return parts[:2], _file(text, file) if file else None
 
@@ -136,21 +137,24 @@ def _repo(text: str, parts: list[str]) -> str:
     repo = "/".join(parts)
     if not is_repo(repo):
         raise _invalid(
-            text, "Owner and name consist of letters, digits, dots, dashes and underscores."
+            text, N_("Owner and name consist of letters, digits, dots, dashes and underscores.")
         )
     return repo
 
 
 def _file(text: str, path: str) -> str:
     if not is_safe_path(path) or PurePosixPath(path).suffix.lower() != ".gguf":
-        raise _invalid(text, f"“{path}” is not a GGUF file of a repository.")
+        raise _invalid(text, N_("“{path}” is not a GGUF file of a repository.", path=path))
     return path
 
 
 def _invalid(text: str, why: str) -> HubNameInvalid:
     return HubNameInvalid(
-        f"“{text}” is not the name of a model on the Hub.",
+        N_("“{text}” is not the name of a model on the Hub.", text=text),
         why,
-        "Write owner/name, owner/name:QUANT or owner/name/file.gguf, or paste the address of its "
-        "page.",
+        N_(
+            "Write owner/name, owner/name:QUANT or owner/name/file.gguf, or paste the address of "
+            "its "
+            "page."
+        ),
     )

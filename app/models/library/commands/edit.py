@@ -18,13 +18,17 @@ from app.models.library.commands.model_rows import described
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.models.gguf.edit import Metadata
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.library.values.editable import Editable
     from app.wiring.app import App
 
 HERE: Final = Argument(
-    "what", "the model's id or name, as `hearth models list` shows it", metavar="M", offers="models"
+    "what",
+    N_("the model's id or name, as `hearth models list` shows it"),
+    metavar="M",
+    offers="models",
 )
 _SHOWN: Final = 60
 """How many characters of a template the table shows."""
@@ -44,12 +48,16 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
         sample_prompt(changes.template, CancelToken())
     now = app.metadata.read(args.what)
     if args.copy is None and not now.why_not:
-        question = f"Change {now.entry.path.name} itself ({size(now.size_bytes)} are written)?"
-        if not args.yes and not agreed(out, question, "The file was not changed."):
-            out.note("Nothing was changed.")
+        question = N_(
+            "Change {name} itself ({size_bytes} are written)?",
+            name=now.entry.path.name,
+            size_bytes=size(now.size_bytes),
+        )
+        if not args.yes and not agreed(out, question, N_("The file was not changed.")):
+            out.note(N_("Nothing was changed."))
             return 1
 
-    progress = partial(out.progress, doing="Writing the file")
+    progress = partial(out.progress, doing=N_("Writing the file"))
 
     def write(cancel: CancelToken) -> Iterator[ModelEntry]:
         if args.copy is None:
@@ -61,21 +69,26 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     out.rewrite("")
     out.value(
         {**described(app, entry), "changed": args.key, "copy": args.copy is not None},
-        lambda: f"{entry.id} has another {_WORDS[args.key]}; its file is {entry.path}.",
+        lambda: N_(
+            "{id} has another {words}; its file is {path}.",
+            id=entry.id,
+            words=_WORDS[args.key],
+            path=entry.path,
+        ),
     )
     return 0
 
 
-_WORDS: Final = {"template": "chat template", "name": "name", "context": "context length"}
+_WORDS: Final = {"template": N_("chat template"), "name": "name", "context": N_("context length")}
 
 
 def _given(args: argparse.Namespace) -> str | None:
     """Return the new value from the argument, a file or standard input; None if there is none."""
     if args.file is not None and args.value is not None:
         raise WrongUsage(
-            "There are two values.",
-            "VALUE was given, and --file as well.",
-            "Leave out one of the two.",
+            N_("There are two values."),
+            N_("VALUE was given, and --file as well."),
+            N_("Leave out one of the two."),
         )
     if args.file is not None:
         return read_file(args.file)
@@ -101,9 +114,9 @@ def _changes(key: str, text: str) -> Metadata:
         return Metadata(context=int(text))
     except ValueError:
         raise WrongUsage(
-            "Hearth did not understand that command.",
-            f"“{text}” is not a number of tokens.",
-            "Give a whole number, such as 32768.",
+            N_("Hearth did not understand that command."),
+            N_("“{text}” is not a number of tokens.", text=text),
+            N_("Give a whole number, such as 32768."),
         ) from None
 
 
@@ -118,7 +131,7 @@ def _print_all(found: Editable, out: Output) -> int:
 
     out.value({**value, "in_place": not found.why_not}, human)
     if found.why_not:
-        out.note(f"Only a copy can be changed. {found.why_not}")
+        out.note(N_("Only a copy can be changed. {why_not}", why_not=found.why_not))
     return 0
 
 

@@ -24,15 +24,16 @@ from app.settings.values.fields import Settings
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _PARTS = {
     "weights": "Weights",
-    "kv": "KV cache",
+    "kv": N_("KV cache"),
     "compute": "Computing",
-    "drafter": "Drafting ahead",
+    "drafter": N_("Drafting ahead"),
     "projector": "Projector",
 }
 
@@ -112,11 +113,11 @@ def _variant(app: App, repository: Repository, name: HubName) -> Variant:
     if chosen is None and found:
         chosen = found[0]
     if chosen is None:
-        there = ", ".join(it.label for it in repository.variants) or "none that can be run"
+        there = ", ".join(it.label for it in repository.variants) or N_("none that can be run")
         raise ModelUnknown(
-            f"{name.repo} has no such model.",
-            f"It offers these quantisations: {there}.",
-            "Choose one of them, as owner/name:QUANT.",
+            N_("{repo} has no such model.", repo=name.repo),
+            N_("It offers these quantisations: {there}.", there=there),
+            N_("Choose one of them, as owner/name:QUANT."),
         )
     return chosen
 
@@ -150,12 +151,23 @@ def _in_words(report: FitReport) -> str:
     rows += [
         ("Needed", size(fit.need_bytes)),
         ("Free", f"{size(fit.have_bytes)} on {fit.device}"),
-        ("Context", f"{fit.context:,} tokens, KV cache {report.plan.kv_type}"),
-        ("Figures", "llama.cpp's own" if report.exact else "estimated"),
+        (
+            "Context",
+            N_(
+                "{context} tokens, KV cache {kv_type}",
+                context=f"{fit.context:,}",
+                kv_type=report.plan.kv_type,
+            ),
+        ),
+        ("Figures", N_("llama.cpp's own") if report.exact else "estimated"),
     ]
     if (last := report.last) is not None:
-        figures = f"{size(last.predicted_bytes)} expected, {size(last.real_bytes)} taken"
-        rows.append(("Last load", f"{figures}: {last.error:+.1%}"))
+        figures = N_(
+            "{predicted_bytes} expected, {real_bytes} taken",
+            predicted_bytes=size(last.predicted_bytes),
+            real_bytes=size(last.real_bytes),
+        )
+        rows.append((N_("Last load"), f"{figures}: {last.error:+.1%}"))
     sentences = [f"{fit.verdict}: {fit.reason}", *report.sentences[1:]]
     return "\n".join([*sentences, "", table(rows)])
 

@@ -9,6 +9,7 @@ from app.kit.terminal.output import size
 from app.models.library.values.details import ModelDetails
 from app.models.library.values.entry import ModelEntry
 from engines.errors import EngineError
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -101,5 +102,9 @@ def drafter_rows(app: App) -> list[tuple[str, ...]]:
 
 def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
     """Return the sentence that confirms that a model or drafter was added."""
-    added = f"Added {entry.name} as {entry.id}"
-    return f"{added}; it guesses ahead for {', '.join(targets)}." if targets else f"{added}."
+    added = N_("Added {name} as {id}", name=entry.name, id=entry.id)
+    return (
+        N_("{added}; it guesses ahead for {targets}.", added=added, targets=", ".join(targets))
+        if targets
+        else f"{added}."
+    )

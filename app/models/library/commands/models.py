@@ -29,6 +29,7 @@ from app.settings.values.fields import Settings
 from app.settings.values.models import checked, effective
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -45,8 +46,8 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
     for note in notes[:_NOTES]:
         out.note(note)
     if len(notes) > _NOTES:
-        out.note(f"{len(notes) - _NOTES:,} more were skipped.")
-    out.note(f"On the disk: {size(app.manager.disk_use().total)} in all.")
+        out.note(N_("{count} more were skipped.", count=f"{len(notes) - _NOTES:,}"))
+    out.note(N_("On the disk: {total} in all.", total=size(app.manager.disk_use().total)))
     return 0
 
 
@@ -68,7 +69,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _import(app: App, args: argparse.Namespace, out: Output) -> int:
-    progress = partial(out.progress, doing="Copying and checking")
+    progress = partial(out.progress, doing=N_("Copying and checking"))
     entry = app.manager.take_in(
         Path(args.what), copy=args.copy, progress=progress, cancel=CancelToken()
     )
@@ -79,7 +80,7 @@ def _import(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
-    progress = partial(out.progress, doing="Checking the file")
+    progress = partial(out.progress, doing=N_("Checking the file"))
     found = app.manager.verify(args.what, progress, CancelToken())
     value = {
         "id": found.entry.id,
@@ -90,10 +91,12 @@ def _verify(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def human() -> str:
         if found.compared:
-            return f"{found.entry.name} is intact: {found.sha256}."
-        return (
-            f"There was nothing to compare {found.entry.name} with; what it is now is "
-            f"remembered for the next time: {found.sha256}."
+            return N_("{name} is intact: {sha256}.", name=found.entry.name, sha256=found.sha256)
+        return N_(
+            "There was nothing to compare {name} with; what it is now is remembered for the next "
+            "time: {sha256}.",
+            name=found.entry.name,
+            sha256=found.sha256,
         )
 
     out.value(value, human)
@@ -112,7 +115,8 @@ def _rename(app: App, args: argparse.Namespace, out: Output) -> int:
     # A setting can refer to the model by its old name.
     change_settings(app, dict.fromkeys(naming, entry.id))
     out.value(
-        {"id": entry.id, "name": entry.name}, lambda: f"{entry.id} is now called {entry.name}."
+        {"id": entry.id, "name": entry.name},
+        lambda: N_("{id} is now called {name}.", id=entry.id, name=entry.name),
     )
     return 0
 
@@ -121,9 +125,9 @@ def _set(app: App, args: argparse.Namespace, out: Output) -> int:
     if args.setting is None:
         if args.default:
             raise WrongUsage(
-                "Hearth did not understand that command.",
-                "--default needs the NAME of the setting that it takes back.",
-                "`hearth models set M` shows those that are set.",
+                N_("Hearth did not understand that command."),
+                N_("--default needs the NAME of the setting that it takes back."),
+                N_("`hearth models set M` shows those that are set."),
             )
         return _print_settings(app.manager.settings(args.what), out)
     if args.default:
@@ -146,7 +150,7 @@ def _print_settings(values: Any, out: Output) -> int:
         dict(values),
         lambda: (
             table([(name, cell(value)) for name, value in values.items()])
-            or "Nothing is set for this model alone."
+            or N_("Nothing is set for this model alone.")
         ),
     )
     return 0
@@ -160,10 +164,14 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     value["settings"] = settings
 
     def human() -> str:
-        said = [f"{gone.entry.id} is off the list; {gone.entry.path} stays."]
+        said = [N_("{id} is off the list; {path} stays.", id=gone.entry.id, path=gone.entry.path)]
         if gone.files:
             said = [
-                f"{gone.entry.id} is in the trash; emptying the trash frees {size(gone.frees)}."
+                N_(
+                    "{id} is in the trash; emptying the trash frees {frees}.",
+                    id=gone.entry.id,
+                    frees=size(gone.frees),
+                )
             ]
         return "\n".join((*said, *reset_in_words(settings)))
 

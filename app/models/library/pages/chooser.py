@@ -88,7 +88,7 @@ class ModelChooser(QObject):
         """Use a model in the open chat and confirm it; offer to use it for new chats too."""
         if not self._change(chat=model_id):
             return
-        text = self.tr("{0} answers in this chat.").format(self._called(model_id))
+        text = self.tr("{called} answers in this chat.").format(called=self._called(model_id))
         if self.usual in (None, model_id, self._name(model_id)):
             self._say(text)
         else:
@@ -107,7 +107,9 @@ class ModelChooser(QObject):
         before = self._settings.current.model
         if not self._change(chat=model_id, usual=model_id):
             return
-        text = self.tr("{0} answers in this chat and in new ones.").format(self._called(model_id))
+        text = self.tr("{called} answers in this chat and in new ones.").format(
+            called=self._called(model_id)
+        )
         if before in (model_id, self._name(model_id)):
             self._say(text)
         else:
@@ -121,7 +123,7 @@ class ModelChooser(QObject):
     def _begin_with(self, model: str) -> None:
         """Make a model the default for new chats and confirm it; the open chat keeps its own."""
         if self._change(usual=model):
-            self._say(self.tr("New chats use {0}.").format(self._called(model)))
+            self._say(self.tr("New chats use {called}.").format(called=self._called(model)))
 
     def _say(self, text: str, action: str = "", act: Callable[[], None] = lambda: None) -> None:
         """Show a toast about a choice, in place of the previous one."""
@@ -197,7 +199,7 @@ class ModelChooser(QObject):
     def _ask_how(self, paths: Sequence[Path]) -> None:
         names = ", ".join(path.name for path in paths)
         lines = [
-            self.tr("How should {0} be added?").format(names),
+            self.tr("How should {names} be added?").format(names=names),
             self.tr(
                 "Used in place, it takes no more disk space, but must not be moved. A "
                 "copy in Hearth’s folder takes as much space again."
@@ -222,8 +224,8 @@ class ModelChooser(QObject):
         if targets is None:
             self.use_from_now_on(entry.id)
         else:
-            text = self.tr("{0} was added: it helps {1} to answer faster.")
-            self._notifier.say(text.format(entry.name, ", ".join(targets)))
+            text = self.tr("{name} was added: it helps {targets} to answer faster.")
+            self._notifier.say(text.format(name=entry.name, targets=", ".join(targets)))
 
     def _removed(self, removed: RemovedModel) -> None:
         entry = removed.entry
@@ -236,10 +238,10 @@ class ModelChooser(QObject):
         if self.current() in gone:
             self._change(chat=STARTER)
         if removed.files:
-            text = self.tr("{0} is in the trash; emptying the trash frees {1}.")
-            self._notifier.say(text.format(entry.name, size(removed.frees)))
+            text = self.tr("{id} is in the trash; emptying the trash frees {frees}.")
+            self._notifier.say(text.format(id=entry.name, frees=size(removed.frees)))
         else:
-            text = self.tr("{0} was removed from the list. Its file was not changed.").format(
-                entry.name
+            text = self.tr("{name} was removed from the list. Its file was not changed.").format(
+                name=entry.name
             )
             self._notifier.offer_undo(text, lambda: self._models.restore(removed))

@@ -70,8 +70,8 @@ def used_words(last_used: float | None, now: float | None = None) -> str:
     if days == 1:
         return _tr("Unused for a day")
     if days < 2 * _MONTH_DAYS:
-        return _tr("Unused for {0} days").format(days)
-    return _tr("Unused for {0} months").format(days // _MONTH_DAYS)
+        return _tr("Unused for {days} days").format(days=days)
+    return _tr("Unused for {days} months").format(days=days // _MONTH_DAYS)
 
 
 def order_word(order: Order) -> str:

@@ -56,7 +56,7 @@ class ModelBox(ComboBox):
                 self.setItemIcon(self.count() - 1, drawn)
         index = self.findData(model)
         if model is not None and index < 0:
-            self.addItem(self.tr("{0} (not here)").format(model), model)
+            self.addItem(self.tr("{model} (not here)").format(model=model), model)
             index = self.count() - 1
         self.setCurrentIndex(max(0, index))
 

@@ -36,7 +36,7 @@ class ModelButton(MenuButton):
 
     def show_model(self, name: str) -> None:
         self._name = name
-        self.setAccessibleName(self.tr("Model: {0}").format(name))
+        self.setAccessibleName(self.tr("Model: {name}").format(name=name))
         self.updateGeometry()
         self._fit()
 

@@ -430,9 +430,9 @@ class ModelList(QWidget):
         entry = next((it for it in self._entries if marked and it.id == marked.id), None)
         state = self._states.get(marked.id, "") if marked else ""
         words = {
-            "": (self.tr("Load"), self.tr("Load {0}")),
-            "loading": (self.tr("Stop"), self.tr("Stop loading {0}")),
-            "loaded": (self.tr("Eject"), self.tr("Eject {0}")),
+            "": (self.tr("Load"), self.tr("Load {name}")),
+            "loading": (self.tr("Stop"), self.tr("Stop loading {name}")),
+            "loaded": (self.tr("Eject"), self.tr("Eject {name}")),
         }
         offered = self._loads and entry is not None and not entry.on_server and state in words
         self._button.setVisible(offered)
@@ -440,7 +440,7 @@ class ModelList(QWidget):
         if offered and marked is not None:
             text, name = words[state]
             self._button.setText(text)
-            self._button.setAccessibleName(name.format(marked.name))
+            self._button.setAccessibleName(name.format(name=marked.name))
             self._button.adjustSize()
             self._delegate.held = self._button.width() + scaled(GRID) // 2
             self._place_button()
@@ -464,7 +464,7 @@ class ModelList(QWidget):
 
     def _choice(self, entry: ModelEntry) -> ModelChoice:
         facts, share = self._facts.get(entry.id), self._shares.get(entry.id)
-        loading = self.tr("Loading, {0} %").format(round(share * 100)) if share else ""
+        loading = self.tr("Loading, {share} %").format(share=round(share * 100)) if share else ""
         states = {
             "loading": loading or self.tr("Loading…"),
             "loaded": self.tr("Loaded"),
@@ -540,7 +540,9 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
         (
             _tr("choices", "On this computer")
             if len(local) == 1
-            else _tr("choices", "On this computer, {0}").format(engine_called(engine)),
+            else _tr("choices", "On this computer, {engine_called}").format(
+                engine_called=engine_called(engine)
+            ),
             its,
         )
         for engine, its in local
@@ -550,5 +552,5 @@ def _groups(entries: Sequence[ModelEntry]) -> list[tuple[str, list[ModelEntry]]]
         if entry.on_server:
             servers.setdefault(entry.id.removesuffix(f":{entry.served}"), []).append(entry)
     return groups + [
-        (_tr("choices", "Server {0}").format(name), its) for name, its in servers.items()
+        (_tr("choices", "Server {name}").format(name=name), its) for name, its in servers.items()
     ]

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.engine_names import engine_called
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.emptying import empty
@@ -84,7 +84,7 @@ class ModelPicker(Popover):
         Args:
             same: Whether it is the model in use here.
         """
-        words = self.tr("For this chat only. New chats use {0}.").format(name)
+        words = self.tr("For this chat only. New chats use {name}.").format(name=name)
         self._usual_words.setText(self.tr("New chats use it too.") if same else words)
         self._for_new.setHidden(same)
         self._usual.show()
@@ -128,11 +128,13 @@ class ModelPicker(Popover):
         return button
 
     def _counterpart(self, other: Counterpart) -> QWidget:
-        words = self.tr("Same model on {0}").format(engine_called(other.engine))
+        words = self.tr("Same model on {engine}").format(engine=engine_called(other.engine))
         if other.entry is None and other.label:
             words = f"{words}, {other.label}"
         if other.entry is None and other.bytes:
-            words = self.tr("{0} ({1} to download)").format(words, size(other.bytes))
+            words = self.tr("{words} ({bytes} to download)").format(
+                words=words, bytes=size(other.bytes)
+            )
         button = LabelledButton("again", words, f"elsewhere-{other.engine}", look="quiet")
         button.clicked.connect(self.close)
         button.clicked.connect(lambda: self.other_engine.emit(other))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
-from app.kit.look.language import in_full, translated
+from app.base.language import in_full, translated
 from app.kit.look.motion import show_busy
 from app.kit.notify import Notifier
 from app.kit.widgets.label import Label
@@ -86,7 +86,9 @@ class MtpCard(Panel):
     def _step(self, step: BenchStep) -> None:
         self._bar.setRange(0, step.total)
         self._bar.setValue(step.done)
-        self._what.setText(self.tr("{0} of {1}").format(step.done + 1, step.total))
+        self._what.setText(
+            self.tr("{total} of {context}").format(total=step.done + 1, context=step.total)
+        )
 
     def _ended(self, found: Sequence[Compared]) -> None:
         self._over(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from app.kit.look.language import translated
+from app.base.language import translated
 
 if TYPE_CHECKING:
     from app.models.library.values.entry import ModelEntry
@@ -22,7 +22,9 @@ def name_of(entry: ModelEntry) -> str:
     own = entry.name_at_server
     if own == entry.name:
         return own
-    return QCoreApplication.translate("names", "{0} on {1}").format(own, entry.server_name)
+    return QCoreApplication.translate("names", "{own} on {server_name}").format(
+        own=own, server_name=entry.server_name
+    )
 
 
 def what_mtp_does() -> str:

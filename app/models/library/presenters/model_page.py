@@ -26,6 +26,7 @@ from app.settings.values.models import OF_A_MODEL, effective, made_for
 from engines.cancel import CancelToken
 from engines.errors import EngineError, UserError
 from engines.hardware import Hardware
+from engines.sentences import joined
 
 if TYPE_CHECKING:
     from app.runtime.services.runtime import Runtime
@@ -223,5 +224,5 @@ def removable(manager: ModelManager, entry: ModelEntry) -> Removable:
         stays = entry.source == "added" and not manager.removal(entry.id).trash
         removal = manager.removal(entry.id, with_file=True)
     except ModelNotOurs as error:
-        return Removable(off_list=False, frees=None, why_not=f"{error.why} {error.do}")
+        return Removable(off_list=False, frees=None, why_not=joined(" ", (error.why, error.do)))
     return Removable(stays, removal.frees, removal.trash)

@@ -18,6 +18,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled, UserError
 from engines.models.format import Advise
 from engines.models.gguf.pieces import is_named_like_a_model
+from engines.sentences import joined
 
 COPYING = "copying"
 LISTING = "listing"
@@ -200,7 +201,7 @@ class Models(QObject):
             try:
                 return mtp_of_files(self._library, self._library.find(called), self._advise)
             except UserError as error:
-                return f"{error.what} {error.why}"
+                return joined(" ", (error.what, error.why))
 
         def tell(sentence: str) -> None:
             self.mtp_told = called, sentence

@@ -17,6 +17,7 @@ from app.models.library.values.overview import ListedFacts, Overview
 from app.models.library.values.quantisations import quantisation_of
 from engines.cancel import CancelToken
 from engines.errors import EngineError
+from engines.sentences import joined
 
 OVERVIEW = "overview"
 
@@ -104,7 +105,7 @@ class ModelOverview(QObject):
             found = self._library.facts(entry)
         except EngineError as error:
             named = quantisation_of(entry.file or entry.path.name, entry.repo or "").label
-            return ListedFacts(entry.id, named, problem=f"{error.what} {error.why}")
+            return ListedFacts(entry.id, named, problem=joined(" ", (error.what, error.why)))
         return ListedFacts(entry.id, found.quantisation, found.mtp, found.can)
 
     def _tell(self, found: list[Overview | ListedFacts]) -> None:

@@ -6,6 +6,7 @@ from app.models.library.services.library import Library
 from app.models.library.values.details import ModelDetails, TemplateAbilities
 from engines.dialect import Dialect
 from engines.errors import TemplateFailed
+from engines.sentences import joined
 
 
 def details(library: Library, called: str) -> ModelDetails:
@@ -24,6 +25,6 @@ def template_of(source: str | None) -> TemplateAbilities:
     try:
         dialect = Dialect(source)
     except TemplateFailed as error:
-        return TemplateAbilities(source is not None, trouble=f"{error.what} {error.why}")
+        return TemplateAbilities(source is not None, trouble=joined(" ", (error.what, error.why)))
     dialect.close()
     return TemplateAbilities(source is not None, dialect.system_role, dialect.format is not None)

@@ -25,6 +25,7 @@ from engines.errors import Cancelled, MetadataRefused
 from engines.models.gguf.edit import Edit, Metadata, prepare
 from engines.private import private, replace_file, replacing, unfinished_of
 from engines.regular import open_regular
+from engines.sentences import N_
 from engines.text import SEAM
 from engines.types import Message
 
@@ -93,7 +94,9 @@ class MetadataEditor:
         """
         entry = self._editable(called)
         if why := self._why_not(entry):
-            raise ModelNotOurs(f"“{entry.name}” was not changed.", why, "Save a copy instead.")
+            raise ModelNotOurs(
+                N_("“{name}” was not changed.", name=entry.name), why, N_("Save a copy instead.")
+            )
         path = entry.path
         edit = prepare(path, changes)
         _require_disk_space(edit.size_bytes, path.parent)
@@ -150,15 +153,15 @@ class MetadataEditor:
         entry = self._library.find(called)
         if entry.builtin or self._library.starter.path.parent in entry.path.parents:
             raise ModelNotOurs(
-                f"“{entry.name}” cannot be edited.",
-                "It is part of Hearth and has been made for it.",
-                "Choose a model of your own.",
+                N_("“{name}” cannot be edited.", name=entry.name),
+                N_("It is part of Hearth and has been made for it."),
+                N_("Choose a model of your own."),
             )
         if entry.engine != "llamacpp":
             raise ModelNotOurs(
-                f"“{entry.name}” cannot be edited.",
-                "Only GGUF files can be edited here, and it has none.",
-                "Choose a model with a GGUF file.",
+                N_("“{name}” cannot be edited.", name=entry.name),
+                N_("Only GGUF files can be edited here, and it has none."),
+                N_("Choose a model with a GGUF file."),
             )
         return entry
 
@@ -167,11 +170,13 @@ class MetadataEditor:
         found = {it.path: it.source for it in self._collection.models()}
         source = found.get(entry.path, entry.source)
         if source == "hub" or self._collection.hub in real(entry.path).parents:
-            return "It is in the Hub's cache, where each file is named after its checksum."
+            return N_("It is in the Hub's cache, where each file is named after its checksum.")
         if source not in ("added", "folder"):
-            return "It belongs to another program, and Hearth changes nothing of other programs."
+            return N_(
+                "It belongs to another program, and Hearth changes nothing of other programs."
+            )
         if entry.path.is_symlink():
-            return "It is a link to a file elsewhere, and other programs may rely on it."
+            return N_("It is a link to a file elsewhere, and other programs may rely on it.")
         return ""
 
 
@@ -200,9 +205,9 @@ def _file_name(name: str) -> str:
     stem = stem.strip(" .").removesuffix(".gguf")
     if not stem.strip("-") or len(stem.encode()) > 200:
         raise MetadataRefused(
-            "The copy was not made.",
-            f"“{name}” cannot be the name of a file.",
-            "Give the copy another name; letters and digits are safe.",
+            N_("The copy was not made."),
+            N_("“{name}” cannot be the name of a file.", name=name),
+            N_("Give the copy another name; letters and digits are safe."),
         )
     return stem
 
@@ -211,9 +216,14 @@ def _require_disk_space(needed: int, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE:
         raise DiskFull(
-            "There is no room for the new file.",
-            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {folder} is.",
-            "Free some space, then try again.",
+            N_("There is no room for the new file."),
+            N_(
+                "It takes {needed} GB, and {free} GB are free where {folder} is.",
+                needed=f"{needed / 1000000000.0:.1f}",
+                free=f"{free / 1000000000.0:.1f}",
+                folder=folder,
+            ),
+            N_("Free some space, then try again."),
         )
 
 
@@ -257,8 +267,8 @@ def _write(edit: Edit, part: Path, share: Share, cancel: CancelToken) -> str:
         after = os.fstat(reading.fileno())
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise ModelDiffers(
-            f"“{edit.source.name}” was not edited.",
-            "Another program has changed the file in the meantime.",
-            "Wait until that is done; then try again.",
+            N_("“{name}” was not edited.", name=edit.source.name),
+            N_("Another program has changed the file in the meantime."),
+            N_("Wait until that is done; then try again."),
         )
     return digest.hexdigest()

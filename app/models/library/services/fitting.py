@@ -42,13 +42,14 @@ from engines.memory.planner import (
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.gguf.projector import read_projector
 from engines.models.pairing import require_pair
+from engines.sentences import N_, joined
 from engines.text import amount
 from engines.types import LoadedModel, LoadPlan
 
 logger = logging.getLogger(__name__)
 
 
-NOT_ASKED: Final = "llama.cpp could not say how much memory this takes."
+NOT_ASKED: Final = N_("llama.cpp could not say how much memory this takes.")
 
 _ROUNDS: Final = 3
 _REMEMBERED: Final = 9
@@ -309,9 +310,9 @@ class Fitting:
         try:
             return self._sizer.buffers(plan, cancel), ""
         except NotSized as error:
-            return None, f"{error.what} {error.why}"
+            return None, joined(" ", (error.what, error.why))
         except EngineError as error:
-            return None, f"{NOT_ASKED} {error.what}"
+            return None, joined(" ", (NOT_ASKED, error.what))
 
 
 def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, str]:
@@ -325,7 +326,7 @@ def paired(target: GgufHeader, path: Path | None) -> tuple[DrafterFile | None, s
         header = read_header(path)
         require_pair(target, header)
     except EngineError as error:
-        return None, f"The drafter cannot be used: {error.what} {error.why}"
+        return None, N_("The drafter cannot be used: {what} {why}", what=error.what, why=error.why)
     return DrafterFile(path, header), ""
 
 
@@ -356,16 +357,22 @@ def _fixed(needed: Split, more: int) -> Sizes:
 def _sentences(judged: Judgement, last: LoadRecord | None) -> tuple[str, ...]:
     found = [judged.fit.reason]
     if judged.fit.verdict == "no":
-        found.append("Loaded anyway, it is read from the disk again and again, and is very slow.")
+        found.append(
+            N_("Loaded anyway, it is read from the disk again and again, and is very slow.")
+        )
     if judged.plan.mtp_note and judged.fit.verdict != "no":
         found.append(judged.plan.mtp_note)
     if judged.plan.projector_note and judged.fit.verdict != "no":
         found.append(judged.plan.projector_note)
     if judged.why_not:
-        found.append(f"This is an estimate. {judged.why_not}")
+        found.append(N_("This is an estimate. {why_not}", why_not=judged.why_not))
     if last is not None:
         found.append(
-            f"When it was last loaded, {amount(last.predicted_bytes)} were expected and "
-            f"{amount(last.real_bytes)} were used."
+            N_(
+                "When it was last loaded, {predicted_bytes} were expected and {real_bytes} were "
+                "used.",
+                predicted_bytes=amount(last.predicted_bytes),
+                real_bytes=amount(last.real_bytes),
+            )
         )
     return tuple(found)

@@ -22,6 +22,7 @@ from app.models.library.values.quantisations import quantisation_of, same_label
 from app.servers.values import short_name
 from engines.models.checkpoint import is_checkpoint
 from engines.models.formats import Formats
+from engines.sentences import N_
 
 _LONGEST: Final = 200
 """How many characters of an unknown name are compared with the names of models."""
@@ -97,28 +98,40 @@ class ModelIndex:
         matching = [entry for entry in listed if called == entry.name]
         if matching and self._store.known.has(called):
             raise ModelUnknown(
-                f"The model “{called}” is no longer on this computer.",
-                f"{', '.join(entry.id for entry in matching)} has that name, but may be "
-                "a different model.",
-                "If you mean that one, use its id.",
+                N_("The model “{called}” is no longer on this computer.", called=called),
+                N_(
+                    "{matching} has that name, but may be a different model.",
+                    matching=", ".join(entry.id for entry in matching),
+                ),
+                N_("If you mean that one, use its id."),
             )
         matching = matching or [entry for entry in listed if _is_of_repo(entry, called)]
         matching = matching or [entry for entry in listed if _is_of_server(entry, called)]
         if len(matching) > 1:
             raise ModelAmbiguous(
-                f"“{called}” could be one of {len(matching)} models on this computer.",
-                f"Their ids are {', '.join(entry.id for entry in matching)}.",
-                "Use one of these ids.",
+                N_(
+                    "“{called}” could be one of {count} models on this computer.",
+                    called=called,
+                    count=len(matching),
+                ),
+                N_(
+                    "Their ids are {matching}.",
+                    matching=", ".join(entry.id for entry in matching),
+                ),
+                N_("Use one of these ids."),
             )
         if matching:
             return matching[0]
         if _may_be_of_server(called):
             raise ModelUnknown(
-                f"There is no model “{called}”.",
-                "None of your servers offered it when last asked.",
-                "Test the server under Servers, or choose another model.",
-                terminal=f"`hearth servers test {called.partition(':')[0]}` asks anew; "
-                "`hearth models list` shows what is there.",
+                N_("There is no model “{called}”.", called=called),
+                N_("None of your servers offered it when last asked."),
+                N_("Test the server under Servers, or choose another model."),
+                terminal=N_(
+                    "`hearth servers test {called}` asks anew; `hearth models list` shows what "
+                    "is there.",
+                    called=called.partition(":")[0],
+                ),
             )
         if called.lower().endswith(".gguf") or _is_checkpoint(called):
             path = from_home(called).absolute()
@@ -143,14 +156,18 @@ class ModelIndex:
     def _unknown(self, called: str, listed: Sequence[ModelEntry]) -> ModelUnknown:
         near = _near(called, listed)
         return ModelUnknown(
-            f"There is no model “{called}”.",
-            "It is neither the name of a model on this computer nor a GGUF file. Similar names "
-            f"are: {', '.join(near)}."
+            N_("There is no model “{called}”.", called=called),
+            N_(
+                "It is neither the name of a model on this computer nor a GGUF file. Similar names "
+                "are: {near}.",
+                near=", ".join(near),
+            )
             if near
-            else "It is neither the name of a model on this computer nor a GGUF file.",
-            "Choose another model, or add its file.",
-            terminal="`hearth models list` shows what is there; `hearth models import FILE` adds a "
-            "file.",
+            else N_("It is neither the name of a model on this computer nor a GGUF file."),
+            N_("Choose another model, or add its file."),
+            terminal=N_(
+                "`hearth models list` shows what is there; `hearth models import FILE` adds a file."
+            ),
         )
 
     def id_of(self, called: str) -> str:

@@ -22,6 +22,7 @@ from engines.models.format import FileDetails, ModelFacts
 from engines.models.formats import Formats
 from engines.models.gguf.format import GgufFormat
 from engines.models.gguf.header import GgufHeader
+from engines.sentences import N_
 from engines.types import EngineName
 
 AnyFacts = TypeVar("AnyFacts", bound=ModelFacts)
@@ -57,7 +58,7 @@ class Library:
         self._collection = collection
         self._starter = ModelEntry(
             STARTER,
-            "Starter guide",
+            N_("Starter guide"),
             starter,
             builtin=True,
             drafter=starter_drafter,
@@ -168,9 +169,9 @@ class Library:
         its = self.formats.of(entry)
         if not isinstance(its, GgufFormat):
             raise NotAModel(
-                f"“{entry.name}” has no GGUF file.",
-                f"It is {its.kind}, and llama.cpp reads GGUF files.",
-                "Choose a model's GGUF file for this.",
+                N_("“{name}” has no GGUF file.", name=entry.name),
+                N_("It is {kind}, and llama.cpp reads GGUF files.", kind=its.kind),
+                N_("Choose a model's GGUF file for this."),
             )
         return its.header(entry.path)
 
@@ -299,15 +300,15 @@ class Library:
         entry = self.shelf.named(called)
         if entry.builtin:
             raise ModelUnknown(
-                "The starter guide cannot be removed.",
-                "It is part of Hearth, so that there is always something that answers.",
-                "Choose another model in the settings if you do not want to see it.",
+                N_("The starter guide cannot be removed."),
+                N_("It is part of Hearth, so that there is always something that answers."),
+                N_("Choose another model in the settings if you do not want to see it."),
             )
         if entry.source != "added":
             raise ModelUnknown(
-                f"“{entry.name}” was not added by you.",
-                f"It is on the list because it is in {entry.path.parent}.",
-                "Move its file away, or delete the model.",
+                N_("“{name}” was not added by you.", name=entry.name),
+                N_("It is on the list because it is in {parent}.", parent=entry.path.parent),
+                N_("Move its file away, or delete the model."),
             )
         self._store.remove(entry.id)
         self._store.known.forget(entry.id)

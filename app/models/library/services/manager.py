@@ -30,10 +30,11 @@ from app.models.library.values.details import Checked
 from app.models.library.values.entry import ModelEntry, Source
 from app.settings.values.models import checked
 from engines.cancel import CancelToken
+from engines.sentences import N_
 
 _OWNERS: Final[Mapping[Source, str]] = {
     "ollama": "Ollama",
-    "lmstudio": "LM Studio",
+    "lmstudio": N_("LM Studio"),
     "jan": "Jan",
     "gpt4all": "GPT4All",
 }
@@ -120,7 +121,7 @@ class ModelManager:
         """
         entry = self._library.find(called)
         if entry.on_server:
-            raise _no_files(f"“{entry.name}” cannot be checked here.")
+            raise _no_files(N_("“{name}” cannot be checked here.", name=entry.name))
         share = Share(entry.size_bytes, progress)
         compared = True
         hashes: list[str] = []
@@ -142,13 +143,15 @@ class ModelManager:
         name = " ".join(name.split())
         why = _why_no_name(name)
         if why:
-            raise SettingsInvalid(f"“{entry.name}” was not renamed.", why, "Choose another name.")
+            raise SettingsInvalid(
+                N_("“{name}” was not renamed.", name=entry.name), why, N_("Choose another name.")
+            )
         for other in self._library.entries():
             if other.id != entry.id and name in (other.id, other.name):
                 raise ModelAmbiguous(
-                    f"“{entry.name}” was not renamed.",
-                    f"Another model on this computer is already called “{name}”.",
-                    "Choose another name.",
+                    N_("“{name}” was not renamed.", name=entry.name),
+                    N_("Another model on this computer is already called “{name}”.", name=name),
+                    N_("Choose another name."),
                 )
         self._store.known.rename(entry.id, name)
         return self._library.find(entry.id)
@@ -228,10 +231,10 @@ class ModelManager:
         entry = self._library.find(called)
         if entry.id == str(entry.path):
             raise ModelUnknown(
-                f"“{entry.path.name}” is not on the list.",
-                "Only models on the list have names and settings in Hearth and can be deleted.",
-                "Add it to the list first.",
-                terminal="Add it first: `hearth models import FILE`.",
+                N_("“{name}” is not on the list.", name=entry.path.name),
+                N_("Only models on the list have names and settings in Hearth and can be deleted."),
+                N_("Add it to the list first."),
+                terminal=N_("Add it first: `hearth models import FILE`."),
             )
         return entry
 
@@ -239,30 +242,33 @@ class ModelManager:
         own, hub = self._collection.own, self._collection.hub
         if entry.builtin:
             raise ModelNotOurs(
-                f"“{entry.name}” cannot be deleted.",
-                "It is part of Hearth, so that there is always something that answers.",
-                "Choose another model in the settings if you do not want to see it.",
+                N_("“{name}” cannot be deleted.", name=entry.name),
+                N_("It is part of Hearth, so that there is always something that answers."),
+                N_("Choose another model in the settings if you do not want to see it."),
             )
         if entry.on_server:
-            raise _no_files(f"“{entry.name}” cannot be deleted here.")
+            raise _no_files(N_("“{name}” cannot be deleted here.", name=entry.name))
         if entry.source == "added" and not (with_file or own in entry.path.parents):
             return Removal(())
         source = self._lies_with(entry)
         if source in _OWNERS:
             owner = _OWNERS[source]
             raise ModelNotOurs(
-                f"“{entry.name}” cannot be deleted here.",
-                f"It belongs to {owner}, and Hearth changes nothing of other programs.",
-                f"Delete it in {owner}.",
+                N_("“{name}” cannot be deleted here.", name=entry.name),
+                N_(
+                    "It belongs to {owner}, and Hearth changes nothing of other programs.",
+                    owner=owner,
+                ),
+                N_("Delete it in {owner}.", owner=owner),
             )
         if source == "hub":
             return of_hub_files([*self._all_files(entry), *self._companions(entry)], hub)
         if own in entry.path.parents or with_file:
             return of_files(self._all_files(entry))
         raise ModelNotOurs(
-            f"“{entry.name}” was not deleted.",
-            f"It is in {entry.path.parent}, a folder that Hearth only reads.",
-            "Delete the file there, or delete the model together with its file.",
+            N_("“{name}” was not deleted.", name=entry.name),
+            N_("It is in {parent}, a folder that Hearth only reads.", parent=entry.path.parent),
+            N_("Delete the file there, or delete the model together with its file."),
         )
 
     def _lies_with(self, entry: ModelEntry) -> Source:
@@ -300,9 +306,9 @@ class ModelManager:
 def _no_files(what: str) -> ModelNotOurs:
     return ModelNotOurs(
         what,
-        "It is on another server, and has no files on this computer.",
-        "Remove the server under Servers to remove its models.",
-        terminal="`hearth servers rm NAME` removes a server, with all its models.",
+        N_("It is on another server, and has no files on this computer."),
+        N_("Remove the server under Servers to remove its models."),
+        terminal=N_("`hearth servers rm NAME` removes a server, with all its models."),
     )
 
 
@@ -316,24 +322,26 @@ def _remove_if_empty(folder: Path, own: Path) -> None:
 def _why_no_name(name: str) -> str:
     """Return why a model cannot have this name; empty if it can."""
     if not name:
-        return "The new name is empty."
+        return N_("The new name is empty.")
     if len(name) > _LONGEST_NAME:
-        return f"The new name is longer than {_LONGEST_NAME} characters."
+        return N_(
+            "The new name is longer than {longest_name} characters.", longest_name=_LONGEST_NAME
+        )
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
-        return "The new name contains invalid characters."
+        return N_("The new name contains invalid characters.")
     return ""
 
 
 def _differs(entry: ModelEntry, path: Path) -> ModelDiffers:
     if entry.source == "hub":
-        do = "Delete the model and download it again."
+        do = N_("Delete the model and download it again.")
     else:
-        do = (
+        do = N_(
             "Put the original file back. If you replaced it on purpose, remove the model "
             "from the list and add it again."
         )
     return ModelDiffers(
-        f"“{entry.name}” is damaged or was changed.",
-        f"{path.name} has changed since it was downloaded or added.",
+        N_("“{name}” is damaged or was changed.", name=entry.name),
+        N_("{name} has changed since it was downloaded or added.", name=path.name),
         do,
     )

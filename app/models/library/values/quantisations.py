@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from engines.sentences import N_
+
 if TYPE_CHECKING:
     from app.models.hub.values.hub import Variant
     from engines.memory.fit import Verdict
@@ -80,7 +82,7 @@ class Quantisation:
     def words(self) -> str:
         """The quality in a few words for the user; empty if unknown."""
         if self.trained and self.depth == 4:
-            return "Good balance, trained for this size"
+            return N_("Good balance, trained for this size")
         for least, words in _WORDS:
             if self.depth >= least:
                 return words
@@ -88,13 +90,13 @@ class Quantisation:
 
 
 _WORDS: Final = (
-    (16, "The original, very large"),
-    (8, "Nearly the original"),
-    (6, "Very close to the original"),
-    (5, "Close to the original"),
-    (4, "Good balance"),
-    (3, "Small and quick, some loss"),
-    (1, "Very small, clear loss"),
+    (16, N_("The original, very large")),
+    (8, N_("Nearly the original")),
+    (6, N_("Very close to the original")),
+    (5, N_("Close to the original")),
+    (4, N_("Good balance")),
+    (3, N_("Small and quick, some loss")),
+    (1, N_("Very small, clear loss")),
 )
 
 

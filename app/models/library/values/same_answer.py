@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engines.sentences import N_
 from engines.types import MtpCheck
 
 Verdict = Literal["same", "tie", "different"]
@@ -44,33 +45,47 @@ def in_words(results: Sequence[Compared]) -> tuple[str, ...]:
     tokens = sum(result.check.tokens for result in results)
     prompts = len({result.prompt for result in results})
     amount = (
-        f"{tokens:,} tokens of one prompt"
+        N_("{tokens} tokens of one prompt", tokens=f"{tokens:,}")
         if prompts == 1
-        else f"{tokens:,} tokens of {prompts} prompts"
+        else N_("{tokens} tokens of {prompts} prompts", tokens=f"{tokens:,}", prompts=prompts)
     )
     if not apart:
-        head = f"Same answer: {amount} are identical with and without MTP."
+        head = N_("Same answer: {amount} are identical with and without MTP.", amount=amount)
     elif is_good(results):
-        head = f"Same answer up to rounding: {amount} are identical with and without MTP."
+        head = N_(
+            "Same answer up to rounding: {amount} are identical with and without MTP.",
+            amount=amount,
+        )
     else:
-        head = f"Not the same answer: {amount} are identical, then the answers differ."
+        head = N_(
+            "Not the same answer: {amount} are identical, then the answers differ.", amount=amount
+        )
     lines = [head]
     if not any(result.check.accepted for result in results):
-        lines.append("No guessed token was accepted, so this shows little.")
+        lines.append(N_("No guessed token was accepted, so this shows little."))
     return (*lines, *(_place(result) for result in apart))
 
 
 def _place(result: Compared) -> str:
     check = result.check
-    where = f"Prompt {result.prompt}, at token {check.tokens + 1}, {check.depth} ahead"
+    where = N_(
+        "Prompt {prompt}, at token {tokens}, {depth} ahead",
+        prompt=result.prompt,
+        tokens=check.tokens + 1,
+        depth=check.depth,
+    )
     if check.gap is None:
-        return f"{where}: from there on they differ, or one of them has ended."
+        return N_("{where}: from there on they differ, or one of them has ended.", where=where)
     if verdict_of(check) == "tie":
-        return (
-            f"{where}: two words were equally likely to {check.gap:.3f} of the spread; "
-            "rounding decides there."
+        return N_(
+            "{where}: two words were equally likely to {gap} of the spread; rounding decides "
+            "there.",
+            where=where,
+            gap=f"{check.gap:.3f}",
         )
-    return (
-        f"{where}: the two words are {check.gap:.2f} of the spread apart, "
-        "which is more than rounding explains."
+    return N_(
+        "{where}: the two words are {gap} of the spread apart, which is more than rounding "
+        "explains.",
+        where=where,
+        gap=f"{check.gap:.2f}",
     )

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.motion import Motion
 from app.kit.look.scale import scaled
 from app.settings.values.fields import Settings, fields, limits_of
@@ -166,7 +166,7 @@ class Desktop(QObject):
 
         self._notifier.ask(
             [
-                self.tr("Look at {0} on the Hub?").format(name.repo),
+                self.tr("Look at {repo} on the Hub?").format(repo=name.repo),
                 self.tr("A link outside of Hearth names this model."),
                 self.tr("Nothing is downloaded before you choose it there."),
             ],
@@ -203,7 +203,7 @@ class Desktop(QObject):
         except UserError as error:
             self._notifier.error(error)
         else:
-            self._notifier.say(self.tr("{0} %").format(int(within)), about="zoom")
+            self._notifier.say(self.tr("{value} %").format(value=int(within)), about="zoom")
 
     def quit(self) -> None:
         """Quit Hearth, even if the window would otherwise close to the tray."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.chats.history.values.conversation import StoredMessage
 from app.chats.transcript.pages.bubble import Bubble
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.text.markdown_view import MarkdownView
 from app.kit.widgets.label import Label

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from app.base.language import translated
 from app.chats.history.values.places import ALL
-from app.kit.look.language import translated
 from app.models.library.pages.names import name_of
 from app.settings.values.fields import Settings, fields
 from app.window.desktop.pages.keys import keys_of, shown

@@ -94,13 +94,15 @@ def refusal(name: str, keys: str, changes: Mapping[str, str]) -> str:
     native = wanted.toString(QKeySequence.SequenceFormat.NativeText)
     usual = next(command.keys for command in commands() if command.name == name)
     if _is_for_writing(wanted) and keys not in usual:
-        return _tr("keys", "{0} is needed for writing.").format(native)
+        return _tr("keys", "{native} is needed for writing.").format(native=native)
     if not _is_safe(wanted):
-        return _tr("keys", "{0} is needed for writing; add Ctrl or Alt to it.").format(native)
+        return _tr("keys", "{native} is needed for writing; add Ctrl or Alt to it.").format(
+            native=native
+        )
     for command in commands():
         if command.name != name and wanted in keys_of(command, changes):
-            said = _tr("keys", "{0} is taken by “{1}”. Change that first.")
-            return said.format(native, command.text)
+            said = _tr("keys", "{keys} is taken by “{command}”. Change that first.")
+            return said.format(keys=native, command=command.text)
     return ""
 
 

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.chats.answers.values.answers import AnswerOptions
 from app.chats.composer.pages.message_edit import MessageEdit
 from app.chats.transcript.pages.wait_words import wait_words
 from app.kit.look.icons import app_icon
-from app.kit.look.language import translated
 from app.kit.look.scale import scaled
 from app.kit.look.theme import GRID
 from app.kit.widgets.column_page import ColumnPage
@@ -72,7 +72,7 @@ class QuickAsk(QWidget):
         self._page.column.addStretch(1)
         self._page.hide()
         self.edit = MessageEdit()
-        self.edit.setPlaceholderText(self.tr("Ask {0}").format(model))
+        self.edit.setPlaceholderText(self.tr("Ask {model}").format(model=model))
         self.edit.set_send_with(send_with)
         self.edit.send.connect(self._press)
         self.edit.textChanged.connect(self._show_button)

@@ -37,7 +37,7 @@ class ShortcutRow(QWidget):
         self.setObjectName(f"shortcut-{command.name}")
         self._keys = KeyButton(f"keys-{command.name}", command.text)
         self._keys.pressed_keys.connect(lambda keys: self.pressed_keys.emit(command.name, keys))
-        usual = self.tr("Default keys of “{0}”").format(command.text)
+        usual = self.tr("Default keys of “{text}”").format(text=command.text)
         self._back = IconButton("again", usual, f"reset-{command.name}", size=16)
         self._back.clicked.connect(lambda: self.reset.emit(command.name))
         policy = self._back.sizePolicy()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engines.sentences import N_
+
 _MODIFIERS = {"ctrl": "Ctrl", "alt": "Alt", "shift": "Shift", "meta": "Meta", "super": "Meta"}
 _PORTAL = {"Ctrl": "CTRL", "Alt": "ALT", "Shift": "SHIFT", "Meta": "LOGO"}
 _X11 = {"Shift": 1, "Ctrl": 4, "Alt": 8, "Meta": 64}
@@ -47,10 +49,15 @@ def read(text: str) -> Keys:
     *before, last = [part.strip() for part in text.split("+")]
     unknown = next((part for part in before if part.lower() not in _MODIFIERS), None)
     if unknown is not None:
-        raise KeysInvalid(f"“{unknown}” cannot begin a shortcut; Ctrl, Alt, Shift and Meta can.")
+        raise KeysInvalid(
+            N_(
+                "“{unknown}” cannot begin a shortcut; Ctrl, Alt, Shift and Meta can.",
+                unknown=unknown,
+            )
+        )
     held = {_MODIFIERS[part.lower()] for part in before}
     if not held - {"Shift"}:
-        raise KeysInvalid("Add Ctrl, Alt or Meta: the key by itself is needed for writing.")
+        raise KeysInvalid(N_("Add Ctrl, Alt or Meta: the key by itself is needed for writing."))
     modifiers = tuple(each for each in ("Ctrl", "Alt", "Shift", "Meta") if each in held)
     return Keys(modifiers, _key(last))
 
@@ -65,4 +72,4 @@ def _key(text: str) -> str:
         return _SIGNS[text]
     if name[:1] == "f" and name[1:].isdigit() and 1 <= int(name[1:]) <= 24:
         return name.upper()
-    raise KeysInvalid(f"“{text}” cannot be used as a key of this shortcut.")
+    raise KeysInvalid(N_("“{text}” cannot be used as a key of this shortcut.", text=text))

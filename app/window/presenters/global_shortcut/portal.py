@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject
 
 from app.window.presenters.global_shortcut.keys import Keys
 from app.window.presenters.session_bus import SessionBus
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from jeepney import Message
@@ -80,7 +81,7 @@ class PortalShortcut(QObject):
 
     def _bound(self, found: Results) -> None:
         bound = found.get("shortcuts", ("", []))[1]
-        self._told("" if bound else "The desktop did not allow this shortcut.")
+        self._told("" if bound else N_("The desktop did not allow this shortcut."))
 
     def _ask(
         self,
@@ -108,7 +109,7 @@ class PortalShortcut(QObject):
         if status == 0:
             found(results)
         else:
-            self._told("The desktop asked whether to allow this shortcut, and it was refused.")
+            self._told(N_("The desktop asked whether to allow this shortcut, and it was refused."))
 
     def _activated(self, message: Message) -> None:
         session, which, *_ = message.body
@@ -117,9 +118,11 @@ class PortalShortcut(QObject):
 
     def _refused(self) -> None:
         self._told(
-            "This desktop offers programs no global shortcuts. Set one in its own "
-            "settings; the guide to the terminal has the command that opens the small "
-            "window."
+            N_(
+                "This desktop offers programs no global shortcuts. Set one in its own "
+                "settings; the guide to the terminal has the command that opens the small "
+                "window."
+            )
         )
 
     def _listen(self, interface: str, member: str, heard: Callable[[Message], None]) -> None:

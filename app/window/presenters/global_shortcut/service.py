@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app.window.presenters.session_bus import SessionBus
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.window.presenters.global_shortcut.keys import Keys
     from app.window.presenters.global_shortcut.portal import PortalShortcut
     from app.window.presenters.global_shortcut.x11 import X11Shortcut
 
-_WHAT = "Ask Hearth a question"
-_ELSEWHERE = (
+_WHAT = N_("Ask Hearth a question")
+_ELSEWHERE = N_(
     "Global shortcuts do not work on this system yet. The tray icon opens the small window, too."
 )
-_NO_DISPLAY = "No desktop with global shortcuts was found."
-_NO_BUS = "The desktop’s message bus cannot be reached."
+_NO_DISPLAY = N_("No desktop with global shortcuts was found.")
+_NO_BUS = N_("The desktop’s message bus cannot be reached.")
 
 
 class GlobalShortcut(QObject):

@@ -9,8 +9,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
+from app.base.language import in_full, translated
 from app.kit.look.format import size
-from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.emptying import empty
@@ -212,7 +212,9 @@ class CheckLine(QWidget):
 
     def show_progress(self, share: float) -> None:
         self._bar.setValue(round(share * 100))
-        self._say(self.tr("Checking the file: {0} %").format(f"{share * 100:.0f}"), "muted")
+        self._say(
+            self.tr("Checking the file: {share} %").format(share=f"{share * 100:.0f}"), "muted"
+        )
         self._running(True)
 
     def show_checked(self, found: Checked) -> None:
@@ -410,11 +412,11 @@ class DetailsPage(PartPage):
 
     def _ask_to_trash(self, entry: ModelEntry, removable: Removable) -> None:
         count = len(removable.files)
-        files = self.tr("File") if count == 1 else self.tr("{0} files").format(count)
+        files = self.tr("File") if count == 1 else self.tr("{files} files").format(files=count)
         lines = [
-            self.tr("Move {0} to the trash?").format(entry.name),
-            self.tr("{0} can be restored from there. Emptying the trash frees {1}.").format(
-                files, size(removable.frees or 0)
+            self.tr("Move {name} to the trash?").format(name=entry.name),
+            self.tr("{files} can be restored from there. Emptying the trash frees {frees}.").format(
+                files=files, frees=size(removable.frees or 0)
             ),
         ]
         answers = [

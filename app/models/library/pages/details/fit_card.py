@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.kit.look.language import in_full, translated
+from app.base.language import in_full, translated
 from app.kit.widgets.emptying import empty
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton

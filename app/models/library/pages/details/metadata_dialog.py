@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.language import in_full, translated
 from app.kit.look.format import size
-from app.kit.look.language import in_full, translated
 from app.kit.look.theme import GRID
 from app.kit.notify import Notifier
 from app.kit.widgets.dialog import Dialog
@@ -140,11 +140,15 @@ class TargetChoice(QWidget):
 
     def _look(self) -> None:
         if self.is_copy:
-            text = self.tr("A copy of {0} is written into Hearth’s folder of models.")
-            self._plan.setText(text.format(size(self._now.copy_bytes)))
+            text = self.tr("A copy of {copy_bytes} is written into Hearth’s folder of models.")
+            self._plan.setText(text.format(copy_bytes=size(self._now.copy_bytes)))
         else:
-            text = self.tr("A new {0} ({1}) is written first and then replaces the old one.")
-            self._plan.setText(text.format(self._now.entry.path.name, size(self._now.size_bytes)))
+            text = self.tr(
+                "A new {name} ({size_bytes}) is written first and then replaces the old one."
+            )
+            self._plan.setText(
+                text.format(name=self._now.entry.path.name, size_bytes=size(self._now.size_bytes))
+            )
 
 
 class MetadataDialog(Dialog):
@@ -164,7 +168,7 @@ class MetadataDialog(Dialog):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("metadataDialog", width=720, height=560, parent=parent)
-        self.set_title(self.tr("Metadata of “{0}”").format(name_of(now.entry)))
+        self.set_title(self.tr("Metadata of “{entry}”").format(entry=name_of(now.entry)))
         self._service = service
         self._notifier = notifier
         self._now = now
@@ -253,7 +257,7 @@ class MetadataDialog(Dialog):
             self._write()
             return
         lines = [
-            self.tr("Change {0} itself?").format(self._now.entry.path.name),
+            self.tr("Change {name} itself?").format(name=self._now.entry.path.name),
             self.tr("The current values cannot be restored. The weights stay as they are."),
         ]
         answers = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import day, figure, size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.label import Label
@@ -79,14 +79,14 @@ class ModelFactsCard(Panel):
         file = found.file
         parts = [file.architecture]
         if file.layers:
-            parts.append(self.tr("{0} layers").format(file.layers))
+            parts.append(self.tr("{layers} layers").format(layers=file.layers))
         if file.heads:
-            heads = self.tr("{0} heads over {1} for keys and values")
-            parts.append(heads.format(file.heads, file.kv_heads))
+            heads = self.tr("{heads} heads over {kv_heads} for keys and values")
+            parts.append(heads.format(heads=file.heads, kv_heads=file.kv_heads))
         return ", ".join(parts)
 
     def _tokens(self, count: int) -> str:
-        return self.tr("{0} tokens at most").format(figure(count)) if count else ""
+        return self.tr("{count} tokens at most").format(count=figure(count)) if count else ""
 
     def _template(self, template: TemplateAbilities) -> str:
         if template.trouble:
@@ -102,7 +102,11 @@ class ModelFactsCard(Panel):
 
     def _tokenizer(self, found: ModelDetails) -> str:
         file = found.file
-        words = self.tr("{0} tokens").format(figure(file.vocab_size)) if file.vocab_size else ""
+        words = (
+            self.tr("{total} tokens").format(total=figure(file.vocab_size))
+            if file.vocab_size
+            else ""
+        )
         return ", ".join(part for part in (file.tokenizer, words) if part)
 
     def _repository(self, entry: ModelEntry) -> str:
@@ -113,12 +117,12 @@ class ModelFactsCard(Panel):
     def _checked(self, entry: ModelEntry) -> str:
         if entry.verified is None:
             return self.tr("Not yet; use “Check the file”")
-        return self.tr("On {0}: intact").format(day(entry.verified))
+        return self.tr("On {verified}: intact").format(verified=day(entry.verified))
 
     def _mix(self, found: ModelDetails) -> ShareBar:
         tensors = found.file.tensors
         parts = [BarPart(f"{it.type} {it.share * 100:.0f} %", it.size_bytes) for it in tensors]
-        return ShareBar("mixBar", self.tr("Quantisations"), limited(parts, self.tr("{0} more")))
+        return ShareBar("mixBar", self.tr("Quantisations"), limited(parts, self.tr("{count} more")))
 
 
 def parameters(count: int) -> str:

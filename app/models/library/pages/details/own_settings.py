@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.kit.look.language import translated
+from app.base.language import translated
 from app.kit.look.theme import GRID
 from app.kit.widgets.label import Label
 from app.kit.widgets.labelled_button import LabelledButton
@@ -60,7 +60,7 @@ class OwnSetting(QWidget):
         self._reset = LabelledButton(
             "again", self.tr("As in the settings"), f"reset-{name}", look="link", tone="accent_text"
         )
-        self._reset.setAccessibleName(self.tr("{0}: as in the settings").format(title))
+        self._reset.setAccessibleName(self.tr("{title}: as in the settings").format(title=title))
         self._reset.clicked.connect(lambda: self.changed.emit(name, None))
         self._column.addWidget(self._reset, 0, right)
         self._mark()
@@ -139,8 +139,8 @@ class OwnSettings(Panel):
             row.show_own(own.get(name))
         titles = [translated(fields()[name].title or name) for name in self._rows if name in own]
         if titles:
-            text = self.tr("Changed: {0}. Everything else follows the settings.")
-            self._summary.setText(text.format(", ".join(titles)))
+            text = self.tr("Changed: {titles}. Everything else follows the settings.")
+            self._summary.setText(text.format(titles=", ".join(titles)))
         else:
             self._summary.setText(self.tr("Everything follows the settings."))
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import size
-from app.kit.look.language import translated
 from app.kit.notify import Notifier
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.emptying import empty
@@ -50,10 +50,12 @@ class DiskCard(Panel):
 
     def show_use(self, overview: Overview) -> None:
         count = len(overview.models)
-        text = self.tr("{0} models take {1} on disk; {2} are free.")
+        text = self.tr("{count} models take {total} on disk; {free} are free.")
         if count == 1:
-            text = self.tr("One model takes {1} on disk; {2} are free.")
-        self._sentence.setText(text.format(count, size(overview.total), size(overview.free)))
+            text = self.tr("One model takes {total} on disk; {free} are free.")
+        self._sentence.setText(
+            text.format(count=count, total=size(overview.total), free=size(overview.free))
+        )
         if self._bar is not None:
             self._bar.hide()
             self._bar.deleteLater()
@@ -65,7 +67,7 @@ class DiskCard(Panel):
         self._bar = ShareBar(
             "diskBar",
             self.tr("Disk use of the models"),
-            limited(parts, self.tr("{0} others")),
+            limited(parts, self.tr("{count} others")),
         )
         self.box.addWidget(self._bar)
         self.show()
@@ -98,7 +100,7 @@ class CopyCard(Panel):
         self.hide()
 
     def show_progress(self, path: str, share: float) -> None:
-        self._what.setText(self.tr("Copying and checking {0}").format(PurePath(path).name))
+        self._what.setText(self.tr("Copying and checking {name}").format(name=PurePath(path).name))
         self._bar.setValue(round(share * 100))
         self.show()
 
@@ -217,7 +219,7 @@ class ListPage(PartPage):
 
     def _nothing(self, words: str) -> QWidget:
         card = Panel("card", "nothingFound", across=True, margins=(2, 1.5, 2, 1.5), spacing=1.5)
-        text = self.tr("No model matches “{0}”.").format(words.strip())
+        text = self.tr("No model matches “{words}”.").format(words=words.strip())
         card.box.addWidget(Label(text, "muted", wrap=True), 1)
         clear = LabelledButton("close", self.tr("Clear the filter"), "clearFilter")
         clear.clicked.connect(self._filter.clear)

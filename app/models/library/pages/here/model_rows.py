@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
 
+from app.base.language import translated
 from app.kit.look.format import figure, size
-from app.kit.look.language import translated
 from app.kit.look.theme import GRID, Tone
 from app.kit.widgets.elided_label import ElidedLabel
 from app.kit.widgets.flow import FlowRow
@@ -55,7 +55,9 @@ class MoreCard(Panel):
     def show_count(self, shown: int, all_of_them: int) -> None:
         """Show how many models are listed; hide the card if all are."""
         self._line.setText(
-            self.tr("{0} of {1} models are shown.").format(figure(shown), figure(all_of_them))
+            self.tr("{shown} of {all_of_them} models are shown.").format(
+                shown=figure(shown), all_of_them=figure(all_of_them)
+            )
         )
         self.setVisible(shown < all_of_them)
 
@@ -103,10 +105,10 @@ class ModelRow(Panel):
         else:
             use = QPushButton(self.tr("Use"))
             use.setObjectName(f"use-{entry.id}")
-            use.setAccessibleName(self.tr("Use {0}").format(name_of(entry)))
+            use.setAccessibleName(self.tr("Use {name_of}").format(name_of=name_of(entry)))
             use.clicked.connect(lambda: self.use.emit(entry.id))
             self.box.addWidget(use)
-        name = self.tr("Details of {0}").format(name_of(entry))
+        name = self.tr("Details of {name_of}").format(name_of=name_of(entry))
         self._more = IconButton("forward", name, f"details-{entry.id}")
         self._more.clicked.connect(lambda: self.opened.emit(entry.id))
         self.box.addWidget(self._more)

@@ -12,6 +12,7 @@ from app.models.library.values.entry import Source
 from engines.models.checkpoint import INDEX, missing_in, weights_in
 from engines.models.draft_config import CHATS, draft_method
 from engines.regular import require_regular
+from engines.sentences import N_
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ def checkpoints_of(scan: Scan) -> Iterator[CheckpointFiles]:
             scan.notes.append(skipped(folder, error))
             continue
         if missing := missing_in(index, files):
-            scan.notes.append(f"{folder} was skipped: {missing} is not in it.")
+            scan.notes.append(
+                N_("{folder} was skipped: {missing} is not in it.", folder=folder, missing=missing)
+            )
         elif kind == "drafter":
             scan.draft_checkpoints.append(folder)
         else:

@@ -26,6 +26,7 @@ from app.models.library.services.places.jan import scan_jan
 from app.models.library.services.places.lm_studio import scan_lm_studio
 from app.models.library.services.places.ollama import scan_ollama
 from app.models.library.services.places.places import Places
+from engines.sentences import N_
 
 _SETTLED_NS: Final = 2_000_000_000
 """A folder that changed less than this before a scan can change again without a new time stamp."""
@@ -147,7 +148,11 @@ def _looked(look: _Look) -> Scan:
         scan,
         models=[it for it in scan.models if it not in nameless],
         drafters=[path for path in scan.drafters if is_text(str(path))],
-        notes=scan.notes + [f"{it.files[0]} was skipped: {NO_TEXT}" for it in nameless],
+        notes=scan.notes
+        + [
+            N_("{files} was skipped: {no_text}", files=it.files[0], no_text=NO_TEXT)
+            for it in nameless
+        ],
     )
 
 

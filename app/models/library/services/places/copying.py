@@ -18,6 +18,7 @@ from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.private import private, replace_file
 from engines.regular import open_regular
+from engines.sentences import N_
 
 _SPARE: Final = 256 << 20
 """Bytes that stay free on the disk beside a copy."""
@@ -79,9 +80,9 @@ def _copy(source: Path, target: Path, share: Share, cancel: CancelToken) -> Copi
     digest = _write(source, part, share, cancel)
     if sha256_of(part, share, cancel) != digest:
         raise ModelDiffers(
-            f"“{source.name}” was not copied.",
-            "What was read back from the disk is not what was written there.",
-            "Check the disk; then try again.",
+            N_("“{name}” was not copied.", name=source.name),
+            N_("What was read back from the disk is not what was written there."),
+            N_("Check the disk; then try again."),
         )
     with explained(target):
         replace_file(part, target)
@@ -128,9 +129,14 @@ def _require_disk_space(needed: int, own: Path) -> None:
     free = shutil.disk_usage(own).free
     if free < needed + _SPARE:
         raise DiskFull(
-            "There is no room for a copy.",
-            f"It takes {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free where {own} is.",
-            "Free some space, or add the file without copying it.",
+            N_("There is no room for a copy."),
+            N_(
+                "It takes {needed} GB, and {free} GB are free where {folder} is.",
+                needed=f"{needed / 1000000000.0:.1f}",
+                free=f"{free / 1000000000.0:.1f}",
+                folder=own,
+            ),
+            N_("Free some space, or add the file without copying it."),
         )
 
 

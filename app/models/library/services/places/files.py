@@ -16,6 +16,7 @@ from engines.models.gguf.format import PART, first_part, parts_of
 from engines.models.gguf.glance import Glance, glance
 from engines.models.gguf.pieces import listed, pieces_of
 from engines.regular import require_regular
+from engines.sentences import N_
 
 _DEEPEST: Final = 8
 _CALLED_SO: Final = "mmproj"
@@ -101,7 +102,7 @@ def look(path: Path, scan: Scan) -> Glance | None:
         return None
     if found is None:
         scan.watch(path)  # it may still be arriving
-        scan.notes.append(f"{path} was skipped: it is not a GGUF model.")
+        scan.notes.append(N_("{path} was skipped: it is not a GGUF model.", path=path))
     return found
 
 
@@ -160,7 +161,7 @@ def _folders(
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         below = {it.name: it.path for it in entries if _is_folder(it)}
     except NotADirectoryError:
-        scan.notes.append(f"{folder} was skipped: it is a file, not a folder.")
+        scan.notes.append(N_("{folder} was skipped: it is a file, not a folder.", folder=folder))
         return
     except OSError as error:
         scan.notes.append(skipped(folder, error))
@@ -191,7 +192,14 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
         pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
         if pieces is not None and pieces.whole not in cut:
             cut.add(pieces.whole)
-            scan.notes.append(f"{folder / name} was skipped. {pieces.why} {pieces.advice}")
+            scan.notes.append(
+                N_(
+                    "{folder} was skipped. {why} {advice}",
+                    folder=folder / name,
+                    why=pieces.why,
+                    advice=pieces.advice,
+                )
+            )
     for name in filter(is_complete_name, names):
         path = folder / name
         part = PART.match(name)
@@ -200,7 +208,9 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
         elif int(part["number"]) == 1:
             yield from _group(part["stem"], parts_of(path), scan)
         elif (first := first_part(path)).name not in names:
-            scan.notes.append(f"{path} was skipped. Not beside it: {first.name}.")
+            scan.notes.append(
+                N_("{files} was skipped. Not beside it: {listed}.", files=path, listed=first.name)
+            )
 
 
 def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
@@ -211,7 +221,13 @@ def _group(stem: str, files: tuple[Path, ...], scan: Scan) -> Iterator[Group]:
         scan.watch(missing)  # a link into a cache can exist before its blob
         if missing != files[0]:
             gone = tuple(it.name for it in files if not it.exists())
-            scan.notes.append(f"{files[0]} was skipped. Not beside it: {listed(gone)}.")
+            scan.notes.append(
+                N_(
+                    "{files} was skipped. Not beside it: {listed}.",
+                    files=files[0],
+                    listed=listed(gone),
+                )
+            )
         return
     except OSError as error:
         scan.notes.append(skipped(files[0], error))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from app.models.library.values.entry import Source
 from engines.errors import NotAModel
 from engines.regular import read_regular_text
+from engines.sentences import N_
 from engines.types import EngineName
 
 Stamp = int | None
@@ -20,7 +21,7 @@ Inode = tuple[int, int]
 """The device and the inode number of a file: the same for all its names."""
 
 
-NO_TEXT: Final = "its name, or that of a folder above it, contains invalid characters."
+NO_TEXT: Final = N_("its name, or that of a folder above it, contains invalid characters.")
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,19 @@ def require_text(path: Path) -> None:
         NotAModel: The path contains invalid characters.
     """
     if not is_text(str(path)):
-        raise NotAModel(f"“{path.name}” cannot be used.", f"{path}: {NO_TEXT}", "Rename it first.")
+        raise NotAModel(
+            N_("“{name}” cannot be used.", name=path.name),
+            N_("{path}: {reason}", path=path, reason=NO_TEXT),
+            N_("Rename it first."),
+        )
 
 
 def skipped(path: Path, error: Exception) -> str:
     """Return the note about a file that could not be read or understood."""
     if isinstance(error, OSError):
-        return f"{path} was skipped: it cannot be read ({error.strerror or error})."
-    return f"{path} was skipped: it is damaged."
+        return N_(
+            "{path} was skipped: it cannot be read ({strerror}).",
+            path=path,
+            strerror=error.strerror or error,
+        )
+    return N_("{path} was skipped: it is damaged.", path=path)

@@ -13,6 +13,7 @@ from app.base.home import from_home
 from app.models.library.services.places.files import groups_below
 from app.models.library.services.places.found import Scan
 from engines.regular import read_regular_text
+from engines.sentences import N_
 
 
 def scan_gpt4all(folders: Iterable[Path], settings: Path | None) -> Scan:
@@ -42,7 +43,7 @@ def _model_path(settings: Path, scan: Scan) -> Path | None:
     try:
         reader.read_string(read_regular_text(settings))
     except (OSError, ValueError, configparser.Error):
-        scan.notes.append(f"{settings} was skipped: it is damaged.")
+        scan.notes.append(N_("{path} was skipped: it is damaged.", path=settings))
         return None
     # Qt writes values that have no group into [General], and can quote them.
     named = reader.get("General", "modelPath", fallback="").strip('" ')

@@ -10,6 +10,7 @@ from app.base.errors import ModelNotRead
 from engines.cancel import CancelToken
 from engines.errors import Cancelled
 from engines.regular import open_regular
+from engines.sentences import N_
 
 Progress = Callable[[float], None]
 """Receives the share that is done, from 0.0 to 1.0."""
@@ -59,7 +60,11 @@ def real(path: Path) -> Path:
 def not_read(path: Path, error: OSError) -> ModelNotRead:
     """Make the error for a file that cannot be read."""
     return ModelNotRead(
-        f"“{path.name}” cannot be read.",
-        f"The system says of {path}: {error.strerror or error}.",
-        "Check that you may read the file and that its disk is connected.",
+        N_("“{name}” cannot be read.", name=path.name),
+        N_(
+            "The system says of {folder}: {strerror}.",
+            folder=path,
+            strerror=error.strerror or error,
+        ),
+        N_("Check that you may read the file and that its disk is connected."),
     )

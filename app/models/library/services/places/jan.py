@@ -14,6 +14,7 @@ from typing import Any
 from app.models.library.services.places.files import Group, group_of, groups_below
 from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
 from engines.regular import read_regular_text
+from engines.sentences import N_
 
 
 def scan_jan(homes: Iterable[Path]) -> Scan:
@@ -45,7 +46,9 @@ def _described(data: Path, scan: Scan) -> Iterator[FoundModel]:
             continue
         model = _file(values.get("model_path"), data)
         if model is None:
-            scan.notes.append(f"{card} was skipped: the model that it names is not there.")
+            scan.notes.append(
+                N_("{card} was skipped: the model that it names is not there.", card=card)
+            )
             continue
         group = group_of(model, scan)
         if group is None or group.facts.kind != "chat":
@@ -92,6 +95,6 @@ def _read_yaml(path: Path, scan: Scan) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         values = None
     if not isinstance(values, dict):
-        scan.notes.append(f"{path} was skipped: it is damaged.")
+        scan.notes.append(N_("{path} was skipped: it is damaged.", path=path))
         return None
     return values

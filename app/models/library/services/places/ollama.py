@@ -12,6 +12,7 @@ from typing import Any, Final
 from app.models.library.services.places.files import inode_of, look
 from app.models.library.services.places.found import FoundModel, Scan, inside, read_json
 from app.models.library.services.places.hub_cache import hash_in_name
+from engines.sentences import N_
 
 _MODEL: Final = "application/vnd.ollama.image.model"
 _PROJECTOR: Final = "application/vnd.ollama.image.projector"
@@ -43,7 +44,9 @@ def _add(manifest: Path, models: Path, scan: Scan) -> None:
         return
     blobs = _blobs(content, models)
     if blobs is None:
-        scan.notes.append(f"{manifest} was skipped: it is not in Ollama’s format.")
+        scan.notes.append(
+            N_("{manifest} was skipped: it is not in Ollama’s format.", manifest=manifest)
+        )
         return
     model, projector = blobs.get(_MODEL), blobs.get(_PROJECTOR)
     if model is None or not model.exists():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.base.errors import TrashFailed
+from engines.sentences import N_
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,12 @@ def remove(removal: Removal) -> None:
             send2trash(str(path))
         except OSError as error:
             raise TrashFailed(
-                f"“{path.name}” could not be moved to the trash.",
-                f"The system says: {error.strerror or error}.",
-                "Close what uses the file, or delete it by hand: it is in " + f"{path.parent}.",
+                N_("“{name}” could not be moved to the trash.", name=path.name),
+                N_("The system says: {strerror}.", strerror=error.strerror or error),
+                N_(
+                    "Close what uses the file, or delete it by hand: it is in {folder}.",
+                    folder=path.parent,
+                ),
             ) from error
     for link in removal.links:
         link.unlink(missing_ok=True)
