@@ -74,11 +74,10 @@ def _archive(app: App, args: argparse.Namespace, out: Output, *, away: bool) -> 
     """Archive a chat, or take it out of the archive."""
     chat = app.chats.chat(args.what)
     app.chat_lists.set_archived((chat.id,), away)
-    where = "in" if away else N_("out of")
-    out.value(
-        {f"{args.verb}d": chat.id},
-        lambda: N_("“{title}” is {where} the archive now.", title=chat.title, where=where),
-    )
+    words = N_("“{title}” is in the archive now.", title=chat.title)
+    if not away:
+        words = N_("“{title}” is out of the archive now.", title=chat.title)
+    out.value({f"{args.verb}d": chat.id}, lambda: words)
     return 0
 
 

@@ -12,7 +12,7 @@ from app.base.secret import KeptToken, SecretStatus
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -55,17 +55,13 @@ def _show_kept(kept: KeptToken, service: str, out: Output) -> None:
     """
     status = kept.status
     if status.place == "memory":
-        whose = (
-            N_("The token belongs to {account} and works, but this", account=kept.account)
-            if kept.account
-            else "This"
-        )
+        why = N_("This system has no keyring, and Hearth writes no token into a file.")
+        if kept.account:
+            works = N_("The token belongs to {account} and works.", account=kept.account)
+            why = joined(" ", (works, why))
         raise NoKeyring(
             N_("The token was not kept."),
-            N_(
-                "{whose} system has no keyring, and Hearth writes no token into a file.",
-                whose=whose,
-            ),
+            why,
             N_(
                 "Install a keyring such as GNOME Keyring or KWallet, or set HF_TOKEN in the "
                 "environment."
