@@ -24,7 +24,7 @@ CARD = NativeDevice("Vulkan0", "A card", "Vulkan", "gpu", 8 << 30, 7 << 30, "000
 @pytest.fixture
 def says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A card whose trial ends with another text than the processor's."""
-    said = json.dumps({"expected": "a", "text": "b", "gap": None})
+    said = json.dumps({"result": {"expected": "a", "text": "b", "gap": None}})
     command = (sys.executable, "-c", f"print({said!r})")
     trials = Trials(tmp_path, tmp_path / "model.gguf", command)
     care = DeviceTrials(lambda: (PROCESSOR, CARD), trials)

@@ -35,7 +35,7 @@ def care(
     folder: Path, text: str = "a", devices: Sequence[NativeDevice] = (PROCESSOR, CARD, OTHER)
 ) -> DeviceTrials:
     """The trial's process says this text where the processor said "a"."""
-    said = json.dumps({"expected": "a", "text": text, "gap": None})
+    said = json.dumps({"result": {"expected": "a", "text": text, "gap": None}})
     command = (sys.executable, "-c", f"print({said!r})")
     return DeviceTrials(lambda: devices, Trials(folder, folder / "model.gguf", command))
 
