@@ -381,9 +381,10 @@ def test_presenters_use_qt_core_only() -> None:
 
 def test_widgets_see_presenters_values_and_errors_only() -> None:
     """A page's own imports; what it is given may be of a type from anywhere."""
-    rooms = {"app.kit", "app.markdown", "app.search", "engines.types", "engines.errors"} | {
+    engines = {f"engines.{name}" for name in ("errors", "sentences", "types")}
+    rooms = {"app.kit", "app.markdown", "app.search", *engines} | {
         f"app.base.{name}"
-        for name in "engine_names errors home ids once secret templates units".split()
+        for name in "engine_names errors home ids language once secret units".split()
     }
     floors = {"values", "presenters", "pages"}
 
