@@ -62,6 +62,23 @@ def N_(template: str, /, **values: object) -> str:
     return Sentence(template, values) if values else template
 
 
+def word(text: str) -> str:
+    """Mark a single word for translation, also where it is a value of another sentence."""
+    return Sentence(text, {})
+
+
+def listed(parts: Iterable[str], two: str = N_("{first} and {next}")) -> str:
+    """Join texts with a word between them; each part is still translated on its own.
+
+    Args:
+        two: The marked template that puts two texts together.
+    """
+    first, *rest = list(parts) or [""]
+    for it in rest:
+        first = Sentence(two, {"first": first, "next": it})
+    return first
+
+
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Join texts; each part is still translated on its own."""
     texts = [it for it in parts if it]
