@@ -67,15 +67,18 @@ def word(text: str) -> str:
     return Sentence(text, {})
 
 
-def listed(parts: Iterable[str], two: str = N_("{first} and {next}")) -> str:
-    """Join texts with a word between them; each part is still translated on its own.
+def listed(parts: Iterable[str], *, either: bool = False) -> str:
+    """Join texts with "and" between them; each part is still translated on its own.
 
     Args:
-        two: The marked template that puts two texts together.
+        either: Put "or" between them.
     """
     first, *rest = list(parts) or [""]
     for it in rest:
-        first = Sentence(two, {"first": first, "next": it})
+        if either:
+            first = N_("{first} or {next}", first=first, next=it)
+        else:
+            first = N_("{first} and {next}", first=first, next=it)
     return first
 
 

@@ -27,7 +27,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
-from engines.sentences import N_, Sentence, joined, listed, word
+from engines.sentences import N_, joined, listed, word
 
 if TYPE_CHECKING:
     from app.documents.citations.values import Citation
@@ -216,7 +216,7 @@ def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> 
     template = N_("“{name}” is paused.") if collection.paused else N_("“{name}” goes on.")
     out.value(
         {"id": collection.id, "paused": collection.paused},
-        lambda: Sentence(template, {"name": collection.name}),
+        lambda: N_(template, name=collection.name),
     )
     return 0
 
@@ -291,9 +291,7 @@ def not_read(state: CollectionState) -> list[str]:
         N_("{count} with pages without text"): state.partly_read,
         N_("{count} without text"): state.empty,
     }
-    return [
-        Sentence(template, {"count": f"{count:,}"}) for template, count in found.items() if count
-    ]
+    return [N_(template, count=f"{count:,}") for template, count in found.items() if count]
 
 
 def _tell_not_read(state: CollectionState, out: Output) -> None:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.search.folding import UNSPACED
-from engines.sentences import N_, Sentence, listed, word
+from engines.sentences import N_, listed, word
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -458,7 +458,7 @@ class FileShare:
             if self.unseen == 1:
                 return N_("all but 1 scanned page")
             return N_("all but {count} scanned pages", count=self.unseen)
-        return Sentence(_SHARES[self.kind], {"places": self.places, "of": self.of})
+        return N_(_SHARES[self.kind], places=self.places, of=self.of)
 
 
 Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
@@ -628,7 +628,7 @@ def _scanned(name: str, document: Document) -> str:
     count = len(document.scanned)
     template = one if count == 1 else many if count > _MOST_PAGES else some
     numbers = ", ".join(map(str, document.scanned))
-    return Sentence(template, {"name": name, "numbers": numbers, "count": count})
+    return N_(template, name=name, numbers=numbers, count=count)
 
 
 def _file_parts(
@@ -701,7 +701,7 @@ def location_words(place: Location) -> str:
     """Return the name of a place, without words from the document."""
     if place.kind is LocationKind.WHOLE:
         return word("text")
-    return Sentence(_PLACES[place.kind], {"number": place.number})
+    return N_(_PLACES[place.kind], number=place.number)
 
 
 def _told(name: str, place: Location, text: str) -> PromptPart:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.exchange.values.found import FileFound, NotRead, PassedOver
-from engines.sentences import N_, Sentence, joined, listed
+from engines.sentences import N_, joined, listed
 
 MOST_TOLD = 100
 """How many unread chats of a file are named one by one."""
@@ -132,7 +132,7 @@ def _new(report: FileReport, *, done: bool) -> str:
     if report.sources:
         what = N_("{what} from {sources}", what=what, sources=listed(report.sources))
     template = N_("Imported: {what}.") if done else N_("Can be imported: {what}.")
-    return Sentence(template, {"what": what})
+    return N_(template, what=what)
 
 
 def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:

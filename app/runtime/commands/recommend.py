@@ -13,7 +13,7 @@ from app.models.discover.values.recommend_words import speed_words
 from app.runtime.services.choice import NAMES
 from app.runtime.values.advice import Advice
 from engines.cancel import CancelToken
-from engines.sentences import N_, Sentence, joined, word
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -122,7 +122,7 @@ def _block(title: str, pick: Pick) -> str:
         *([(N_("Sees"), _projector(pick))] if pick.projector_bytes else []),
         (N_("Download it"), pick.command),
     ]
-    head = Sentence(title, {"name": pick.name, "variant": pick.variant})
+    head = N_(title, name=pick.name, variant=pick.variant)
     lines = [head, N_("  {sentence}", sentence=pick.sentence)]
     lines += [f"  {line}" for line in labelled(rows).split("\n")]
     return joined("\n", lines)

@@ -307,7 +307,7 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
     fitting = [it for it in pythons if it in info.pythons]
     if not fitting:
         versions = (f"{major}.{minor}" for major, minor in pythons)
-        names = listed(versions, N_("{first} or {next}"))
+        names = listed(versions, either=True)
         return Finding(
             False,
             N_("There is no Python {names} here.", names=names),

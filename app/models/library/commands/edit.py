@@ -18,7 +18,7 @@ from app.models.library.commands.model_rows import described
 from app.models.library.values.entry import ModelEntry
 from engines.cancel import CancelToken
 from engines.models.gguf.edit import Metadata
-from engines.sentences import N_, Sentence
+from engines.sentences import N_
 
 if TYPE_CHECKING:
     from app.models.library.values.editable import Editable
@@ -69,7 +69,7 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     out.rewrite("")
     out.value(
         {**described(app, entry), "changed": args.key, "copy": args.copy is not None},
-        lambda: Sentence(_CHANGED[args.key], {"id": entry.id, "path": entry.path}),
+        lambda: N_(_CHANGED[args.key], id=entry.id, path=entry.path),
     )
     return 0
 

@@ -24,7 +24,7 @@ from app.settings.values.fields import Settings
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
-from engines.sentences import N_, Sentence, joined, word
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -175,7 +175,7 @@ def _in_words(report: FitReport) -> str:
         )
         error = number(f"{last.error:+.1%}")
         rows.append((N_("Last load"), N_("{figures}: {error}", figures=figures, error=error)))
-    verdict = Sentence(_VERDICTS[fit.verdict], {"reason": fit.reason})
+    verdict = N_(_VERDICTS[fit.verdict], reason=fit.reason)
     sentences = joined("\n", (verdict, *report.sentences[1:]))
     return joined("\n\n", (sentences, labelled(rows)))
 
