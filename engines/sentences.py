@@ -62,6 +62,26 @@ def N_(template: str, /, **values: object) -> str:
     return Sentence(template, values) if values else template
 
 
+def word(text: str) -> str:
+    """Mark a single word for translation, also where it is a value of another sentence."""
+    return Sentence(text, {})
+
+
+def listed(parts: Iterable[str], *, either: bool = False) -> str:
+    """Join texts with "and" between them; each part is still translated on its own.
+
+    Args:
+        either: Put "or" between them.
+    """
+    first, *rest = list(parts) or [""]
+    for it in rest:
+        if either:
+            first = N_("{first} or {next}", first=first, next=it)
+        else:
+            first = N_("{first} and {next}", first=first, next=it)
+    return first
+
+
 def joined(separator: str, parts: Iterable[str]) -> str:
     """Join texts; each part is still translated on its own."""
     texts = [it for it in parts if it]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.assistants.values.assistants import Assistant
 from app.base.errors import AssistantUnknown
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, table
+from app.kit.terminal.output import Output, labelled, table
 from app.settings.values.fields import fields
 from app.settings.values.resolved import NO_LAYERS, SettingLayers
 from engines.sentences import N_
@@ -39,7 +39,7 @@ def _show(app: App, args: argparse.Namespace, out: Output) -> int:
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     assistant = find_assistant(app, args.what)
     app.assistants.remove(assistant.id)
-    out.value({"removed": assistant.id}, lambda: f"Removed “{assistant.name}”.")
+    out.value({"removed": assistant.id}, lambda: N_("Removed “{name}”.", name=assistant.name))
     return 0
 
 
@@ -65,14 +65,14 @@ def layers_of(app: App, called: str | None) -> SettingLayers:
 
 
 def _described(assistant: Assistant) -> str:
-    rows = [("Name", assistant.name), ("Id", assistant.id)]
-    rows += [("Model", assistant.model)] if assistant.model else []
-    rows += [("Greeting", assistant.greeting)] if assistant.greeting else []
+    rows = [(N_("Name"), assistant.name), (N_("Id"), assistant.id)]
+    rows += [(N_("Model"), assistant.model)] if assistant.model else []
+    rows += [(N_("Greeting"), assistant.greeting)] if assistant.greeting else []
     rows += [
         (fields()[it].title if it in fields() else it, str(value))
         for it, value in assistant.settings.items()
     ]
-    text = table(rows)
+    text = labelled(rows)
     return f"{text}\n\n{assistant.system_prompt}" if assistant.system_prompt else text
 
 

@@ -18,7 +18,7 @@ from engines.sentences import N_, Sentence
 _CODES = {"english": "en", "deutsch": "de"}
 _NUMBER = N_("1,234.5")
 """Shows translators how numbers are written: with which separator, and with which point."""
-_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
+_AMOUNT = re.compile(r"-?\d[\d,]*(?:\.\d+)? ?(?:TB|GB|MB|kB|B|%|x|s)|\d+\.\d|\d{1,3}(?:,\d{3})+")
 
 
 class Problem(Protocol):

@@ -17,6 +17,7 @@ from app.help.services.guides import Guides
 from app.kit.terminal import streams
 from app.kit.terminal.command import Argument, Command, WrongUsage
 from app.settings.values.fields import fields
+from engines.sentences import N_
 from engines.text import on_one_line
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def print_completion(folder: DataFolder, args: argparse.Namespace, out: Output) 
         return 0
     if args.shell is None:
         raise WrongUsage(
-            "Hearth did not understand that command.",
-            "No shell is named.",
-            f"Name one of: {', '.join(SCRIPTS)}.",
+            N_("Hearth did not understand that command."),
+            N_("No shell is named."),
+            N_("Name one of: {names}.", names=", ".join(SCRIPTS)),
         )
     script = script_for(args.shell)
     if out.as_json:

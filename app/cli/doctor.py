@@ -14,6 +14,7 @@ from typing import Literal
 from app import __version__
 from app.base.errors import NotADataFolder
 from app.base.folder import DataFolder
+from app.base.language import translated
 from app.base.reports import explained
 from app.kit.terminal.command import Command
 from app.kit.terminal.display import has_display
@@ -42,7 +43,7 @@ _LIBRARIES = (
     if _PACKAGED
     else N_("Run run.py again: it names the missing system packages.")
 )
-_MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
+_MARKS = {"ok": "ok", "warning": N_("warning"), "failed": N_("FAILED")}
 
 
 @dataclass(frozen=True)
@@ -57,29 +58,33 @@ class CheckResult:
 
 def doctor(folder: DataFolder, out: Output) -> int:
     """Run every check; return exit status 1 if one failed."""
-    checks: tuple[Callable[[DataFolder], CheckResult], ...] = (
-        _python,
-        _data_folder,
-        _privacy,
-        _disk,
-        _database,
-        _settings,
-        _llama_cpp,
-        _vllm,
-        _starter,
-        _memory,
-        _window,
-    )
+    checks: dict[str, Callable[[DataFolder], CheckResult]] = {
+        "python": _python,
+        N_("data folder"): _data_folder,
+        N_("privacy"): _privacy,
+        N_("disk"): _disk,
+        N_("database"): _database,
+        N_("settings"): _settings,
+        "llama cpp": _llama_cpp,
+        "vllm": _vllm,
+        N_("starter"): _starter,
+        N_("memory"): _memory,
+        N_("window"): _window,
+    }
     if _is_foreign(folder):
-        checks = (_python, _data_folder, _starter, _memory, _window)
-    findings = [_safely(check, folder) for check in checks]
+        for name in ("privacy", "disk", "database", "settings", "llama cpp", "vllm"):
+            del checks[name]
+    findings = [_safely(name, check, folder) for name, check in checks.items()]
 
     def human() -> str:
+        marks = {state: translated(mark) for state, mark in _MARKS.items()}
+        width = max(map(len, marks.values())) + 1
         lines = [f"Hearth {__version__}"]
         for found in findings:
-            lines.append(f"{_MARKS[found.state]}{found.check}: {found.finding}")
+            check, finding = translated(found.check), translated(found.finding)
+            lines.append(f"{marks[found.state]:{width}}{check}: {finding}")
             if found.fix:
-                lines.append(f"        {found.fix}")
+                lines.append(f"{'':{width}}{translated(found.fix)}")
         return "\n".join(lines)
 
     out.value([asdict(found) for found in findings], human)
@@ -97,8 +102,9 @@ def _is_foreign(folder: DataFolder) -> bool:
     return False
 
 
-def _safely(check: Callable[[DataFolder], CheckResult], folder: DataFolder) -> CheckResult:
-    name = check.__name__.strip("_").replace("_", " ")
+def _safely(
+    name: str, check: Callable[[DataFolder], CheckResult], folder: DataFolder
+) -> CheckResult:
     try:
         return check(folder)
     except UserError as error:
@@ -153,9 +159,12 @@ def _disk(folder: DataFolder) -> CheckResult:
     free = shutil.disk_usage(folder.root).free
     if free < _LOW_DISK:
         return CheckResult(
-            "disk", "warning", f"{size(free)} free", N_("Free some space: models are large.")
+            "disk",
+            "warning",
+            N_("{size} free", size=size(free)),
+            N_("Free some space: models are large."),
         )
-    return CheckResult("disk", "ok", f"{size(free)} free")
+    return CheckResult("disk", "ok", N_("{size} free", size=size(free)))
 
 
 def _database(folder: DataFolder) -> CheckResult:
@@ -168,7 +177,7 @@ def _database(folder: DataFolder) -> CheckResult:
         database.close()
     if verdict != "ok":
         return CheckResult(
-            "chats",
+            N_("chats"),
             "failed",
             N_("the database is damaged: {verdict}", verdict=verdict),
             N_("Put back a copy of it."),
@@ -179,7 +188,7 @@ def _database(folder: DataFolder) -> CheckResult:
 def _settings(folder: DataFolder) -> CheckResult:
     faults = SettingsFile(folder.settings).find().faults
     if faults:
-        said = " ".join(f"{fault.what} {fault.why}" for fault in faults)
+        said = joined(" ", (part for fault in faults for part in (fault.what, fault.why)))
         return CheckResult("settings", "warning", said, faults[0].terminal)
     return CheckResult("settings", "ok", N_("can be read"))
 
@@ -231,7 +240,13 @@ def _starter(_: DataFolder) -> CheckResult:
 
     header = read_header(STARTER)
     return CheckResult(
-        N_("starter model"), "ok", f"{size(header.size_bytes)}, {header.architecture}"
+        N_("starter model"),
+        "ok",
+        N_(
+            "{size}, {architecture}",
+            size=size(header.size_bytes),
+            architecture=header.architecture,
+        ),
     )
 
 
@@ -244,7 +259,7 @@ def _memory(_: DataFolder) -> CheckResult:
         return CheckResult(
             "memory",
             "warning",
-            f"{size(free)} free",
+            N_("{size} free", size=size(free)),
             N_("Close other programs before a large model."),
         )
     return CheckResult(

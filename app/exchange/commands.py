@@ -18,7 +18,7 @@ from app.exchange.values.report import reports, told
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined
 from engines.text import json_harmless
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def export_chats(app: App, args: argparse.Namespace, out: Output) -> int:
         written = (target,)
     out.value(
         {"written": [str(path) for path in written]},
-        lambda: "\n".join(f"Saved {path}." for path in written),
+        lambda: joined("\n", (N_("Saved {path}.", path=path) for path in written)),
     )
     return 0
 
@@ -100,9 +100,13 @@ def import_chats(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _nothing(files: Sequence[FileFound]) -> NothingImported:
-    reasons = [f"{_named(file, it.what)}: {it.why}" for file in files for it in file.not_read]
+    reasons = [
+        N_("{name}: {why}", name=_named(file, it.what), why=it.why)
+        for file in files
+        for it in file.not_read
+    ]
     more = len(reasons) - _REASONS
-    told = " ".join(reasons[:_REASONS])
+    told = joined(" ", reasons[:_REASONS])
     return NothingImported(
         N_("No chat was read."),
         N_("{words} And {more} more like that.", words=told, more=f"{more:,}")
@@ -115,7 +119,7 @@ def _nothing(files: Sequence[FileFound]) -> NothingImported:
 def _named(file: FileFound, what: str) -> str:
     """Return the name of a part of a file, distinct from parts of other files."""
     name = file.path.name
-    return name if what in (name, *WHOLE_FILE) else f"{name}, {what}"
+    return name if what in (name, *WHOLE_FILE) else N_("{name}, {part}", name=name, part=what)
 
 
 def print_pdf(chats: Sequence[ExportedChat], options: ExportOptions, path: Path) -> None:

@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from app.base.home import from_home
+from app.base.language import translated
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
 from app.kit.terminal.streams import read_line
@@ -17,7 +18,7 @@ from app.net.hosts import is_loopback
 from app.servers.values import ServerInfo, ServerProfile, key_variable, short_name
 from app.settings.commands import change_settings, reset_in_words
 from app.settings.values.fields import Settings
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "vllm": "vLLM",
     "llama-server": "llama-server",
-    "lmstudio": N_("LM Studio"),
+    "lmstudio": "LM Studio",
     "ollama": "Ollama",
     "sglang": "SGLang",
     "openai": N_("a server that speaks OpenAI’s protocol"),
@@ -47,7 +48,10 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 def _test(app: App, args: argparse.Namespace, out: Output) -> int:
     profile = app.servers.find(args.what)
     info = app.servers.test(profile)
-    out.value(_described(profile, info), lambda: f"{profile.name}: {found_line(info)}")
+    out.value(
+        _described(profile, info),
+        lambda: N_("{name}: {found}", name=profile.name, found=found_line(info)),
+    )
     return 0
 
 
@@ -56,8 +60,8 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     naming = app.library.settings_naming(app.settings.read(), lambda it: it.server == profile.id)
     app.servers.remove(profile.id)
     settings = change_settings(app, {it: getattr(Settings(), it) for it in naming})
-    lines = (f"Removed “{profile.name}”.", *reset_in_words(settings))
-    out.value({"removed": profile.name, "settings": settings}, lambda: "\n".join(lines))
+    lines = (N_("Removed “{name}”.", name=profile.name), *reset_in_words(settings))
+    out.value({"removed": profile.name, "settings": settings}, lambda: joined("\n", lines))
     return 0
 
 
@@ -134,7 +138,7 @@ def _add(app: App, args: argparse.Namespace, out: Output) -> int:
 def _read_key() -> str:
     """Read the key without echoing it."""
     if sys.stdin.isatty():
-        return getpass.getpass(N_("Key (it is not shown): "))
+        return getpass.getpass(translated(N_("Key (it is not shown): ")))
     return read_line().strip()
 
 
@@ -144,20 +148,22 @@ def found_line(info: ServerInfo | None) -> str:
         return N_("not looked at yet")
     drafts = {True: N_("MTP is on"), False: N_("MTP is off"), None: N_("does not tell of MTP")}
     models = [
-        f"{short_name(it.id)} (context {it.context:,})" if it.context else short_name(it.id)
+        N_("{name} (context {context})", name=_printable(it.id), context=f"{it.context:,}")
+        if it.context
+        else _printable(it.id)
         for it in info.models[:5]
     ]
     more = len(info.models) - len(models)
-    listed = ", ".join(models) or N_("no models")
-    line = "; ".join(
-        (
-            f"{_KINDS[info.kind]} {info.version}".strip(),
-            N_("{named} and {count} more", named=listed, count=more) if more > 0 else listed,
-            drafts[info.mtp],
-        )
-    )
-    # A server's description of itself could contain control sequences for the terminal.
-    return "".join(it for it in line if it.isprintable())
+    named = joined(", ", models) or N_("no models")
+    if more > 0:
+        named = N_("{named} and {count} more", named=named, count=more)
+    kind = joined(" ", (_KINDS[info.kind], _printable(info.version)))
+    return joined("; ", (kind, named, drafts[info.mtp]))
+
+
+def _printable(text: str) -> str:
+    """Shorten a server's description of itself, without control sequences for the terminal."""
+    return "".join(it for it in short_name(text) if it.isprintable())
 
 
 def _described(profile: ServerProfile, info: ServerInfo | None) -> dict[str, Any]:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from app.base.errors import SettingsInvalid
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.output import Output, labelled, size, table
 from app.settings.services import require_usable
 from app.settings.values.fields import Settings, fields, section_of
 from engines.cancel import CancelToken
 from engines.errors import EngineUnavailable, UserError
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.runtime.services.device_trials import DeviceState
     from app.wiring.app import App
 
 _STATES = {
-    "works": "works",
+    "works": word("works"),
     "untried": N_("is tried before its first use"),
     "off": N_("switched off"),
 }
@@ -58,12 +58,12 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
             usable_threads=cpu.usable_threads,
         )
         rows = [
-            ("System", found.os),
-            ("Processor", cpu.name),
-            ("Cores", cores),
-            ("Features", " ".join(cpu.features)),
+            (N_("System"), found.os),
+            (N_("Processor"), cpu.name),
+            (N_("Cores"), cores),
+            (N_("Features"), " ".join(cpu.features)),
             (
-                "Memory",
+                N_("Memory"),
                 N_(
                     "{available_bytes} free of {total_bytes}{limit}",
                     available_bytes=size(memory.available_bytes),
@@ -73,11 +73,11 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
             ),
         ]
         for gpu in found.gpus:
-            note = "" if gpu.usable else f": {gpu.why_not}"
-            rows.append(("Graphics", f"{gpu.name}, {size(gpu.total_bytes)}{note}"))
+            card = N_("{name}, {size}", name=gpu.name, size=size(gpu.total_bytes))
+            rows.append((N_("Graphics"), joined(": ", (card, "" if gpu.usable else gpu.why_not))))
         if not found.gpus:
             rows.append(
-                ("Graphics", N_("no graphics processor found; models run on the processor"))
+                (N_("Graphics"), N_("no graphics processor found; models run on the processor"))
             )
         for it in devices:
             memory_there = N_(
@@ -85,13 +85,18 @@ def show_hardware(app: App, args: argparse.Namespace, out: Output) -> int:
                 free=size(it.free_bytes),
                 total_bytes=size(it.total_bytes),
             )
-            known = _STATES.get(it.state, it.why_not)
-            rows.append((f"Device {it.name}", f"{it.description}, {memory_there}: {known}"))
-        rows += [("Note", note) for note in found.notes]
+            device = N_(
+                "{description}, {memory}: {state}",
+                description=it.description,
+                memory=memory_there,
+                state=_STATES.get(it.state, it.why_not),
+            )
+            rows.append((N_("Device {name}", name=it.name), device))
+        rows += [(N_("Note"), note) for note in found.notes]
         for state in states:
             why_not = state.why_not or (fault if state.name == "llamacpp" else "")
-            rows.append((f"Engine {state.name}", why_not or "ready"))
-        return table(rows)
+            rows.append((N_("Engine {name}", name=state.name), why_not or word("ready")))
+        return labelled(rows)
 
     out.value(value, human)
     return 0
@@ -245,6 +250,10 @@ SETTINGS = Command(
 def reset_in_words(settings: Mapping[str, object]) -> list[str]:
     """Return sentences on the settings that named something removed, with their new values."""
     return [
-        N_("The setting {name} named it, and is {value} now.", name=name, value=value or "empty")
+        N_(
+            "The setting {name} named it, and is {value} now.",
+            name=name,
+            value=value or word("empty"),
+        )
         for name, value in settings.items()
     ]

@@ -43,7 +43,8 @@ from app.window.pages.signal_buffer import FirstPainting
 from app.window.pages.main_window import MainWindow
 
 heavy = set(sys.argv[2:])
-small = {f"engines.{name}" for name in "cancel errors private redaction regular sentences text".split()}
+light = "cancel errors private redaction regular sentences text"
+small = {f"engines.{name}" for name in light.split()}
 told = FirstPainting._tell
 
 def note(self):

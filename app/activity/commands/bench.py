@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from app.activity.commands.bench_many import measure_many, results
+from app.activity.commands.bench_many import figure, measure_many, results
 from app.activity.services.measuring.speeds import speed_of
-from app.activity.values.bench_results import BenchResult, BenchStep, ModeResult
+from app.activity.values.bench_results import KIND_WORDS, BenchResult, BenchStep, ModeResult
 from app.chats.commands.ask import on_engine
 from app.kit.terminal.arguments import ENGINE, MODEL, MODES, positive
 from app.kit.terminal.command import Argument, Command, WrongUsage
-from app.kit.terminal.output import Output, table
+from app.kit.terminal.output import Output, number, table
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.same_answer import Compared, in_words, is_good, verdict_of
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined
 from engines.types import MtpMode
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _compared_in_words(found: Sequence[Compared]) -> str:
             same = sum(check.identical for check in checks)
             rows.append(
                 (
-                    f"{depth} ahead",
-                    f"{sum(check.tokens for check in checks):,} tokens",
+                    N_("{depth} ahead", depth=depth),
+                    N_("{count} tokens", count=f"{sum(check.tokens for check in checks):,}"),
                     N_("{same} of {count} prompts identical", same=same, count=len(checks)),
                     N_(
                         "{sum} guessed tokens accepted",
@@ -106,31 +106,49 @@ def _compared_in_words(found: Sequence[Compared]) -> str:
                     ),
                 )
             )
-    return "\n".join([table(rows), *in_words(found)])
+    return joined("\n", (table(rows), *in_words(found)))
 
 
 def _in_words(result: BenchResult, entry: ModelEntry) -> str:
-    lines = [f"{entry.name}, {result.device}, context {result.context:,}", result.mtp_line, ""]
-    if entry.builtin:
-        lines.insert(1, N_("The guide knows only Hearth: its texts are answers of its own."))
-    head = ("text", "MTP", "tokens/s", "gain", "at most", "accepted", "what ran")
-    rows: list[tuple[str, ...]] = [head]
-    rows += [(kind.kind, mode.mode, *_cells(mode)) for kind in result.kinds for mode in kind.modes]
-    lines.append(table(rows))
-    lines.append("")
-    speeds = ", ".join(f"{kind.kind} {kind.prefill_tok_s:,.0f}" for kind in result.kinds)
-    lines.append(N_("Reading prompts, tokens/s: {speeds}", speeds=speeds))
+    lines = [
+        N_(
+            "{name}, {device}, context {context}",
+            name=entry.name,
+            device=result.device,
+            context=f"{result.context:,}",
+        ),
+        N_("The guide knows only Hearth: its texts are answers of its own.")
+        if entry.builtin
+        else "",
+        result.mtp_line,
+    ]
+    head = (
+        N_("text"), "MTP", N_("tokens/s"), N_("gain"), N_("at most"), N_("accepted"), N_("what ran")
+    )  # fmt: skip
+    rows = [
+        (KIND_WORDS[kind.kind], mode.mode, *_cells(mode))
+        for kind in result.kinds
+        for mode in kind.modes
+    ]
+    speeds = joined(
+        ", ",
+        (
+            N_("{kind} {speed}", kind=KIND_WORDS[it.kind], speed=f"{it.prefill_tok_s:,.0f}")
+            for it in result.kinds
+        ),
+    )
+    below = [N_("Reading prompts, tokens/s: {speeds}", speeds=speeds)]
     if not all(mode.same_text for kind in result.kinds for mode in kind.modes):
-        lines.append(N_("Not every mode wrote the same text; --check-mtp says where and why."))
-    return "\n".join(lines)
+        below.append(N_("Not every mode wrote the same text; --check-mtp says where and why."))
+    return joined("\n\n", (joined("\n", lines), table(rows, head), joined("\n", below)))
 
 
 def _cells(mode: ModeResult) -> tuple[str, ...]:
     share = f"{mode.accepted / mode.drafted:.0%}" if mode.drafted else ""
     return (
-        f"{mode.decode_tok_s:,.0f}" if mode.decode_tok_s >= 10 else f"{mode.decode_tok_s:.1f}",
-        f"{mode.gain:.2f}x" if mode.gain is not None else "",
-        f"{mode.bound:.2f}x" if mode.bound is not None else "",
+        figure(mode.decode_tok_s),
+        number(f"{mode.gain:.2f}x") if mode.gain is not None else "",
+        number(f"{mode.bound:.2f}x") if mode.bound is not None else "",
         share,
         mode.reason if mode.mode != "off" else "",
     )

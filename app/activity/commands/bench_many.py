@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TypeVar
 from app.activity.services.measuring.bench_many import ManyResult, kept
 from app.activity.values.bench_results import BenchStep
 from app.kit.terminal.interrupt import interruptible
-from app.kit.terminal.output import Output, table
+from app.kit.terminal.output import Output, number, table
 from app.models.library.values.entry import ModelEntry
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -57,7 +57,14 @@ def results(
     with closing(interruptible(work)) as events:
         for event in events:
             if isinstance(event, BenchStep):
-                out.rewrite(f"{event.done + 1} of {event.total}: {event.what}")
+                out.rewrite(
+                    N_(
+                        "{number} of {total}: {what}",
+                        number=event.done + 1,
+                        total=event.total,
+                        what=event.what,
+                    )
+                )
             else:
                 found.append(event)
     out.rewrite("")
@@ -65,9 +72,11 @@ def results(
 
 
 def _in_words(result: ManyResult, entry: ModelEntry) -> str:
-    head = ("chats at once", "tokens/s in all", "each chat", "while it is written")
+    head = (
+        N_("chats at once"), N_("tokens/s in all"), N_("each chat"), N_("while it is written")
+    )  # fmt: skip
     rows = [
-        (str(it.chats), *map(_figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
+        (str(it.chats), *map(figure, (it.total_tok_s, it.chat_tok_s, it.decode_tok_s)))
         for it in result.levels
     ]
     title = N_(
@@ -77,8 +86,9 @@ def _in_words(result: ManyResult, entry: ModelEntry) -> str:
         context=f"{result.context:,}",
         mtp=result.mtp,
     )
-    return "\n".join([title, result.note, "", table([head, *rows])])
+    return joined("\n\n", (joined("\n", (title, result.note)), table(rows, head)))
 
 
-def _figure(tokens_s: float) -> str:
-    return f"{tokens_s:,.0f}" if tokens_s >= 10 else f"{tokens_s:.1f}"
+def figure(tokens_s: float) -> str:
+    """Format a speed in tokens a second."""
+    return number(f"{tokens_s:,.0f}" if tokens_s >= 10 else f"{tokens_s:.1f}")

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+from engines.sentences import word
 
 if TYPE_CHECKING:
     from engines.types import Done, EngineName, MtpKind, MtpMode
 
 TextKind = Literal["code", "prose", "copying", "chat"]
+KIND_WORDS: Final[dict[TextKind, str]] = {
+    "code": word("code"),
+    "prose": word("prose"),
+    "copying": word("copying"),
+    "chat": word("chat"),
+}
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,16 @@ from app.base.errors import NoKeyring
 from app.kit.terminal.arguments import count, positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, table
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.api.services.api_keys import ServerToken
     from app.wiring.app import App
 
-USES_HEAD = ("When", "Client", "From", "Asked for", "Model", "Read", "Written", "Result")
+USES_HEAD = (
+    N_("When"), N_("Client"), N_("From"), N_("Asked for"), N_("Model"), N_("Read"), N_("Written"),
+    N_("Result"),
+)  # fmt: skip
 _NONE = N_("No client has a key of its own; `hearth clients add NAME` makes one.")
 
 
@@ -44,7 +47,7 @@ def _list(app: App, _: argparse.Namespace, out: Output) -> int:
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     client = app.api_keys.remove(args.what)
-    out.value({"removed": client.name}, lambda: f"Removed “{client.name}”.")
+    out.value({"removed": client.name}, lambda: N_("Removed “{name}”.", name=client.name))
     return 0
 
 
@@ -102,7 +105,7 @@ def _show_token(token: ServerToken, out: Output, *, new: bool) -> None:
 
 def uses_table(uses: list[ApiUse]) -> str:
     """Format requests as a table for people; "" if there are none."""
-    return table([USES_HEAD, *map(_use_row, uses)]) if uses else ""
+    return table([*map(_use_row, uses)], USES_HEAD)
 
 
 def _use_row(use: ApiUse) -> tuple[str, ...]:
@@ -113,21 +116,21 @@ def _use_row(use: ApiUse) -> tuple[str, ...]:
         use.address,
         use.endpoint,
         use.model or "-",
-        f"{use.prompt_tokens:,} tokens",
-        f"{use.completion_tokens:,} tokens",
+        N_("{count} tokens", count=f"{use.prompt_tokens:,}"),
+        N_("{count} tokens", count=f"{use.completion_tokens:,}"),
         str(use.status),
     )
 
 
 def _row(client: ApiClient) -> tuple[str, ...]:
     limits = [
-        f"{client.per_minute} a minute" if client.per_minute else "",
+        N_("{count} a minute", count=client.per_minute) if client.per_minute else "",
         N_("{at_once} at once", at_once=client.at_once) if client.at_once else "",
     ]
     return (
         shown_name(client.name),
         ", ".join(client.models) or N_("all models"),
-        ", ".join(filter(None, limits)) or N_("no limit"),
+        joined(", ", limits) or N_("no limit"),
     )
 
 

@@ -13,13 +13,14 @@ from app.kit.terminal.arguments import positive
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output, size, table
 from app.net.values.connections import LoggedConnection
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
+_RESULTS = {"refused": word("refused"), "failed": word("failed"), "cancelled": word("cancelled")}
 _NONE = N_("No connection has left this computer.")
-_HEAD = ("When", "Host", "Purpose", "Sent", "Received", "Result")
+_HEAD = (N_("When"), N_("Host"), N_("Purpose"), N_("Sent"), N_("Received"), N_("Result"))
 
 
 def connections(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -35,10 +36,11 @@ def connections(app: App, args: argparse.Namespace, out: Output) -> int:
     came = app.api_keys.uses(args.limit)
 
     def human() -> str:
-        parts = [table([_HEAD, *map(_row, left)]) if left else _NONE]
+        parts = [table([*map(_row, left)], _HEAD) or _NONE]
         if came:
-            parts += ["", N_("Programs that asked this computer’s server:"), uses_table(came)]
-        return "\n".join(parts)
+            head = N_("Programs that asked this computer’s server:")
+            parts.append(joined("\n", (head, uses_table(came))))
+        return joined("\n\n", parts)
 
     lines = [*map(asdict, left), *map(_incoming, came)]
     newest = sorted(lines, key=lambda it: -float(it["started"]))
@@ -69,11 +71,11 @@ def _row(connection: LoggedConnection) -> tuple[str, ...]:
     host = f"{connection.host}:{connection.port}"
     return (
         when.strftime("%Y-%m-%d %H:%M:%S"),
-        f"{host} by {connection.proxy}" if connection.proxy else host,
+        N_("{host} by {proxy}", host=host, proxy=connection.proxy) if connection.proxy else host,
         connection.purpose,
         size(connection.sent),
         size(connection.received),
-        connection.result,
+        _RESULTS.get(connection.result, connection.result),
     )
 
 

@@ -20,7 +20,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_file, read_line
 from app.net.values.serving import Address, Reach, ServeOptions, ServerStatus
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.api.services.api_keys import ServerToken
@@ -73,7 +73,7 @@ def serve(app: App, args: argparse.Namespace, out: Output) -> int:
                 "exposed": status.exposed,
                 "encrypted": status.encrypted,
             },
-            lambda: "\n".join(_lines(status, token, args)),
+            lambda: joined("\n", _lines(status, token, args)),
         )
         if status.exposed and not status.encrypted:
             out.note(

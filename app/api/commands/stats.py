@@ -14,11 +14,11 @@ from app.base.errors import AppError
 from app.base.secret import Secret
 from app.base.secrets import API_TOKEN
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.output import Output, number, size, table
 from app.kit.terminal.streams import read_line
 from app.net.hosts import is_loopback
 from app.net.monitoring import read_metrics
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from prometheus_client.samples import Sample
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from app.wiring.app import App
 
 _HEAD = (
-    "Model", "Engine", "At work", "Waiting", "Answered", "Written", "Read", "Known", "First token",
-    "Speed", "Accepted", "KV cache",
+    N_("Model"), N_("Engine"), N_("At work"), N_("Waiting"), N_("Answered"), N_("Written"),
+    N_("Read"), N_("Known"), N_("First token"), N_("Speed"), N_("Accepted"), N_("KV cache"),
 )  # fmt: skip
 _NONE = N_("Nothing has been asked of it yet.")
 
@@ -80,11 +80,12 @@ def show_stats(app: App, args: argparse.Namespace, out: Output) -> int:
     held += [it.value for it in samples if it.name == "hearth:worker_memory_bytes"]
     out.value(
         {"url": address, "memory_bytes": round(sum(held)), "models": [asdict(it) for it in models]},
-        lambda: "\n".join(
+        lambda: joined(
+            "\n",
             (
-                table([_HEAD, *map(_row, models)]) if models else _NONE,
+                table([*map(_row, models)], _HEAD) or _NONE,
                 N_("Memory of this computer: {sum}", sum=size(sum(held))),
-            )
+            ),
         ),
     )
     return 0
@@ -167,12 +168,12 @@ def _row(it: ModelStats) -> tuple[str, ...]:
         it.engine,
         f"{it.running}",
         f"{it.waiting}",
-        f"{sum(it.finished.values()):,}",
-        f"{it.completion_tokens:,}",
-        f"{it.prompt_tokens - it.cached_tokens:,}",
+        number(f"{sum(it.finished.values()):,}"),
+        number(f"{it.completion_tokens:,}"),
+        number(f"{it.prompt_tokens - it.cached_tokens:,}"),
         _share(it.cached_tokens, it.prompt_tokens),
-        "-" if it.ttft_s is None else f"{it.ttft_s:.2f} s",
-        f"{1 / it.token_s:.1f}/s" if it.token_s else "-",
+        "-" if it.ttft_s is None else number(f"{it.ttft_s:.2f} s"),
+        N_("{speed}/s", speed=f"{1 / it.token_s:.1f}") if it.token_s else "-",
         _share(it.accepted, it.drafted),
         "-" if it.kv_cache_used is None else f"{it.kv_cache_used:.0%}",
     )

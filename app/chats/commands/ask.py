@@ -31,7 +31,7 @@ from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read, read_file
 from app.settings.values.fields import Settings
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined
 from engines.types import MAX_DEPTH, EngineName, Message
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def ask(app: App, args: argparse.Namespace, out: Output) -> int:
     grounds = _collections(app, args, options)
     for state in grounds:
         if said := not_read(state):
-            out.note(f"{state.collection.name}: {', '.join(said)}.")
+            words = joined(", ", said)
+            out.note(N_("{name}: {words}.", name=state.collection.name, words=words))
     return print_answer(
         app, interruptible(work), out, args.think, files=files_of, collections=grounds
     )

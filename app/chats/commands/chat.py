@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TextIO, cast
 
 from app.assistants.values.assistants import NewChat
+from app.base.language import translated
 from app.chats.answers.values.answers import AnswerEvent, AnswerOptions, Ready
 from app.chats.commands.ask import answer_built_in, on_engine
 from app.chats.commands.printing import loading, print_answer, tell_stay
@@ -130,7 +131,7 @@ class Conversation:
 
     def _help(self, _: str) -> None:
         for word, (text, _command) in self.commands.items():
-            self.out.line(f"  {word:<10} {text}")
+            self.out.line(f"  {word:<10} {translated(text)}")
         self.out.line(N_("  Ctrl-C     stop an answer, and keep what is written"))
 
     def _new(self, _: str) -> None:
@@ -151,7 +152,8 @@ class Conversation:
         chosen = self.model or self.app.settings.read().model
         for entry in self.app.library.entries():
             mark = "*" if entry.id == chosen else " "
-            self.out.line(f"{mark} {on_one_line(entry.id)}  {on_one_line(entry.name)}")
+            names = N_("{id}  {name}", id=on_one_line(entry.id), name=on_one_line(entry.name))
+            self.out.line(N_("{mark} {names}", mark=mark, names=names))
 
     def _engine(self, name: str) -> None:
         """Switch to the same model on another engine; chat, branches and settings stay."""

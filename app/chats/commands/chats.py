@@ -59,7 +59,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
     chat = app.chats.chat(args.what)
     app.chats.delete(chat.id)
     app.forget_state(chat.id)
-    out.value({"removed": chat.id}, lambda: f"Deleted “{chat.title}”.")
+    out.value({"removed": chat.id}, lambda: N_("Deleted “{title}”.", title=chat.title))
     return 0
 
 

@@ -25,7 +25,7 @@ from app.net.hosts import is_loopback
 from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.errors import UserError
-from engines.sentences import N_
+from engines.sentences import N_, listed
 from engines.types import Done, LoadedModel, ReasoningDelta, TextDelta, WasReasoning
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Heard:
                 out.piece(text)
             case ReasoningDelta(text):
                 if not self.reasoning:
-                    out.note("Thinking …")
+                    out.note(N_("Thinking …"))
                 self.reasoning.append(text)
             case WasReasoning():
                 self.reasoning += self.text
@@ -241,7 +241,7 @@ def _tell_citations(citations: Sequence[Citation], out: Output) -> None:
             N_("{found} of {count} quotes stand in the files.", found=found, count=len(citations))
         )
     for it in citations:
-        where = " and ".join(location_words(span.place) for span in it.spans)
+        where = listed(location_words(span.place) for span in it.spans)
         if it.verdict == "elsewhere":
             out.note(
                 N_(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import CollectionUnknown
+from app.base.language import translated
 from app.documents.collections.services.knowledge import there
 from app.documents.collections.values import (
     CollectionState,
@@ -18,6 +19,7 @@ from app.documents.collections.values import (
     FoundPassage,
     IndexedFile,
     IndexProgress,
+    PathTrouble,
 )
 from app.documents.values.documents import Document, location_words
 from app.kit.terminal.arguments import positive
@@ -25,7 +27,7 @@ from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, size, table
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined, listed, word
 
 if TYPE_CHECKING:
     from app.documents.citations.values import Citation
@@ -76,7 +78,14 @@ def _index(app: App, collection: DocumentCollection, out: Output) -> None:
         for it in interruptible(work):
             if time.monotonic() - began > 0.1 or it.done == it.total:
                 began = time.monotonic()
-                out.rewrite(f"{_DOING[it.doing]}: {it.done:,} of {it.total:,}  {it.file}"[:100])
+                line = N_(
+                    "{doing}: {done} of {total}  {file}",
+                    doing=_DOING[it.doing],
+                    done=f"{it.done:,}",
+                    total=f"{it.total:,}",
+                    file=it.file,
+                )
+                out.rewrite(translated(line)[:100])
     finally:
         out.rewrite("")
 
@@ -88,10 +97,10 @@ def _tell_state(app: App, collection: DocumentCollection, out: Output) -> None:
     for it in files:
         if it.state == "unreadable":
             out.note(N_("{name} cannot be read. {why} {do}", name=it.name, why=it.why, do=it.do))
-        elif it.state in _STATES:
-            out.note(f"{it.name}: {_said(it)}.")
+        elif it.state not in {"read", "waiting"}:
+            out.note(N_("{name}: {state}.", name=it.name, state=_said(it)))
     for trouble in state.troubles:
-        out.note(f"{trouble.path}: {trouble.why}")
+        out.note(_trouble(trouble))
     if not state.model and (why := app.knowledge.embedder().why):
         out.note(N_("Words alone are searched. {why}", why=why))
     out.value(
@@ -115,16 +124,19 @@ def _list(app: App, _args: argparse.Namespace, out: Output) -> int:
 def _show(app: App, args: argparse.Namespace, out: Output) -> int:
     state = app.knowledge.state(args.what)
     files = app.knowledge.files(state.collection.id)
-    lines = [
-        f"{state.collection.name}: {_summary(state)}",
-        *(str(path) for path in state.collection.paths),
-        *(f"{trouble.path}: {trouble.why}" for trouble in state.troubles),
-        "",
-        table([(it.name, size(it.size), _said(it)) for it in files])
-        or N_("There are no files in it yet."),
-    ]  # fmt: skip
-    out.value({**_state(state), "files": [_file(it) for it in files]}, lambda: "\n".join(lines))
+
+    def human() -> str:
+        head = N_("{name}: {summary}", name=state.collection.name, summary=_summary(state))
+        lines = (head, *map(str, state.collection.paths), *map(_trouble, state.troubles))
+        rows = table([(it.name, size(it.size), _said(it)) for it in files])
+        return joined("\n\n", (joined("\n", lines), rows or N_("There are no files in it yet.")))
+
+    out.value({**_state(state), "files": [_file(it) for it in files]}, human)
     return 0
+
+
+def _trouble(trouble: PathTrouble) -> str:
+    return N_("{path}: {why}", path=trouble.path, why=trouble.why)
 
 
 def _search(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -147,15 +159,15 @@ def _search(app: App, args: argparse.Namespace, out: Output) -> int:
     _tell_not_read(state, out)
     out.value(
         [passage_value(it) for it in found],
-        lambda: (
-            "\n\n".join(
-                f"{it.file}, {location_words(it.place)} ({' and '.join(it.by)})\n{it.text.strip()}"
-                for it in found
-            )
-            or N_("Nothing was found.")
-        ),
+        lambda: joined("\n\n", map(_passage, found)) or N_("Nothing was found."),
     )
     return 0
+
+
+def _passage(it: FoundPassage) -> str:
+    by = listed(_BY[way] for way in it.by)
+    head = N_("{file}, {place} ({by})", file=it.file, place=location_words(it.place), by=by)
+    return N_("{head}\n{text}", head=head, text=it.text.strip())
 
 
 def _check(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -170,14 +182,15 @@ def _check(app: App, args: argparse.Namespace, out: Output) -> int:
     out.value(
         value,
         lambda: (
-            "\n".join(
-                f"{it.name}, {' and '.join(location_words(span.place) for span in it.spans)}"
-                for it in found
-            )
-            or N_("These words stand nowhere in the collection.")
+            joined("\n", map(_quoted, found)) or N_("These words stand nowhere in the collection.")
         ),
     )
     return 0
+
+
+def _quoted(it: Citation) -> str:
+    places = listed(location_words(span.place) for span in it.spans)
+    return N_("{name}, {places}", name=it.name, places=places)
 
 
 def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -200,9 +213,10 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
 def _pause(app: App, args: argparse.Namespace, out: Output, *, paused: bool) -> int:
     """Pause or resume the background reading of a collection."""
     collection = app.knowledge.pause(args.what, paused=paused)
-    how = N_("is paused") if collection.paused else N_("goes on")
+    template = N_("“{name}” is paused.") if collection.paused else N_("“{name}” goes on.")
     out.value(
-        {"id": collection.id, "paused": collection.paused}, lambda: f"“{collection.name}” {how}."
+        {"id": collection.id, "paused": collection.paused},
+        lambda: N_(template, name=collection.name),
     )
     return 0
 
@@ -247,7 +261,7 @@ def _file(it: IndexedFile) -> dict[str, Any]:
 
 def _summary(state: CollectionState) -> str:
     """Summarise the state of an index in one line."""
-    parts = [f"{state.files:,} files"]
+    parts = [N_("{count} files", count=f"{state.files:,}")]
     parts += [N_("{waiting} not read yet", waiting=f"{state.waiting:,}")] if state.waiting else []
     parts += not_read(state)
     parts += (
@@ -255,7 +269,7 @@ def _summary(state: CollectionState) -> str:
         if state.left_out
         else []
     )
-    parts.append(f"{state.passages:,} passages")
+    parts.append(N_("{count} passages", count=f"{state.passages:,}"))
     if state.model:
         parts.append(
             N_(
@@ -265,28 +279,32 @@ def _summary(state: CollectionState) -> str:
             )
         )
     parts.append(size(state.index_bytes))
-    parts += ["paused"] if state.collection.paused else []
-    return ", ".join(parts)
+    parts += [word("paused")] if state.collection.paused else []
+    return joined(", ", parts)
 
 
 def not_read(state: CollectionState) -> list[str]:
     """List how many files are not fully read, by reason."""
     found = {
-        "unreadable": state.unreadable,
-        N_("scans without text"): state.scans,
-        N_("with pages without text"): state.partly_read,
-        N_("without text"): state.empty,
+        N_("{count} unreadable"): state.unreadable,
+        N_("{count} scans without text"): state.scans,
+        N_("{count} with pages without text"): state.partly_read,
+        N_("{count} without text"): state.empty,
     }
-    return [f"{count:,} {words}" for words, count in found.items() if count]
+    return [N_(template, count=f"{count:,}") for template, count in found.items() if count]
 
 
 def _tell_not_read(state: CollectionState, out: Output) -> None:
     """Note that words can be missing because some files could not be read."""
     if said := not_read(state):
-        out.note(N_("Not all is known: {words}.", words=", ".join(said)))
+        out.note(N_("Not all is known: {words}.", words=joined(", ", said)))
 
 
+_BY = {"text": word("text"), "vector": word("vector")}
 _STATES = {
+    "read": word("read"),
+    "waiting": word("waiting"),
+    "unreadable": word("unreadable"),
     "partly_read": N_("read in part: some pages are pictures"),
     "scan": N_("not read: a scan without text"),
     "empty": N_("no text in it"),
@@ -295,9 +313,11 @@ _STATES = {
 
 def _said(it: IndexedFile) -> str:
     """Describe how far a file was read."""
-    state = _STATES.get(it.state, it.state)
-    unread = N_("; {unread} not read", unread=" and ".join(it.unread)) if it.unread else ""
-    return f"{state}. {it.why}" if it.why else state + unread
+    state = _STATES[it.state]
+    if it.why:
+        return joined(". ", (state, it.why))
+    unread = listed(map(word, it.unread))
+    return joined("; ", (state, unread and N_("{unread} not read", unread=unread)))
 
 
 _COLLECTION = Argument(

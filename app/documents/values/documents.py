@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.search.folding import UNSPACED
+from engines.sentences import N_, listed, word
 
 if TYPE_CHECKING:
     from engines.types import MediaKind, Medium
@@ -407,6 +408,18 @@ class AttachedFile:
         return Attachment.of(self.name, self.document)
 
 
+_SHARES: Final = {
+    LocationKind.WHOLE: N_("parts of {places} of {of} texts"),
+    LocationKind.HEADING: N_("parts of {places} of {of} sections"),
+    LocationKind.PAGE: N_("parts of {places} of {of} pages"),
+    LocationKind.SLIDE: N_("parts of {places} of {of} slides"),
+    LocationKind.SHEET: N_("parts of {places} of {of} sheets"),
+    LocationKind.CHAPTER: N_("parts of {places} of {of} chapters"),
+    LocationKind.MESSAGE: N_("parts of {places} of {of} messages and attachments"),
+    LocationKind.ATTACHMENT: N_("parts of {places} of {of} attachments"),
+}
+
+
 @dataclass(frozen=True)
 class FileShare:
     """How much of a file is in a prompt.
@@ -440,14 +453,12 @@ class FileShare:
     def __str__(self) -> str:
         """Return the text for a model and a terminal."""
         if self.unseen and self.whole:
-            scanned = "1 scanned page" if self.unseen == 1 else f"{self.unseen} scanned pages"
-            return "none of its pages" if self.nothing else f"all but {scanned}"
-        words = {
-            LocationKind.HEADING: "sections",
-            LocationKind.WHOLE: "texts",
-            LocationKind.MESSAGE: "messages and attachments",
-        }
-        return f"parts of {self.places} of {self.of} {words.get(self.kind, f'{self.kind}s')}"
+            if self.nothing:
+                return N_("none of its pages")
+            if self.unseen == 1:
+                return N_("all but 1 scanned page")
+            return N_("all but {count} scanned pages", count=self.unseen)
+        return N_(_SHARES[self.kind], places=self.places, of=self.of)
 
 
 Origin = Literal["user", "app", "file", "picture", "sound", "tool"]
@@ -580,26 +591,44 @@ def left_out(name: str, document: Document) -> Iterator[str]:
     """Yield sentences on content that the text of a file lacks, for a model and a terminal."""
     match document.reading:
         case "scan":
-            yield f"{name}: its pages are pictures without text."
+            yield N_("{name}: its pages are pictures without text.", name=name)
         case "empty":
-            yield f"{name}: there is no text in it."
+            yield N_("{name}: there is no text in it.", name=name)
         case "partly_read":
-            yield f"{name}: {_pages(document)} without text."
+            yield _scanned(name, document)
     if document.unread:
-        yield f"{name}: {' and '.join(document.unread)} in it are not read."
+        unread = listed(map(word, document.unread))
+        yield N_("{name}: {unread} in it are not read.", name=name, unread=unread)
 
 
 _MOST_PAGES: Final = 20
 
 
-def _pages(document: Document) -> str:
-    kind = document.sections[0].place.kind
-    word = kind if kind in {LocationKind.PAGE, LocationKind.SLIDE} else "part"
-    if len(document.scanned) == 1:
-        return f"{word} {document.scanned[0]} is a picture"
-    if len(document.scanned) > _MOST_PAGES:
-        return f"{len(document.scanned)} of its {word}s are pictures"
-    return f"{word}s {', '.join(map(str, document.scanned))} are pictures"
+_SCANNED: Final = {
+    LocationKind.PAGE: (
+        N_("{name}: page {numbers} is a picture without text."),
+        N_("{name}: pages {numbers} are pictures without text."),
+        N_("{name}: {count} of its pages are pictures without text."),
+    ),
+    LocationKind.SLIDE: (
+        N_("{name}: slide {numbers} is a picture without text."),
+        N_("{name}: slides {numbers} are pictures without text."),
+        N_("{name}: {count} of its slides are pictures without text."),
+    ),
+}
+_SCANNED_PARTS: Final = (
+    N_("{name}: part {numbers} is a picture without text."),
+    N_("{name}: parts {numbers} are pictures without text."),
+    N_("{name}: {count} of its parts are pictures without text."),
+)
+
+
+def _scanned(name: str, document: Document) -> str:
+    one, some, many = _SCANNED.get(document.sections[0].place.kind, _SCANNED_PARTS)
+    count = len(document.scanned)
+    template = one if count == 1 else many if count > _MOST_PAGES else some
+    numbers = ", ".join(map(str, document.scanned))
+    return N_(template, name=name, numbers=numbers, count=count)
 
 
 def _file_parts(
@@ -657,12 +686,22 @@ def _unseen(scanned: int, places: int, shown: int) -> int:
     return 0 if shown and scanned == places else max(0, scanned - shown)
 
 
+_PLACES: Final = {
+    LocationKind.HEADING: N_("section {number}"),
+    LocationKind.PAGE: N_("page {number}"),
+    LocationKind.SLIDE: N_("slide {number}"),
+    LocationKind.SHEET: N_("sheet {number}"),
+    LocationKind.CHAPTER: N_("chapter {number}"),
+    LocationKind.MESSAGE: N_("message {number}"),
+    LocationKind.ATTACHMENT: N_("part {number}"),
+}
+
+
 def location_words(place: Location) -> str:
     """Return the name of a place, without words from the document."""
     if place.kind is LocationKind.WHOLE:
-        return "text"
-    kinds = {LocationKind.HEADING: "section", LocationKind.ATTACHMENT: "part"}
-    return f"{kinds.get(place.kind, place.kind)} {place.number}"
+        return word("text")
+    return N_(_PLACES[place.kind], number=place.number)
 
 
 def _told(name: str, place: Location, text: str) -> PromptPart:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.exchange.values.found import FileFound, NotRead, PassedOver
-from engines.sentences import N_
+from engines.sentences import N_, joined, listed
 
 MOST_TOLD = 100
 """How many unread chats of a file are named one by one."""
@@ -78,7 +78,7 @@ def told(reports: Iterable[FileReport], *, done: bool) -> str:
     Args:
         done: Whether the import has happened, as opposed to a preview.
     """
-    return "\n\n".join("\n".join((it.name, *sentences(it, done=done))) for it in reports)
+    return joined("\n\n", (joined("\n", (it.name, *sentences(it, done=done))) for it in reports))
 
 
 def sentences(report: FileReport, *, done: bool) -> list[str]:
@@ -88,13 +88,8 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
         done: As in `told`.
     """
     said = []
-    source = f" from {' and '.join(report.sources)}" if report.sources else ""
     if report.new:
-        verb = "Imported" if done else N_("Can be imported")
-        said.append(
-            f"{verb}: {_counted(report.new, 'chat')} with "
-            f"{_counted(report.messages, 'message')}{source}."
-        )
+        said.append(_new(report, done=done))
     if report.back:
         said.append(N_("Restored from the trash: {back}.", back=_counted(report.back, "chat")))
     if report.here:
@@ -115,7 +110,7 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
     for words, found in groups:
         if found:
             said.append(words)
-            said += [f"  {it.what}: {it.why}" for it in found[:MOST_TOLD]]
+            said += [N_("  {what}: {why}", what=it.what, why=it.why) for it in found[:MOST_TOLD]]
         if len(found) > MOST_TOLD:
             said.append(N_("  and {count} more.", count=f"{len(found) - MOST_TOLD:,}"))
     for why, names in report.passed_by_reason.items():
@@ -126,6 +121,18 @@ def sentences(report: FileReport, *, done: bool) -> list[str]:
             )
         said.append(N_("Passed over: {named}. {why}", named=named, why=why))
     return said
+
+
+def _new(report: FileReport, *, done: bool) -> str:
+    what = N_(
+        "{chats} with {messages}",
+        chats=_counted(report.new, "chat"),
+        messages=_counted(report.messages, "message"),
+    )
+    if report.sources:
+        what = N_("{what} from {sources}", what=what, sources=listed(report.sources))
+    template = N_("Imported: {what}.") if done else N_("Can be imported: {what}.")
+    return N_(template, what=what)
 
 
 def _report(file: FileFound, seen: dict[str, bool]) -> FileReport:

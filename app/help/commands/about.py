@@ -9,7 +9,7 @@ from app.base.shipped import LICENCES
 from app.help.services.licences import Licences
 from app.help.values.about import Part
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, table
+from app.kit.terminal.output import Output, labelled, table
 from engines.sentences import N_
 
 
@@ -33,7 +33,7 @@ def tell_about(args: argparse.Namespace, out: Output) -> int:
         from app.help.services.about import about
 
         versions = about("", licences).versions
-        out.value(dict(versions), lambda: table([it for it in versions if it[1]]))
+        out.value(dict(versions), lambda: labelled([it for it in versions if it[1]]))
     return 0
 
 

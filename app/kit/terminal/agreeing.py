@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from app.base.errors import AppError
+from app.base.language import translated
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
 from engines.sentences import N_
@@ -33,5 +34,5 @@ def agreed(out: Output, question: str, what: str) -> bool:
             N_("The command does not run at a terminal."),
             N_("Add --yes to agree beforehand."),
         )
-    out.ask(f"{question} [y/N]")
-    return read_line().strip().lower() in {"y", "yes"}
+    out.ask(N_("{question} [y/N]", question=question))
+    return read_line().strip().lower() in {"y", "yes", *translated(N_("y, yes")).split(", ")}

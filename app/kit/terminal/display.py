@@ -74,7 +74,7 @@ class DisplayTrial:
             said += piece
         else:
             os.kill(self._child, signal.SIGKILL)
-            said = b"the display does not answer"
+            said = N_("the display does not answer").encode()
         os.close(self._said)
         if os.waitpid(self._child, 0)[1] == 0:
             return ""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from app.base.language import translated
 from app.kit.terminal.streams import Complaints, say
 from engines.errors import UserError
-from engines.sentences import N_
+from engines.sentences import N_, Sentence, word
 from engines.text import harmless, json_harmless, on_one_line
 
 _BAR: Final = 24
@@ -64,7 +64,7 @@ class Output:
         if self.as_json:
             _say_json(value)
         else:
-            text = translated(human())
+            text = _in_language(human())
             say(text if ours else harmless(text))
 
     def line(self, text: str) -> None:
@@ -126,16 +126,35 @@ def is_dumb() -> bool:
     return os.environ.get("TERM") == "dumb"
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as text with left-aligned columns; line breaks in a cell are removed."""
+def table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """Return rows as text with left-aligned columns; "" if there are none.
+
+    Line breaks in a cell are removed. A single plain word in a cell is a name and stays English.
+
+    Args:
+        rows: The rows below the head.
+        head: The titles of the columns; empty for none.
+    """
     if not rows:
         return ""
-    rows = [[on_one_line(translated(cell)) for cell in row] for row in rows]
+    rows = [[on_one_line(_in_language(cell)) for cell in row] for row in rows]
+    if head:
+        rows.insert(0, list(map(translated, head)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def labelled(rows: Sequence[tuple[str, str]]) -> str:
+    """Return a table of texts with a label before each; the labels are translated."""
+    return table([(translated(label), text) for label, text in rows])
+
+
+def number(text: str) -> str:
+    """Mark an English number or amount; it is printed as the user's language writes it."""
+    return N_("{number}", number=text)
 
 
 def bar(share: float) -> str:
@@ -147,12 +166,17 @@ def bar(share: float) -> str:
 def size(count: float | None) -> str:
     """Format a number of bytes for people: 1.5 GB (decimal, as in file managers and shops)."""
     if count is None:
-        return "unknown"
+        return word("unknown")
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+            return number(f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}")
         count /= 1000
-    return f"{count:.1f} TB"
+    return number(f"{count:.1f} TB")
+
+
+def _in_language(text: str) -> str:
+    """Translate a text; a single plain word is a name or a value, and stays."""
+    return translated(text) if isinstance(text, Sentence) or " " in text else text
 
 
 def _shown(text: str) -> str:

@@ -19,7 +19,7 @@ from app.models.downloads.services.queue import DownloadLimits, DownloadQueue
 from app.models.downloads.values.downloads import Download
 from app.models.hub.retry import Patience
 from app.models.hub.values.names import hub_name
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 _ATTEMPTS = 8
 _OVER = ("done", "failed", "cancelled", "paused")
+_STATES = {
+    "waiting": word("waiting"),
+    "running": word("running"),
+    "retrying": word("retrying"),
+    "verifying": word("verifying"),
+    "paused": word("paused"),
+    "done": word("done"),
+    "failed": word("failed"),
+    "cancelled": word("cancelled"),
+}
 _OF_TOKENS = ("repository_gated", "token_refused")
 """The codes of errors that a token can solve."""
 
@@ -81,8 +91,12 @@ def _cancel(app: App, args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_state(now: Download, out: Output) -> int:
-    out.value(_value(now), lambda: f"{now.wanted.label}: {now.state}")
+    out.value(_value(now), lambda: _state_line(now))
     return 0
+
+
+def _state_line(now: Download) -> str:
+    return N_("{label}: {state}", label=now.wanted.label, state=_STATES[now.state])
 
 
 def _set_pace(queue: DownloadQueue, limit: float | None) -> None:
@@ -128,7 +142,7 @@ def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
             return now
         if now.state == "retrying" and now.what != said:
             out.rewrite("")
-            out.note(f"{now.what} {now.why}")
+            out.note(joined(" ", (now.what, now.why)))
             said = now.what
         out.rewrite(_line(now))
         time.sleep(_LOOK_S)
@@ -137,16 +151,18 @@ def _follow(queue: DownloadQueue, download: str, out: Output) -> Download:
 def _line(now: Download) -> str:
     total = now.wanted.bytes_total
     share = now.bytes_done / total if total else 1.0
-    parts = [f"{now.wanted.label} {bar(share)} of {size(total)}"]
+    parts = [
+        N_("{label} {bar} of {size}", label=now.wanted.label, bar=bar(share), size=size(total))
+    ]
     if now.state == "retrying" and now.retry_in_s is not None:
         parts.append(N_("trying again in {retry_in_s} s", retry_in_s=f"{now.retry_in_s:.0f}"))
     elif now.state == "verifying":
         parts.append(N_("checking what is here"))
     if now.bytes_per_s is not None:
-        parts.append(f"{size(now.bytes_per_s)}/s")
+        parts.append(N_("{size}/s", size=size(now.bytes_per_s)))
     if now.seconds_left is not None:
-        parts.append(f"{_time(now.seconds_left)} left")
-    return "  ".join(parts)
+        parts.append(N_("{time} left", time=_time(now.seconds_left)))
+    return joined("  ", parts)
 
 
 def _time(seconds: float) -> str:
@@ -201,7 +217,8 @@ def _value(download: Download) -> dict[str, Any]:
 def _row(download: Download) -> tuple[str, ...]:
     total = download.wanted.bytes_total
     share = download.bytes_done / total if total else 1.0
-    return download.id, download.state, f"{share:.0%}", size(total), download.wanted.label
+    state = _STATES[download.state]
+    return download.id, state, f"{share:.0%}", size(total), download.wanted.label
 
 
 PULL = Command(

@@ -8,19 +8,28 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, get_args
 
 from app.base.errors import AppError, EngineHindered
+from app.base.language import translated
 from app.kit.terminal.agreeing import agreed
 from app.kit.terminal.arguments import YES
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.interrupt import interruptible
 from app.kit.terminal.output import Output, bar, is_dumb, size, table
-from app.runtime.values.installation import Check, Step
-from engines.sentences import N_
+from app.runtime.values.installation import Check, Phase, Step
+from engines.sentences import N_, joined, word
 from engines.vllm.provision.lock import LockName
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 INSTALLED = "vllm"
+_PHASES: dict[Phase, str] = {
+    "look": word("look"),
+    "download": word("download"),
+    "install": word("install"),
+    "kernels": word("kernels"),
+    "try": word("try"),
+    "switch": word("switch"),
+}
 _NOT_INSTALLED = N_("Not installed; `hearth engines install vllm` does that.")
 _OF_CARDS = ("driver", "cuda", "capability")
 """Codes of findings that only rule out the build for NVIDIA cards."""
@@ -49,7 +58,7 @@ def _stop(app: App, args: argparse.Namespace, out: Output) -> int:
     _require_ours(args.what)
     ended = app.vllm.end_staying()
     said = [N_("vLLM with {name} has ended.", name=name) for name in ended]
-    out.value({"stopped": list(ended)}, lambda: "\n".join(said) or N_("No vLLM stays running."))
+    out.value({"stopped": list(ended)}, lambda: joined("\n", said) or N_("No vLLM stays running."))
     return 0
 
 
@@ -89,7 +98,7 @@ def _row(app: App, status: dict[str, Any], chosen: str) -> dict[str, Any]:
     row["why_not"] = None
     if state.version is None:
         finding = installer.check("cuda").hindrance
-        row["why_not"] = f"{finding.what} {finding.do}" if finding else _NOT_INSTALLED
+        row["why_not"] = joined(" ", (finding.what, finding.do)) if finding else _NOT_INSTALLED
     return row
 
 
@@ -104,8 +113,8 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
             N_("{row} are here of an unfinished installation.", row=size(row["unfinished_bytes"]))
         )
     parts += [_running(it) for it in row.get("running", ())]
-    words = " ".join(part for part in parts if part)
-    return row["name"], "ready" if row["available"] else N_("not here"), row["version"] or "", words
+    state = word("ready") if row["available"] else N_("not here")
+    return row["name"], state, row["version"] or "", joined(" ", parts)
 
 
 def _running(it: dict[str, Any]) -> str:
@@ -134,7 +143,7 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
         do = finding.do
         if name in ("cuda", "cuda-ray") and finding.code in _OF_CARDS:
             slow = installer.check("cpu").hindrance is None
-            do = f"{do} {_SLOW_BUILD}" if slow else do
+            do = joined(" ", (do, _SLOW_BUILD)) if slow else do
         raise EngineHindered(finding.what, finding.why, finding.do, terminal=do)
     if not args.yes and not agreed(
         out, N_("Install it?"), N_("Nobody could be asked whether this may be installed.")
@@ -145,11 +154,12 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
 
     def show(step: Step) -> None:
         nonlocal said
-        out.rewrite(f"{step.phase:8} {bar(step.share)}  {step.words[:60]}")
+        phase = translated(_PHASES[step.phase])
+        out.rewrite(f"{phase:8} {bar(step.share)}  {translated(step.words)[:60]}")
         if step.phase != said:
             said = step.phase
             if not sys.stderr.isatty() or is_dumb():
-                out.note(f"{step.phase}: {step.words}")
+                out.note(N_("{phase}: {words}", phase=_PHASES[step.phase], words=step.words))
 
     try:
         made = list(interruptible(lambda cancel: iter([installer.install(name, show, cancel)])))
@@ -168,10 +178,10 @@ def _install(app: App, args: argparse.Namespace, out: Output) -> int:
 def _show(check: Check, out: Output) -> None:
     """Print the findings, one line each, and the price."""
     for finding in check.findings:
-        mark = "ok" if finding.ok else "note" if finding.warning else "NO"
-        out.note(f"{mark:4}  {finding.what}")
+        mark = translated("ok" if finding.ok else N_("note") if finding.warning else N_("NO"))
+        out.note(f"{mark:4}  {translated(finding.what)}")
         if not finding.ok:
-            out.note(f"      {finding.why} {finding.do}")
+            out.note(f"      {translated(finding.why)} {translated(finding.do)}")
     price = check.price if check.hindrance is None else None
     if price is not None and price.disk_bytes:
         out.note(

@@ -7,19 +7,29 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.output import Output, labelled, size
 from app.models.discover.values.recommend import Pick, Recommendation
 from app.models.discover.values.recommend_words import speed_words
 from app.runtime.services.choice import NAMES
 from app.runtime.values.advice import Advice
 from engines.cancel import CancelToken
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _KINDS = ("default", "faster", "smarter")
-_TITLES = {"default": "Suggested", "faster": "Faster", "smarter": "Smarter"}
+_TITLES = {
+    "default": N_("Suggested: {name}, {variant}"),
+    "faster": N_("Faster: {name}, {variant}"),
+    "smarter": N_("Smarter: {name}, {variant}"),
+}
+_VERDICTS = {
+    "fits": word("fits"),
+    "tight": word("tight"),
+    "partial": word("partial"),
+    "no": N_("too large"),
+}
 
 
 def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -36,7 +46,7 @@ def recommend(app: App, args: argparse.Namespace, out: Output) -> int:
     advice = app.advisor.advise()
     out.value(
         {**_as_value(found), "engine": asdict(advice)},
-        lambda: f"{_in_words(found)}\n\n{_engine_in_words(app, found, advice)}",
+        lambda: joined("\n\n", (*_blocks(found), _engine_in_words(app, found, advice))),
     )
     return 0
 
@@ -61,11 +71,17 @@ def _pick_value(pick: Pick | None) -> dict[str, Any] | None:
 
 
 def _engine_in_words(app: App, found: Recommendation, advice: Advice) -> str:
-    lines = [f"Engine: {NAMES[advice.engine]}. {' '.join(advice.reasons)}"]
+    lines = [
+        N_(
+            "Engine: {name}. {reasons}",
+            name=NAMES[advice.engine],
+            reasons=joined(" ", advice.reasons),
+        )
+    ]
     lines += [
         N_(
             "  {topic}: llama.cpp {llamacpp}; vLLM {vllm}",
-            topic=row.topic,
+            topic=word(row.topic),
             llamacpp=row.llamacpp,
             vllm=row.vllm,
         )
@@ -83,40 +99,33 @@ def _engine_in_words(app: App, found: Recommendation, advice: Advice) -> str:
                 price=other.price,
             )
         )
-    return "\n".join(lines)
+    return joined("\n", lines)
 
 
-def _in_words(found: Recommendation) -> str:
+def _blocks(found: Recommendation) -> list[str]:
     blocks = [
         _block(_TITLES[kind], pick) for kind in _KINDS if (pick := getattr(found, kind)) is not None
     ]
-    return "\n\n".join([*blocks, found.note] if found.note else blocks)
+    return [*blocks, found.note]
 
 
 def _block(title: str, pick: Pick) -> str:
-    about = "about " if pick.about else ""
+    device = word(pick.device)
+    disk = size(pick.disk_bytes)
+    disk = N_("about {size}", size=disk) if pick.about else disk
     rows = [
-        ("Memory", _sum(pick)),
-        (
-            "Speed",
-            N_("{speed}, on the {device}", speed=speed_words(pick.speed), device=pick.device),
-        ),
-        (
-            "Disk",
-            N_(
-                "{about}{disk_bytes}{words}",
-                about=about,
-                disk_bytes=size(pick.disk_bytes),
-                words="" if pick.disk_fits else N_(", not free now"),
-            ),
-        ),
-        ("Licence", _licence(pick)),
+        (N_("Memory"), _sum(pick)),
+        (N_("Speed"), N_("{speed}, on the {device}", speed=speed_words(pick.speed), device=device)),
+        (N_("Disk"), disk if pick.disk_fits else N_("{size}, not free now", size=disk)),
+        (N_("Licence"), _licence(pick)),
         ("MTP", pick.mtp),
-        *([("Sees", _projector(pick))] if pick.projector_bytes else []),
+        *([(N_("Sees"), _projector(pick))] if pick.projector_bytes else []),
         (N_("Download it"), pick.command),
     ]
-    lines = table([(f"  {name}", text) for name, text in rows])
-    return f"{title}: {pick.name}, {pick.variant}\n  {pick.sentence}\n{lines}"
+    head = N_(title, name=pick.name, variant=pick.variant)
+    lines = [head, N_("  {sentence}", sentence=pick.sentence)]
+    lines += [f"  {line}" for line in labelled(rows).split("\n")]
+    return joined("\n", lines)
 
 
 def _projector(pick: Pick) -> str:
@@ -129,25 +138,34 @@ def _projector(pick: Pick) -> str:
 def _sum(pick: Pick) -> str:
     parts = pick.parts
     named = (
-        ("weights", parts.weights),
-        (N_("context of {context} tokens", context=f"{pick.context:,}"), parts.kv),
-        ("computing", parts.compute),
-        ("drafter", parts.drafter),
+        (N_("weights {size}", size=size(parts.weights)), parts.weights),
+        (
+            N_(
+                "context of {context} tokens {size}",
+                context=f"{pick.context:,}",
+                size=size(parts.kv),
+            ),
+            parts.kv,
+        ),
+        (N_("computing {size}", size=size(parts.compute)), parts.compute),
+        (N_("drafter {size}", size=size(parts.drafter)), parts.drafter),
     )
-    terms = " + ".join(f"{name} {size(bytes_)}" for name, bytes_ in named if bytes_)
+    terms = joined(" + ", (term for term, bytes_ in named if bytes_))
     return N_(
         "{terms} = {need} of {have} free; {in_use} are in use ({verdict})",
         terms=terms,
         need=size(pick.need),
         have=size(pick.have),
         in_use=size(pick.in_use),
-        verdict=pick.verdict,
+        verdict=_VERDICTS[pick.verdict],
     )
 
 
 def _licence(pick: Pick) -> str:
-    account = N_("; needs an account on the Hub") if pick.licence.account else ""
-    return f"{pick.licence.name}{account}{'. ' + pick.licence.note if pick.licence.note else ''}"
+    licence = pick.licence.name
+    if pick.licence.account:
+        licence = N_("{licence}; needs an account on the Hub", licence=licence)
+    return joined(". ", (licence, pick.licence.note))
 
 
 COMMAND = Command(

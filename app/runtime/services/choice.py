@@ -36,7 +36,7 @@ _SEVERAL: Final = 3
 With two, the second waits less for the first than for vLLM to start.
 """
 
-NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": "a server"}
+NAMES: dict[EngineName, str] = {**PROPER_NAMES, "remote": N_("a server")}
 """The engines' names for people."""
 
 

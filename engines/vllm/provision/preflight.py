@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engines.sentences import N_
+from engines.sentences import N_, listed
 from engines.vllm.provision.lock import Profile, Pythons
 from engines.vllm.provision.windows import Wsl2, trouble
 
@@ -150,7 +150,7 @@ def _system(info: SystemInfo) -> Finding:
     where = N_("Linux inside WSL2") if info.in_wsl else "Linux"
     if info.wsl is not None:
         where = N_("Linux inside WSL2, {name}", name=info.wsl.name)
-    return _well(f"{where} on {info.machine}", "system")
+    return _well(N_("{system} on {machine}", system=where, machine=info.machine), "system")
 
 
 def _glibc(info: SystemInfo) -> Finding:
@@ -249,7 +249,7 @@ def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
             "vram",
             warning=True,
         )
-    return _well(f"{best.name}: {free}", "vram")
+    return _well(N_("{name}: {free}", name=best.name, free=free), "vram")
 
 
 def _ram(info: SystemInfo) -> Iterator[Finding]:
@@ -306,7 +306,8 @@ def _more_room(gigabytes: float, info: SystemInfo) -> str:
 def _python(info: SystemInfo, pythons: Pythons) -> Finding:
     fitting = [it for it in pythons if it in info.pythons]
     if not fitting:
-        names = " or ".join(f"{major}.{minor}" for major, minor in pythons)
+        versions = (f"{major}.{minor}" for major, minor in pythons)
+        names = listed(versions, either=True)
         return Finding(
             False,
             N_("There is no Python {names} here.", names=names),

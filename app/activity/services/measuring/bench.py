@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from app.activity.services.measuring.answering import Answered, answer, answers, greedy
 from app.activity.services.measuring.prompts import KINDS, prompts_for
-from app.activity.values.bench_results import BenchResult, BenchStep, Run, TextKind, kind_result
+from app.activity.values.bench_results import (
+    KIND_WORDS,
+    BenchResult,
+    BenchStep,
+    Run,
+    TextKind,
+    kind_result,
+)
 from app.models.library.services.load_options import load_options_of
 from app.models.library.values.entry import ModelEntry
 from app.models.library.values.same_answer import Compared
@@ -18,7 +25,7 @@ from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
 from engines.errors import MtpUnavailable
-from engines.sentences import N_
+from engines.sentences import N_, word
 from engines.types import (
     MtpCheck,
     MtpMode,
@@ -52,13 +59,12 @@ class Starts:
             chosen = [it for it in work if it[2] == depth]
             asked = {number: text for number, text, _ in chosen} if depth else prompts
             mode: MtpMode = "on" if depth else "off"
-            yield BenchStep(count, total, f"starting with {depth} ahead" if depth else "starting")
+            starting = N_("starting with {depth} ahead", depth=depth) if depth else word("starting")
+            yield BenchStep(count, total, starting)
             with self._lease(replace(settings, mtp=mode), depth or None) as model:
                 _require_drafts(model, depth)
                 for number, text in asked.items():
-                    yield BenchStep(
-                        count, total, f"prompt {number} of {len(prompts)}, {depth} ahead"
-                    )
+                    yield BenchStep(count, total, _prompt_words(number, len(prompts), depth))
                     answered = answer(model, text, mode, tokens, cancel)
                     if cancel.cancelled:
                         return
@@ -67,6 +73,10 @@ class Starts:
                         yield Compared(number, _check(plain[number], answered, depth))
                     else:
                         plain[number] = answered
+
+
+def _prompt_words(number: int, count: int, depth: int) -> str:
+    return N_("prompt {number} of {count}, {depth} ahead", number=number, count=count, depth=depth)
 
 
 def _require_drafts(model: Lease, depth: int) -> None:
@@ -135,7 +145,9 @@ class Bench:
             for block in blocks:
                 if block is not blocks[0]:
                     lent.close()
-                    yield BenchStep(count, total, f"starting again with MTP {block[0]}")
+                    yield BenchStep(
+                        count, total, N_("starting again with MTP {mode}", mode=block[0])
+                    )
                     model = lent.enter_context(
                         self._lease(entry, replace(settings, mtp=block[0]), progress, cancel)
                     )
@@ -146,7 +158,13 @@ class Bench:
                     turn = number % len(block)
                     for kind in KINDS:
                         for mode in (*block[turn:], *block[:turn]):
-                            yield BenchStep(count, total, f"{kind}, MTP {mode}, round {number + 1}")
+                            what = N_(
+                                "{kind}, MTP {mode}, round {round}",
+                                kind=KIND_WORDS[kind],
+                                mode=mode,
+                                round=number + 1,
+                            )
+                            yield BenchStep(count, total, what)
                             run = answers(model, prompts[kind][0], mode, tokens, cancel)
                             if cancel.cancelled:
                                 return
@@ -198,7 +216,7 @@ class Bench:
             return
         with self._lease(entry, settings, progress, cancel) as model:
             for count, (number, text, depth) in enumerate(work):
-                yield BenchStep(count, len(work), f"prompt {number} of {len(texts)}, {depth} ahead")
+                yield BenchStep(count, len(work), _prompt_words(number, len(texts), depth))
                 request = replace(greedy(text, "on", tokens), depth=depth)
                 check = model.check_mtp(request, depth, cancel)
                 if cancel.cancelled:

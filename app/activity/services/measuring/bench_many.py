@@ -24,6 +24,7 @@ from app.runtime.values.advice import MeasuredSpeed
 from app.settings.values.fields import Settings
 from engines.base import Progress
 from engines.cancel import CancelToken
+from engines.sentences import N_
 from engines.types import EngineName, LoadedModel, MtpMode
 
 
@@ -109,7 +110,7 @@ class ManyBench:
             for number, chats in enumerate(counts):
                 found = []
                 for turn in range(rounds):
-                    what = f"{chats} at once, round {turn + 1}"
+                    what = N_("{chats} at once, round {round}", chats=chats, round=turn + 1)
                     yield BenchStep(number * rounds + turn, len(counts) * rounds, what)
                     # Each round begins with another question, so that few chats do not all get one
                     # kind of text.
@@ -211,7 +212,9 @@ def _level(chats: int, rounds: Sequence[Sequence[_Chat]]) -> Level:
 
 def _note(engine: EngineName, loaded: LoadedModel, most: int) -> str:
     if engine == "remote":
-        return "All are sent at once; how many the server answers side by side is its own affair."
+        return N_(
+            "All are sent at once; how many the server answers side by side is its own affair."
+        )
     if loaded.answers_at_once == 1 and most > 1:
-        return "It answers one after the other: the others wait for their turn."
-    return "All are answered side by side."
+        return N_("It answers one after the other: the others wait for their turn.")
+    return N_("All are answered side by side.")

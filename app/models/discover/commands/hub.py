@@ -18,14 +18,17 @@ from app.models.hub.values.names import hub_name
 from app.models.hub.values.tags import drafts_ahead
 from app.models.library.values.quantisations import same_label
 from engines.memory.fit import Verdict
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _VERDICTS: dict[Verdict, str] = {
-    "fits": "fits", "tight": "tight", "partial": N_("fits partly"), "no": N_("too large"),
-}  # fmt: skip
+    "fits": word("fits"),
+    "tight": word("tight"),
+    "partial": N_("fits partly"),
+    "no": N_("too large"),
+}
 
 
 def search_models(app: App, args: argparse.Namespace, out: Output) -> int:
@@ -97,8 +100,8 @@ def _listed(found: SearchResult) -> dict[str, Any]:
 def _row(found: SearchResult) -> tuple[str, ...]:
     parameters = f"{found.parameters / 1e9:.1f}B" if found.parameters else ""
     marks = [
-        word
-        for word, is_so in (
+        mark
+        for mark, is_so in (
             ("MTP", drafts_ahead(found.id, found.tags)),
             (N_("needs an account"), found.gate != "open"),
         )
@@ -107,10 +110,10 @@ def _row(found: SearchResult) -> tuple[str, ...]:
     return (
         found.id,
         parameters,
-        f"{found.downloads:,} downloads",
+        N_("{count} downloads", count=f"{found.downloads:,}"),
         _day(found.updated),
         found.licence or "",
-        ", ".join(marks),
+        joined(", ", marks),
     )
 
 
@@ -149,8 +152,8 @@ def _path(file: RepoFile | None) -> str | None:
 def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
     facts = [
         repository.licence or N_("no licence given"),
-        f"{repository.downloads:,} downloads",
-        f"changed {_day(repository.updated)}" if repository.updated else "",
+        N_("{count} downloads", count=f"{repository.downloads:,}"),
+        N_("changed {day}", day=_day(repository.updated)) if repository.updated else "",
         N_("needs an account that has accepted the licence") if repository.gate != "open" else "",
     ]
     rows = [
@@ -159,28 +162,25 @@ def _in_words(repository: Repository, choices: list[Choice], card: str) -> str:
             size(it.variant.size_bytes),
             it.quality,
             _VERDICTS[it.fits],
-            "recommended" if it.recommended else "",
+            word("recommended") if it.recommended else "",
         )
         for it in choices
     ]
     best = next((it for it in choices if it.recommended), None)
     drafter = best.drafter if best else repository.drafter
-    along = [f"Drafter: {drafter.path}, {size(drafter.size)}"] if drafter else []
-    parts = [
-        f"{repository.id}\n{' · '.join(filter(None, facts))}",
-        table(rows) or N_("It has no GGUF model that Hearth could load."),
-        "\n".join(
-            [
-                *along,
-                *(
-                    N_("Left out: {name}. {why}", name=it.name, why=it.why)
-                    for it in _left_out(repository)
-                ),
-            ]
-        ),
-        card,
+    along = [
+        N_("Left out: {name}. {why}", name=it.name, why=it.why) for it in _left_out(repository)
     ]
-    return "\n\n".join(filter(None, parts))
+    if drafter:
+        words = N_("Drafter: {path}, {size}", path=drafter.path, size=size(drafter.size))
+        along.insert(0, words)
+    parts = (
+        joined("\n", (repository.id, joined(" · ", facts))),
+        table(rows) or N_("It has no GGUF model that Hearth could load."),
+        joined("\n", along),
+        card,
+    )
+    return joined("\n\n", parts)
 
 
 def _day(seconds: float | None) -> str:

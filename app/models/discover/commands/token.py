@@ -8,11 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from app.base.errors import NoKeyring
+from app.base.language import translated
 from app.base.secret import KeptToken, SecretStatus
 from app.kit.terminal.command import Argument, Command
 from app.kit.terminal.output import Output
 from app.kit.terminal.streams import read_line
-from engines.sentences import N_, joined
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -21,7 +22,7 @@ _PLACES = {
     "keyring": N_("in the system's keyring"),
     "memory": N_("in memory, for this run only"),
     "environment": N_("in the environment"),
-    "none": "nowhere",
+    "none": word("nowhere"),
 }
 
 
@@ -43,7 +44,7 @@ def _clear(app: App, args: argparse.Namespace, out: Output) -> int:
 def _read() -> str:
     """Read the token without echoing it."""
     if sys.stdin.isatty():
-        return getpass.getpass(N_("Token (it is not shown): "))
+        return getpass.getpass(translated(N_("Token (it is not shown): ")))
     return read_line()
 
 

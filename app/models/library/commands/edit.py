@@ -69,17 +69,16 @@ def edit_model(app: App, args: argparse.Namespace, out: Output) -> int:
     out.rewrite("")
     out.value(
         {**described(app, entry), "changed": args.key, "copy": args.copy is not None},
-        lambda: N_(
-            "{id} has another {words}; its file is {path}.",
-            id=entry.id,
-            words=_WORDS[args.key],
-            path=entry.path,
-        ),
+        lambda: N_(_CHANGED[args.key], id=entry.id, path=entry.path),
     )
     return 0
 
 
-_WORDS: Final = {"template": N_("chat template"), "name": "name", "context": N_("context length")}
+_CHANGED: Final = {
+    "template": N_("{id} has another chat template; its file is {path}."),
+    "name": N_("{id} has another name; its file is {path}."),
+    "context": N_("{id} has another context length; its file is {path}."),
+}
 
 
 def _given(args: argparse.Namespace) -> str | None:
@@ -153,7 +152,7 @@ EDIT = Command(
             "key",
             "template, name or context; without it, all three are printed",
             nargs="?",
-            choices=tuple(_WORDS),
+            choices=tuple(_CHANGED),
             metavar="KEY",
         ),
         Argument(

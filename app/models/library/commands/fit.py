@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.base.errors import ModelUnknown
 from app.kit.terminal.arguments import REVISION, USUAL
 from app.kit.terminal.command import Argument, Command
-from app.kit.terminal.output import Output, size, table
+from app.kit.terminal.output import Output, labelled, number, size
 from app.models.downloads.values.wanted import wanted_checkpoint
 from app.models.hub.repository import choose
 from app.models.hub.values.hub import RepoFile, Repository, Variant
@@ -24,17 +24,23 @@ from app.settings.values.fields import Settings
 from engines.memory.fit import Parts
 from engines.memory.load_options import LoadOptions
 from engines.models.gguf.header import read_header
-from engines.sentences import N_
+from engines.sentences import N_, joined, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
 _PARTS = {
-    "weights": "Weights",
+    "weights": N_("Weights"),
     "kv": N_("KV cache"),
-    "compute": "Computing",
+    "compute": N_("Computing"),
     "drafter": N_("Drafting ahead"),
-    "projector": "Projector",
+    "projector": N_("Projector"),
+}
+_VERDICTS = {
+    "fits": N_("fits: {reason}"),
+    "tight": N_("tight: {reason}"),
+    "partial": N_("partial: {reason}"),
+    "no": N_("no: {reason}"),
 }
 
 
@@ -149,17 +155,17 @@ def _in_words(report: FitReport) -> str:
     rows = [(text, size(getattr(parts, name))) for name, text in _PARTS.items()]
     rows = [row for row, name in zip(rows, _PARTS, strict=True) if getattr(parts, name)]
     rows += [
-        ("Needed", size(fit.need_bytes)),
-        ("Free", f"{size(fit.have_bytes)} on {fit.device}"),
+        (N_("Needed"), size(fit.need_bytes)),
+        (N_("Free"), N_("{size} on {device}", size=size(fit.have_bytes), device=fit.device)),
         (
-            "Context",
+            N_("Context"),
             N_(
                 "{context} tokens, KV cache {kv_type}",
                 context=f"{fit.context:,}",
                 kv_type=report.plan.kv_type,
             ),
         ),
-        ("Figures", N_("llama.cpp's own") if report.exact else "estimated"),
+        (N_("Figures"), N_("llama.cpp's own") if report.exact else word("estimated")),
     ]
     if (last := report.last) is not None:
         figures = N_(
@@ -167,9 +173,11 @@ def _in_words(report: FitReport) -> str:
             predicted_bytes=size(last.predicted_bytes),
             real_bytes=size(last.real_bytes),
         )
-        rows.append((N_("Last load"), f"{figures}: {last.error:+.1%}"))
-    sentences = [f"{fit.verdict}: {fit.reason}", *report.sentences[1:]]
-    return "\n".join([*sentences, "", table(rows)])
+        error = number(f"{last.error:+.1%}")
+        rows.append((N_("Last load"), N_("{figures}: {error}", figures=figures, error=error)))
+    verdict = N_(_VERDICTS[fit.verdict], reason=fit.reason)
+    sentences = joined("\n", (verdict, *report.sentences[1:]))
+    return joined("\n\n", (sentences, labelled(rows)))
 
 
 FIT = Command(

@@ -9,11 +9,17 @@ from app.kit.terminal.output import size
 from app.models.library.values.details import ModelDetails
 from app.models.library.values.entry import ModelEntry
 from engines.errors import EngineError
-from engines.sentences import N_
+from engines.sentences import N_, word
 
 if TYPE_CHECKING:
     from app.wiring.app import App
 
+_SOURCES = {
+    "builtin": word("builtin"),
+    "added": word("added"),
+    "folder": word("folder"),
+    "server": word("server"),
+}
 _LONGEST = 56
 """The longest id in the list, in characters.
 
@@ -87,7 +93,7 @@ def model_row(model: dict[str, Any]) -> tuple[str, ...]:
     shown = model["id"] if len(model["id"]) <= _LONGEST else model["name"]
     return (
         shown, "" if model["engine"] == "remote" else size(model["size_bytes"]),
-        model["quantisation"], model["source"], model["name"],
+        model["quantisation"], _SOURCES.get(model["source"], model["source"]), model["name"],
     )  # fmt: skip
 
 
@@ -96,7 +102,7 @@ def drafter_rows(app: App) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for entry in app.library.drafters():
         *row, name = model_row(listed(app, entry))
-        rows.append((*row, f"a drafter: {name}"))
+        rows.append((*row, N_("a drafter: {name}", name=name)))
     return rows
 
 
@@ -106,5 +112,5 @@ def added_in_words(entry: ModelEntry, targets: list[str]) -> str:
     return (
         N_("{added}; it guesses ahead for {targets}.", added=added, targets=", ".join(targets))
         if targets
-        else f"{added}."
+        else N_("{added}.", added=added)
     )

@@ -29,7 +29,7 @@ from app.settings.values.fields import Settings
 from app.settings.values.models import checked, effective
 from engines.cancel import CancelToken
 from engines.errors import ModelNotFound
-from engines.sentences import N_
+from engines.sentences import N_, joined
 
 if TYPE_CHECKING:
     from app.wiring.app import App
@@ -173,7 +173,7 @@ def _remove(app: App, args: argparse.Namespace, out: Output) -> int:
                     frees=size(gone.frees),
                 )
             ]
-        return "\n".join((*said, *reset_in_words(settings)))
+        return joined("\n", (*said, *reset_in_words(settings)))
 
     out.value(value, human)
     return 0
