@@ -19,9 +19,9 @@ def adapter_of(request: ChatRequest, adapters: Sequence[Adapter]) -> str | None:
         AdapterUnknown: No adapter of that name is loaded.
     """
     name = request.adapter
-    if name is None or any(it.name == name for it in adapters):
+    if name is None or any(adapter.name == name for adapter in adapters):
         return name
-    known = ", ".join(f"“{it.name}”" for it in adapters)
+    known = ", ".join(f"“{adapter.name}”" for adapter in adapters)
     raise AdapterUnknown(
         N_("The adapter “{adapter}” cannot be used.", adapter=name),
         N_("Loaded with this model: {known}.", known=known)

@@ -22,7 +22,7 @@ from typing import Any, Final
 from engines.hardware.nvidia import load_nvml, memory_rates
 from engines.hardware.threads import thread_rule
 from engines.hardware.values import Gpu, Hardware
-from engines.kept_file import KeptFile
+from engines.json_cache import JsonCache
 from engines.sentences import N_
 
 logger = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ class BandwidthBook:
         ask: Callable[[Hardware], Bandwidth] = bandwidth,
         wait: Callable[[float], object] = sleep,
     ) -> None:
-        self._file = KeptFile(file)
+        self._file = JsonCache(file)
         self._ask = ask
         self._wait = wait
 

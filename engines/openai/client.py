@@ -241,7 +241,7 @@ class OpenAiClient:
         try:
             for data in _events(iter(arriving)):
                 if data.strip() == "[DONE]":
-                    connection.whole = True
+                    connection.is_complete = True
                     return
                 piece = self._object(data)
                 finished = finished or _finishes(piece)
@@ -326,7 +326,7 @@ class OpenAiClient:
             begun = True
             try:
                 if (stream := response.extensions.get("network_stream")) is not None:
-                    connection.hold(stream)
+                    connection.attach(stream)
                 yield response
             finally:
                 response.close()
@@ -334,7 +334,7 @@ class OpenAiClient:
             encrypted = self._base.startswith("https:")
             raise faults.lost(self.called, error, begun=begun, encrypted=encrypted) from error
         finally:
-            connection.let_go()
+            connection.release()
 
     def _read(
         self,

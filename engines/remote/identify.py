@@ -32,15 +32,20 @@ def identify(client: OpenAiClient) -> ServerInfo:
     """Examine a server. Raises EngineError, such as ServerRefused without the right key."""
     rows = client.listed()
     owners = sorted({str(row.get("owned_by", "")).lower() for row in rows})
-    kind = next((_OWNERS[it] for it in owners if it in _OWNERS), None) or _by_endpoints(client)
-    models = served_in(rows)
-    look = {"vllm": _vllm, "llama-server": _llama, "lmstudio": _lmstudio, "sglang": _sglang}.get(
-        kind
+    kind = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), None) or _by_endpoints(
+        client
     )
-    if look is not None:
-        return look(client, models)
-    told = client.get("/api/version", wanted=False) if kind == "ollama" else None
-    return ServerInfo(kind, _text(told, "version"), models, None, tokenizes=False)
+    models = served_in(rows)
+    describe = {
+        "vllm": _vllm,
+        "llama-server": _llama,
+        "lmstudio": _lmstudio,
+        "sglang": _sglang,
+    }.get(kind)
+    if describe is not None:
+        return describe(client, models)
+    version = client.get("/api/version", wanted=False) if kind == "ollama" else None
+    return ServerInfo(kind, _text(version, "version"), models, None, tokenizes=False)
 
 
 def _by_endpoints(client: OpenAiClient) -> ServerKind:
@@ -57,11 +62,11 @@ def _by_endpoints(client: OpenAiClient) -> ServerKind:
 def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     metrics = client.text("/metrics")
     mtp = None if metrics is None else "vllm:spec_decode_num_draft" in metrics
-    asked = {
+    question = {
         "model": models[0].id if models else "",
         "messages": [{"role": "user", "content": "?"}],
     }
-    tokenizes = client.tokenize(asked) is not None
+    tokenizes = client.tokenize(question) is not None
     return ServerInfo("vllm", client.version() or "", models, mtp, tokenizes)
 
 
@@ -73,13 +78,13 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     drafts = settings.get("speculative.types")
     mtp = drafts not in ("none", "") if isinstance(drafts, str) else None
     senses = _object(props, "modalities")
-    sees, hears = (it if isinstance(it, bool) else None for it in map(senses.get, _SENSES))
-    models = tuple(replace(it, sees=sees, hears=hears) for it in models)
+    sees, hears = (sense if isinstance(sense, bool) else None for sense in map(senses.get, _SENSES))
+    models = tuple(replace(model, sees=sees, hears=hears) for model in models)
     if isinstance(context, int) and 0 < context < MOST_TOKENS:
         # This is the context of one answer; the list can contain the one the model was trained for.
-        models = tuple(replace(it, context=context) for it in models)
-    asked = {"messages": [{"role": "user", "content": "?"}]}
-    written = client.post("/apply-template", asked, wanted=False)
+        models = tuple(replace(model, context=context) for model in models)
+    question = {"messages": [{"role": "user", "content": "?"}]}
+    written = client.post("/apply-template", question, wanted=False)
     return ServerInfo(
         "llama-server", _text(props, "build_info"), models, mtp, bool(_text(written, "prompt"))
     )
@@ -87,17 +92,19 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
 
 def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     """Describe LM Studio, whose own API reports the context of loaded models."""
-    rows = {str(it.get("id")): it for it in _rows(client.get("/api/v0/models", wanted=False))}
+    rows = {str(row.get("id")): row for row in _rows(client.get("/api/v0/models", wanted=False))}
 
-    def told(model: ServedModel) -> ServedModel:
+    def with_facts(model: ServedModel) -> ServedModel:
         row = rows.get(model.id, {})
         context = row.get("loaded_context_length")
         known = isinstance(context, int) and 0 < context < MOST_TOKENS
         sees = {"vlm": True, "llm": False}.get(str(row.get("type")))
         return replace(model, context=context if known else model.context, sees=sees)
 
-    chats = (it for it in models if rows.get(it.id, {}).get("type") != "embeddings")
-    return ServerInfo("lmstudio", "", tuple(told(it) for it in chats), None, tokenizes=False)
+    chats = (model for model in models if rows.get(model.id, {}).get("type") != "embeddings")
+    return ServerInfo(
+        "lmstudio", "", tuple(with_facts(model) for model in chats), None, tokenizes=False
+    )
 
 
 def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
@@ -119,4 +126,4 @@ def _text(value: Any, name: str) -> str:
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:
     found = value.get("data") if isinstance(value, dict) else None
-    return [it for it in found if isinstance(it, dict)] if isinstance(found, list) else []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

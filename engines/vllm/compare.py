@@ -42,14 +42,14 @@ def check_mtp(
     plans = [replace(plan, draft_max=0), replace(plan, draft_max=depth)]
     if plan.draft_max == depth:
         plans.reverse()
-    found = {}
-    for one in plans:
-        running = start(one)
-        found[one.draft_max] = _answer(running, greedy, cancel)
-    (plain, _), (drafted, accepted) = found[0], found[depth]
-    for at, (one_token, other) in enumerate(zip_longest(plain, drafted)):
+    results = {}
+    for compared in plans:
+        running = start(compared)
+        results[compared.draft_max] = _answer(running, greedy, cancel)
+    (plain, _), (drafted, accepted) = results[0], results[depth]
+    for position, (one_token, other) in enumerate(zip_longest(plain, drafted)):
         if one_token != other:
-            return MtpCheck(False, at, depth, accepted)
+            return MtpCheck(False, position, depth, accepted)
     return MtpCheck(True, len(plain), depth, accepted)
 
 

@@ -54,14 +54,14 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
     if found := first_error(lines):
         return N_("It says: {sentence}", sentence=found)
     inner = _ENDED.search("\n".join(lines))
-    ended = _how(int(inner[1]) if inner else code)
-    last = _bare(lines[-1]) if lines else ""
+    ended = _describe_exit(int(inner[1]) if inner else code)
+    last = _without_process(lines[-1]) if lines else ""
     if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
         return ended
     return N_("{ended} The last thing it said: {sentence}", ended=ended, sentence=sentence(last))
 
 
-def _how(code: int | None) -> str:
+def _describe_exit(code: int | None) -> str:
     """Describe how a process ended that logged no error."""
     if code in (-9, 137):
         return N_(
@@ -76,17 +76,17 @@ def _how(code: int | None) -> str:
 
 def first_error(lines: Sequence[str]) -> str | None:
     """Return the first error in a log that names a cause, or None."""
-    telling = [line for line in lines if not any(words in line for words in _GENERAL)]
-    for line in telling:
+    specific = [line for line in lines if not any(words in line for words in _GENERAL)]
+    for line in specific:
         if "ERROR" in line and (found := _ERROR.search(line)):
             return sentence(found[2])
-    for line in telling:
-        if found := _PLAIN_ERROR.search(_bare(line)):
+    for line in specific:
+        if found := _PLAIN_ERROR.search(_without_process(line)):
             return sentence(found[1])
     return None
 
 
-def _bare(line: str) -> str:
+def _without_process(line: str) -> str:
     """Remove the process name from the start of a line."""
     return re.sub(r"^\([^)]*\)\s*", "", line)
 
@@ -97,7 +97,7 @@ def sentence(text: str) -> str:
     return f"{text[:300]}." if len(text) <= 300 else f"{text[:300]}…"
 
 
-_Found = re.Match[str]
+_Match = re.Match[str]
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ class Circumstances:
     users: tuple[str, ...] = ()
 
 
-_Make = Callable[[_Found, Circumstances], EngineError]
-_KNOWN: Final[list[tuple[re.Pattern[str], _Make]]] = []
+_MakeError = Callable[[_Match, Circumstances], EngineError]
+_KNOWN: Final[list[tuple[re.Pattern[str], _MakeError]]] = []
 """Patterns of the known causes, most specific first; the first match is used."""
 
 _MEMORY_RAN_OUT: Final = r"CUDA out of memory\.[^\n]*|CUDA error: out of memory"
@@ -125,15 +125,15 @@ _SHORTEST: Final = 512
 
 
 def start_failure(
-    lines: Sequence[str], around: Circumstances, code: int | None = None
+    lines: Sequence[str], circumstances: Circumstances, code: int | None = None
 ) -> EngineError:
     """Return the error for a worker that ended before it was ready. For `code`, see `cause`."""
     text = "\n".join(lines)
-    for pattern, make in _KNOWN:
+    for pattern, make_error in _KNOWN:
         if found := pattern.search(text):
-            return make(found, around)
+            return make_error(found, circumstances)
     return EngineFailed(
-        N_("vLLM could not start with “{model}”.", model=around.model),
+        N_("vLLM could not start with “{model}”.", model=circumstances.model),
         cause(lines, code),
         N_("Look at its log in the settings; try another model, or use llama.cpp."),
         Action("open_settings", "engine"),
@@ -160,23 +160,23 @@ def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
 
 
 def crash_failure(
-    lines: Sequence[str], around: Circumstances, code: int | None = None
+    lines: Sequence[str], circumstances: Circumstances, code: int | None = None
 ) -> EngineError:
     """Return the error for a worker that ended unexpectedly after it was ready.
 
     For `code`, see `cause`; vLLM exits with 0 even after a crash.
     """
     text = "\n".join(lines)
-    for pattern, make in _KNOWN:
+    for pattern, make_error in _KNOWN:
         # Memory can run out, and kernels can be compiled, during any answer.
-        if make in _IN_THE_MIDDLE and (found := pattern.search(text)):
-            return make(found, around)
+        if make_error in _IN_THE_MIDDLE and (found := pattern.search(text)):
+            return make_error(found, circumstances)
     error = first_error(lines)
     return EngineFailed(
         N_("vLLM has stopped."),
         N_("It says: {sentence}", sentence=error)
         if error
-        else _how(code)
+        else _describe_exit(code)
         if code
         else N_("One of its processes ended unexpectedly, perhaps for want of memory."),
         N_("What it wrote is kept. Ask again: Hearth restarts it."),
@@ -198,7 +198,7 @@ class Hung(EngineFailed):
         )
 
 
-def gave_up(times: int) -> EngineError:
+def too_many_crashes(times: int) -> EngineError:
     """Return the error for a worker that crashes again after every start."""
     return EngineFailed(
         N_("vLLM stays off for now."),
@@ -211,14 +211,14 @@ def gave_up(times: int) -> EngineError:
     )
 
 
-def _known(pattern: str) -> Callable[[_Make], _Make]:
+def _known(pattern: str) -> Callable[[_MakeError], _MakeError]:
     """Register a function that makes the error for a pattern in the log."""
 
-    def enter(make: _Make) -> _Make:
-        _KNOWN.append((re.compile(pattern), make))
-        return make
+    def register(make_error: _MakeError) -> _MakeError:
+        _KNOWN.append((re.compile(pattern), make_error))
+        return make_error
 
-    return enter
+    return register
 
 
 def _round_down(tokens: float) -> int:
@@ -229,16 +229,16 @@ def _round_down(tokens: float) -> int:
     r"\((?P<needed>[\d.]+) GiB KV cache is needed.*?\((?P<there>-?[\d.]+) GiB\)"
     r".*?estimated maximum model length is (?P<fits>\d+)"
 )
-def _shorter(found: _Found, around: Circumstances) -> EngineError:
+def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
     fits = int(found["fits"])
     return NotEnoughMemory(
         N_(
             "There is not enough memory for a context of {context} tokens.",
-            context=f"{around.context:,}",
+            context=f"{circumstances.context:,}",
         ),
         N_(
             "With “{model}” the KV cache takes {needed} GiB, and {free} GiB are free for it.",
-            model=around.model,
+            model=circumstances.model,
             needed=found["needed"],
             free=found["there"],
         ),
@@ -251,9 +251,9 @@ def _shorter(found: _Found, around: Circumstances) -> EngineError:
 
 
 @_known(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
-def _no_room(_: _Found, around: Circumstances) -> EngineError:
+def _no_room(_: _Match, circumstances: Circumstances) -> EngineError:
     return NotEnoughMemory(
-        N_("There is not enough memory for “{model}”.", model=around.model),
+        N_("There is not enough memory for “{model}”.", model=circumstances.model),
         N_("Its weights take all that vLLM may use, and nothing is left for a context."),
         N_(
             "Close other programs, raise the share of the card’s memory, or choose a smaller "
@@ -268,19 +268,19 @@ def _no_room(_: _Found, around: Circumstances) -> EngineError:
     r"Available memory on node \d+ \((?P<there>[\d.]+)/[\d.]+ GiB\).*?"
     r"less than requested memory for kv \((?P<needed>[\d.]+) GiB\)"
 )
-def _ram(found: _Found, around: Circumstances) -> EngineError:
-    there, needed = float(found["there"]), float(found["needed"])
-    fits = _round_down(around.context * 0.8 * there / needed)
+def _ram(found: _Match, circumstances: Circumstances) -> EngineError:
+    available, needed = float(found["there"]), float(found["needed"])
+    fits = _round_down(circumstances.context * 0.8 * available / needed)
     return NotEnoughMemory(
         N_(
             "There is not enough memory for a context of {context} tokens.",
-            context=f"{around.context:,}",
+            context=f"{circumstances.context:,}",
         ),
         N_(
             "Its KV cache would take {needed} GiB, and {there} GiB of the computer’s memory are "
             "free.",
             needed=f"{needed:g}",
-            there=f"{there:g}",
+            there=f"{available:g}",
         ),
         N_(
             "Take a context of {fits} tokens, or let vLLM answer fewer chats at once.",
@@ -294,8 +294,12 @@ def _ram(found: _Found, around: Circumstances) -> EngineError:
     r"Free memory on device.*?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less"
     r" than desired GPU memory utilization \([\d.]+, (?P<wanted>[\d.]+) GiB\)"
 )
-def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
-    users = N_(" In use by: {users}.", users=", ".join(around.users)) if around.users else ""
+def _card_in_use(found: _Match, circumstances: Circumstances) -> EngineError:
+    users = (
+        N_(" In use by: {users}.", users=", ".join(circumstances.users))
+        if circumstances.users
+        else ""
+    )
     return NotEnoughMemory(
         N_("Not enough of the graphics card’s memory is free."),
         N_(
@@ -311,17 +315,21 @@ def _card_in_use(found: _Found, around: Circumstances) -> EngineError:
 
 
 @_known(_MEMORY_RAN_OUT)
-def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
-    said = N_("It says: {error}.", error=found[0].strip().rstrip("."))
-    users = N_("In use by others: {users}.", users=", ".join(around.users)) if around.users else ""
+def _out_of_memory(found: _Match, circumstances: Circumstances) -> EngineError:
+    message = N_("It says: {error}.", error=found[0].strip().rstrip("."))
+    users = (
+        N_("In use by others: {users}.", users=", ".join(circumstances.users))
+        if circumstances.users
+        else ""
+    )
     return NotEnoughMemory(
-        N_("The graphics card’s memory ran out with “{model}”.", model=around.model),
-        joined(" ", (said, users)),
+        N_("The graphics card’s memory ran out with “{model}”.", model=circumstances.model),
+        joined(" ", (message, users)),
         N_(
             "Take a shorter context or fewer chats at once, close what uses the card, or choose a"
             " smaller model."
         ),
-        Action("shorter_context", _round_down(around.context / 2)),
+        Action("shorter_context", _round_down(circumstances.context / 2)),
     )
 
 
@@ -329,7 +337,7 @@ def _out_of_memory(found: _Found, around: Circumstances) -> EngineError:
     r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
     r"|CUDA driver version is insufficient for CUDA runtime version"
 )
-def _driver(found: _Found, _: Circumstances) -> EngineError:
+def _driver(found: _Match, _: Circumstances) -> EngineError:
     version = found.groupdict().get("version")
     level = (
         N_(
@@ -356,12 +364,14 @@ def _driver(found: _Found, _: Circumstances) -> EngineError:
     r"quantization method (?P<method>[\w-]+) is not supported for the current GPU\."
     r" Minimum capability: (?P<least>\d+)\. Current capability: (?P<has>\d+)"
 )
-def _quantisation(found: _Found, around: Circumstances) -> EngineError:
+def _quantisation(found: _Match, circumstances: Circumstances) -> EngineError:
     def level(number: str) -> str:
         return f"{int(number) // 10}.{int(number) % 10}"
 
     return EngineUnavailable(
-        N_("“{model}” has a quantisation that this card cannot compute.", model=around.model),
+        N_(
+            "“{model}” has a quantisation that this card cannot compute.", model=circumstances.model
+        ),
         N_(
             "The method {method} needs compute capability {needed}, and the card has {has}.",
             method=found["method"],
@@ -379,9 +389,9 @@ def _quantisation(found: _Found, around: Circumstances) -> EngineError:
     r"Bfloat16 is only supported on GPUs with compute capability of at least 8\.0\.?"
     r".*?GPU has compute capability (?P<has>[\d.]*\d)"
 )
-def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
+def _no_bfloat(found: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("“{model}” cannot be computed on this card.", model=around.model),
+        N_("“{model}” cannot be computed on this card.", model=circumstances.model),
         N_(
             "Its numbers are bfloat16, and the card has compute capability {found}; they need 8.0.",
             found=found["has"],
@@ -391,7 +401,7 @@ def _no_bfloat(found: _Found, around: Circumstances) -> EngineError:
 
 
 @_known(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
-def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
+def _no_fp8_cache(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("This card cannot use an 8-bit KV cache."),
         N_("Its compute capability is below 8.9, which fp8 needs here."),
@@ -401,9 +411,9 @@ def _no_fp8_cache(_: _Found, __: Circumstances) -> EngineError:
 
 
 @_known(r"no kernel image is available for execution on the device")
-def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
+def _no_kernel(_: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM has no kernel for “{model}” on this card.", model=around.model),
+        N_("vLLM has no kernel for “{model}” on this card.", model=circumstances.model),
         N_("The installed build was not compiled for the card’s compute capability."),
         N_(
             "Install vLLM again to fetch its kernels, choose another quantisation, or use "
@@ -414,13 +424,13 @@ def _no_kernel(_: _Found, around: Circumstances) -> EngineError:
 
 
 @_known(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
-def _picture(found: _Found, around: Circumstances) -> EngineError:
+def _picture(found: _Match, circumstances: Circumstances) -> EngineError:
     least = -(-int(found["most"]) // _STEP) * _STEP
     return EngineFailed(
         N_(
             "A context of {context} tokens is too small for “{model}”.",
-            context=f"{around.context:,}",
-            model=around.model,
+            context=f"{circumstances.context:,}",
+            model=circumstances.model,
         ),
         N_("One picture takes {found} tokens at once there.", found=f"{int(found['most']):,}"),
         N_("Take a context of {least} tokens or more.", least=f"{least:,}"),
@@ -428,7 +438,7 @@ def _picture(found: _Found, around: Circumstances) -> EngineError:
 
 
 @_known(r"fatal error: Python\.h")
-def _headers(_: _Found, __: Circumstances) -> EngineError:
+def _headers(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not make a kernel for this card."),
         N_("Compiling it needs Python’s headers, and Python.h is not there."),
@@ -442,7 +452,7 @@ def _headers(_: _Found, __: Circumstances) -> EngineError:
     r"|No such file or directory: '[^'\n]*(?:nvcc|ninja)'|Ninja is required[^\n]*"
     r"|ninja: (?:command )?not found"
 )
-def _own_tools(found: _Found, _: Circumstances) -> EngineError:
+def _own_tools(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not make a kernel for this card."),
         N_(
@@ -455,7 +465,7 @@ def _own_tools(found: _Found, _: Circumstances) -> EngineError:
 
 
 @_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
-def _compiler(found: _Found, _: Circumstances) -> EngineError:
+def _compiler(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not make a kernel for this card."),
         N_("It needs a tool that is not installed: {found}.", found=found[0].strip().rstrip(".")),
@@ -465,7 +475,7 @@ def _compiler(found: _Found, _: Circumstances) -> EngineError:
 
 
 @_known(r"No space left on device|Disk quota exceeded")
-def _no_space(_: _Found, __: Circumstances) -> EngineError:
+def _no_space(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not write its files."),
         N_(
@@ -489,7 +499,7 @@ _READY_ONES: Final = N_(
     r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]|(?m:\bKilled$)"
     r"|ptxas fatal\s*: Memory allocation failure|ninja: fatal: [^\n]*Cannot allocate memory"
 )
-def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
+def _compiler_memory(_: _Match, __: Circumstances) -> EngineError:
     return NotEnoughMemory(
         _MAKING,
         N_(
@@ -509,7 +519,7 @@ def _compiler_memory(_: _Found, __: Circumstances) -> EngineError:
     r"|[Uu]nsupported gpu architecture '\w+'|Value '\w+' is not defined for option '[\w-]+'"
     r"|The detected CUDA version \([\d.]+\) mismatches the version that was used to compile"
 )
-def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
+def _wrong_toolkit(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
@@ -523,7 +533,7 @@ def _wrong_toolkit(found: _Found, _: Circumstances) -> EngineError:
 
 
 @_known(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
-def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
+def _host_compiler(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
@@ -540,7 +550,7 @@ def _host_compiler(found: _Found, _: Circumstances) -> EngineError:
 
 
 @_known(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
-def _no_driver_library(_: _Found, __: Circumstances) -> EngineError:
+def _no_driver_library(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
@@ -557,11 +567,11 @@ def _no_driver_library(_: _Found, __: Circumstances) -> EngineError:
     r"|PTXAS error|NVCC compilation failed|NVRTC_ERROR_COMPILATION|CppCompileError"
     r"|Error building extension|DSLRuntimeError"
 )
-def _kernel(found: _Found, _: Circumstances) -> EngineError:
-    said = _compiler_error(found.string.splitlines()) or found[0]
+def _kernel(found: _Match, _: Circumstances) -> EngineError:
+    message = _compiler_error(found.string.splitlines()) or found[0]
     return EngineUnavailable(
         _MAKING,
-        N_("Compiling it failed: {sentence}", sentence=sentence(said)),
+        N_("Compiling it failed: {sentence}", sentence=sentence(message)),
         N_(
             "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
             " that are ready. Until then use llama.cpp, and send us the report with its log."
@@ -589,7 +599,7 @@ def _compiler_error(lines: Sequence[str]) -> str | None:
 
 
 @_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
-def _port(_: _Found, __: Circumstances) -> EngineError:
+def _port(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not open its port."),
         N_("Another program uses the port or socket that it was given."),
@@ -601,10 +611,10 @@ def _port(_: _Found, __: Circumstances) -> EngineError:
     r"Model architectures \['(?P<name>[^']+)'.*?are not supported"
     r"|model type `(?P<type>[^`]+)` but Transformers does not recognize"
 )
-def _architecture(found: _Found, around: Circumstances) -> EngineError:
+def _architecture(found: _Match, circumstances: Circumstances) -> EngineError:
     name = found["name"] or found["type"]
     return UnknownArchitecture(
-        N_("vLLM cannot run “{model}” yet.", model=around.model),
+        N_("vLLM cannot run “{model}” yet.", model=circumstances.model),
         N_("The installed version does not know its architecture, “{name}”.", name=name),
         N_("Update vLLM, or choose another model."),
         Action("install", "vllm"),
@@ -615,12 +625,12 @@ def _architecture(found: _Found, around: Circumstances) -> EngineError:
     r"max_model_len \(\d+\) is greater than the derived max_model_len"
     r" \([\w.]*?=(?P<most>\d+)"
 )
-def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
+def _longer_than_trained(found: _Match, circumstances: Circumstances) -> EngineError:
     return ContextTooLarge(
         N_(
             "A context of {context} tokens is too large for “{model}”.",
-            context=f"{around.context:,}",
-            model=around.model,
+            context=f"{circumstances.context:,}",
+            model=circumstances.model,
         ),
         N_("It was trained for {most} tokens.", most=f"{int(found['most']):,}"),
         N_("Take a context of {found} tokens.", found=f"{int(found['most']):,}"),
@@ -632,10 +642,10 @@ def _longer_than_trained(found: _Found, around: Circumstances) -> EngineError:
     r"There is no module or parameter named '[^']+'|exceeds dimension size \(\d+\)"
     r"|JSONDecodeError: [^\n]+"
 )
-def _contradicts(found: _Found, around: Circumstances) -> EngineError:
+def _contradicts(found: _Match, circumstances: Circumstances) -> EngineError:
     why = N_("Its files do not go together. vLLM says: {sentence}", sentence=sentence(found[0]))
     return ModelDamaged(
-        N_("“{name}” is damaged.", name=around.model), why, N_("Download or copy it again.")
+        N_("“{name}” is damaged.", name=circumstances.model), why, N_("Download or copy it again.")
     )
 
 
@@ -643,9 +653,9 @@ def _contradicts(found: _Found, around: Circumstances) -> EngineError:
     r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named"
     r"|Couldn't instantiate the backend tokenizer"
 )
-def _incomplete(_: _Found, around: Circumstances) -> EngineError:
+def _incomplete(_: _Match, circumstances: Circumstances) -> EngineError:
     return ModelDamaged(
-        N_("“{name}” is not complete.", name=around.model),
+        N_("“{name}” is not complete.", name=circumstances.model),
         N_("vLLM looked for a file of it that is not in its folder."),
         N_("Download it again."),
     )
@@ -655,7 +665,7 @@ def _incomplete(_: _Found, around: Circumstances) -> EngineError:
     r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by"
     r" tensor parallel size \((?P<cards>\d+)\)"
 )
-def _heads(found: _Found, _: Circumstances) -> EngineError:
+def _heads(found: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The model cannot be split over {found} cards.", found=found["cards"]),
         N_(
@@ -671,7 +681,7 @@ def _heads(found: _Found, _: Circumstances) -> EngineError:
     r"[Ww]orld size \((?P<cards>\d+)\) is larger than the number of available GPUs"
     r" \((?P<there>\d+)\)"
 )
-def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
+def _too_few_cards(found: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
         N_("There are not {found} graphics cards for vLLM.", found=found["cards"]),
         N_("The system shows it {found}.", found=found["there"]),
@@ -681,7 +691,7 @@ def _too_few_cards(found: _Found, _: Circumstances) -> EngineError:
 
 
 @_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
-def _no_ray(_: _Found, __: Circumstances) -> EngineError:
+def _no_ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
         N_(
@@ -697,7 +707,7 @@ def _no_ray(_: _Found, __: Circumstances) -> EngineError:
 
 
 @_known(r"Could not find any running Ray instance")
-def _ray(_: _Found, __: Circumstances) -> EngineError:
+def _ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
         N_("vLLM shares layers among computers over Ray, and no Ray cluster answers here."),
@@ -707,7 +717,7 @@ def _ray(_: _Found, __: Circumstances) -> EngineError:
 
 
 @_known(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
-def _adapter(found: _Found, _: Circumstances) -> EngineError:
+def _adapter(found: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
         N_("A LoRA adapter could not be loaded."),
         N_("vLLM says: {sentence}", sentence=sentence(found[0])),

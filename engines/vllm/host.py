@@ -42,14 +42,14 @@ class Host(Protocol):
 
     Attributes:
         silence_s: Seconds that its guardian waits for a sign of life; 0 if it needs none.
-        away: The worker's processes run inside WSL2, and not on this system.
+        in_wsl: The worker's processes run inside WSL2, and not on this system.
     """
 
     @property
     def silence_s(self) -> float: ...
 
     @property
-    def away(self) -> bool: ...
+    def in_wsl(self) -> bool: ...
 
     def prepare(self, folder: Path) -> LaunchContext:
         """End the remains of earlier workers, and make a place for a new one. Raises EngineError.
@@ -72,7 +72,7 @@ class Host(Protocol):
         ...
 
 
-def unreached() -> EngineFailed:
+def unreachable_from_windows() -> EngineFailed:
     """Return the error for a worker in WSL2 that serves but cannot be reached from Windows."""
     return EngineFailed(
         N_("vLLM runs in Windows’ Linux, but Windows does not reach it."),
@@ -109,7 +109,7 @@ class LocalHost:
     """This Linux as a host."""
 
     silence_s = 0.0
-    away = False
+    in_wsl = False
 
     def prepare(self, folder: Path) -> LaunchContext:
         reap(runs_folder(folder))

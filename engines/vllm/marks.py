@@ -36,13 +36,13 @@ def variables(mark: str) -> dict[str, str]:
     return {_NAME: mark, "SPT_NOENV": "1"}
 
 
-def marked(mark: str, among: Iterable[Process]) -> list[Process]:
+def marked(mark: str, candidates: Iterable[Process]) -> list[Process]:
     """Return those of the processes that carry the mark and belong to this user.
 
     A process that is just ending no longer shows its mark.
     """
     wanted = f"{_NAME}={mark}".encode()
-    return [it for it in among if wanted in _variables(it.pid)]
+    return [process for process in candidates if wanted in _variables(process.pid)]
 
 
 def _variables(pid: int) -> list[bytes]:

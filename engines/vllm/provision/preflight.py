@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engines.sentences import N_
 from engines.vllm.provision.lock import Profile, Pythons
-from engines.vllm.provision.windows import Wsl2, trouble
+from engines.vllm.provision.windows import Wsl2, wsl_trouble
 
 GLIBC = (2, 31)
 """The oldest glibc that the files of the lock run on."""
@@ -110,7 +110,7 @@ def preflight(
         pythons: Versions that its lock is made for; if empty, any version will do.
     """
     if info.wsl is not None and info.wsl.state != "ready":
-        return (Finding(False, *trouble(info.wsl), "wsl"),)
+        return (Finding(False, *wsl_trouble(info.wsl), "wsl"),)
     if info.system != "linux":
         return (_system(info),)
     found = [_system(info), _glibc(info)]
@@ -125,9 +125,9 @@ def preflight(
     return tuple(found)
 
 
-def hindered(findings: tuple[Finding, ...]) -> Finding | None:
+def first_obstacle(findings: tuple[Finding, ...]) -> Finding | None:
     """Return the first finding that prevents the installation."""
-    return next((it for it in findings if not it.ok and not it.warning), None)
+    return next((finding for finding in findings if not finding.ok and not finding.warning), None)
 
 
 def _system(info: SystemInfo) -> Finding:
@@ -147,10 +147,10 @@ def _system(info: SystemInfo) -> Finding:
             N_("Use llama.cpp here, or connect to a vLLM on another computer."),
             "machine",
         )
-    where = N_("Linux inside WSL2") if info.in_wsl else "Linux"
+    system_name = N_("Linux inside WSL2") if info.in_wsl else "Linux"
     if info.wsl is not None:
-        where = N_("Linux inside WSL2, {name}", name=info.wsl.name)
-    return _well(f"{where} on {info.machine}", "system")
+        system_name = N_("Linux inside WSL2, {name}", name=info.wsl.name)
+    return _passed(f"{system_name} on {info.machine}", "system")
 
 
 def _glibc(info: SystemInfo) -> Finding:
@@ -175,7 +175,7 @@ def _glibc(info: SystemInfo) -> Finding:
             ),
             "glibc",
         )
-    return _well(f"glibc {now}", "glibc")
+    return _passed(f"glibc {now}", "glibc")
 
 
 def _nvidia(info: SystemInfo) -> Iterator[Finding]:
@@ -196,7 +196,7 @@ def _nvidia(info: SystemInfo) -> Iterator[Finding]:
 
 
 def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
-    now, least = (".".join(map(str, it)) for it in (cuda, CUDA))
+    now, least = (".".join(map(str, version)) for version in (cuda, CUDA))
     if cuda < CUDA:
         return Finding(
             False,
@@ -209,12 +209,12 @@ def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
             N_("Update the driver to version 580 or newer, then restart the computer."),
             "cuda",
         )
-    return _well(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=now), "cuda")
+    return _passed(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=now), "cuda")
 
 
 def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
-    best = max(cards, key=lambda it: it.capability)
-    now, least = (".".join(map(str, it)) for it in (best.capability, CAPABILITY))
+    best = max(cards, key=lambda card: card.capability)
+    now, least = (".".join(map(str, version)) for version in (best.capability, CAPABILITY))
     if best.capability < CAPABILITY:
         return Finding(
             False,
@@ -227,11 +227,11 @@ def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
             N_("Use llama.cpp, which runs on older cards too."),
             "capability",
         )
-    return _well(N_("{name}, compute capability {now}", name=best.name, now=now), "capability")
+    return _passed(N_("{name}, compute capability {now}", name=best.name, now=now), "capability")
 
 
 def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
-    best = max(cards, key=lambda it: it.free_bytes)
+    best = max(cards, key=lambda card: card.free_bytes)
     free = N_(
         "{free_bytes} GB free of {total_bytes} GB",
         free_bytes=f"{best.free_bytes / _GB:.1f}",
@@ -249,17 +249,17 @@ def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:
             "vram",
             warning=True,
         )
-    return _well(f"{best.name}: {free}", "vram")
+    return _passed(f"{best.name}: {free}", "vram")
 
 
 def _ram(info: SystemInfo) -> Iterator[Finding]:
     if not info.ram_bytes:
         return
-    there = f"{info.ram_bytes / _GB:.1f} GB"
+    memory = f"{info.ram_bytes / _GB:.1f} GB"
     if info.ram_bytes < RAM:
         yield Finding(
             False,
-            N_("WSL2 has little memory: {memory}.", memory=there),
+            N_("WSL2 has little memory: {memory}.", memory=memory),
             N_(
                 "vLLM's own processes need main memory, too, and more of it while a model is "
                 "loaded."
@@ -272,7 +272,7 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
             warning=True,
         )
         return
-    yield _well(N_("{there} of memory in WSL2", there=there), "ram")
+    yield _passed(N_("{there} of memory in WSL2", memory=memory), "ram")
 
 
 def _disk(info: SystemInfo, needed: int) -> Finding:
@@ -288,7 +288,7 @@ def _disk(info: SystemInfo, needed: int) -> Finding:
             _more_room((needed - info.disk_bytes) / _GB, info),
             "disk",
         )
-    return _well(N_("{free} free on the disk", free=free), "disk")
+    return _passed(N_("{free} free on the disk", free=free), "disk")
 
 
 def _more_room(gigabytes: float, info: SystemInfo) -> str:
@@ -304,7 +304,7 @@ def _more_room(gigabytes: float, info: SystemInfo) -> str:
 
 
 def _python(info: SystemInfo, pythons: Pythons) -> Finding:
-    fitting = [it for it in pythons if it in info.pythons]
+    fitting = [python for python in pythons if python in info.pythons]
     if not fitting:
         names = " or ".join(f"{major}.{minor}" for major, minor in pythons)
         return Finding(
@@ -322,7 +322,7 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
             ),
             "python",
         )
-    return _well("Python {}.{}".format(*fitting[0]), "python")
+    return _passed("Python {}.{}".format(*fitting[0]), "python")
 
 
 def _compiler(info: SystemInfo) -> Iterator[Finding]:
@@ -336,7 +336,7 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
             warning=True,
         )
     else:
-        yield _well(N_("There is a C compiler: {compiler}", compiler=info.compiler), "compiler")
+        yield _passed(N_("There is a C compiler: {compiler}", compiler=info.compiler), "compiler")
     if info.pythons and not info.headers:
         python = "python{}.{}".format(*info.pythons[0])
         yield Finding(
@@ -357,5 +357,5 @@ def _compiler(info: SystemInfo) -> Iterator[Finding]:
         )
 
 
-def _well(what: str, code: str) -> Finding:
+def _passed(what: str, code: str) -> Finding:
     return Finding(True, what, "", "", code)

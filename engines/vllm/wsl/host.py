@@ -26,17 +26,19 @@ class WslHost:
     """The Linux inside Windows as a `Host`; uses a port with a key, as sockets cannot be shared."""
 
     silence_s = 30.0
-    away = True
+    in_wsl = True
 
     def __init__(self, distribution: Distribution) -> None:
         self._distribution = distribution
 
     def prepare(self, folder: Path) -> LaunchContext:
         folder.mkdir(parents=True, exist_ok=True)
-        with self._distribution.talk() as talk:
-            made, drives = talk.ask("prepare"), talk.drives
-        place = at_port(Path(made["folder"]), Path(made["scratch"]))
-        return LaunchContext(place, made["variables"], lambda path: self._reach(path, drives))
+        with self._distribution.open_session() as session:
+            place_facts, drives = session.ask("prepare"), session.drives
+        place = at_port(Path(place_facts["folder"]), Path(place_facts["scratch"]))
+        return LaunchContext(
+            place, place_facts["variables"], lambda path: self._reach(path, drives)
+        )
 
     def guardian(self) -> subprocess.Popen[bytes]:
         return self._distribution.guardian()
@@ -47,7 +49,7 @@ class WslHost:
     def settle(self, place: WorkerPlace) -> None:
         record, scratch = record_of(place).as_posix(), place.scratch.as_posix()
         try:
-            self._distribution.once("settle", record=record, scratch=scratch, limit_s=_END_S)
+            self._distribution.run_once("settle", record=record, scratch=scratch, limit_s=_END_S)
         except UserError as error:
             # The caller cannot do anything about it, and the next start cleans up.
             logger.warning("what is left of a worker could not be looked at: %s", error)

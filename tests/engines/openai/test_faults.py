@@ -176,7 +176,7 @@ class Stream:
 def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
     """`SSLSocket.shutdown` forgets it first: what is written meanwhile would go out plain."""
     stream, connection = Stream(), Connection()
-    connection.hold(stream)
+    connection.attach(stream)
     connection.hang_up()
     assert stream.opened.how == socket.SHUT_RDWR
 
@@ -184,7 +184,7 @@ def test_hanging_up_leaves_the_cipher_in_its_place() -> None:
 def test_a_connection_that_is_let_go_ends_nothing() -> None:
     """It may be used for somebody else's request by then."""
     stream, connection = Stream(), Connection()
-    connection.hold(stream)
-    connection.let_go()
+    connection.attach(stream)
+    connection.release()
     connection.hang_up()
     assert stream.opened.how == -1

@@ -148,12 +148,12 @@ def test_kernels_are_compiled_by_as_many_processes_as_there_is_memory_for() -> N
     assert made(jobs=6, outside=OUTSIDE | {"MAX_JOBS": "2"}).environment["MAX_JOBS"] == "2"
     cpu = Cpu("made up", 16, 32, 32, 16, 16)
 
-    def jobs(free_gib: int, *, away: bool = False) -> int:
+    def jobs(free_gib: int, *, in_wsl: bool = False) -> int:
         memory = Memory(64 << 30, free_gib << 30)
-        return compile_jobs(Hardware("Linux", cpu, memory), away=away)
+        return compile_jobs(Hardware("Linux", cpu, memory), in_wsl=in_wsl)
 
     assert (jobs(1), jobs(8), jobs(60), jobs(500)) == (1, 2, 15, 32)
-    assert jobs(16, away=True) == 2
+    assert jobs(16, in_wsl=True) == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="vLLM runs on Linux only")

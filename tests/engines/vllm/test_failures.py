@@ -8,9 +8,9 @@ from engines.vllm.failures import (
     Circumstances,
     cause,
     crash_failure,
-    gave_up,
     stalled,
     start_failure,
+    too_many_crashes,
 )
 
 AROUND = Circumstances("gemma", 32768, ("blender 3.1 GB",))
@@ -351,7 +351,7 @@ def test_a_crash_and_its_like() -> None:
     assert said.why == "It says: index 7 is out."
     assert "10 minutes" in stalled("gemma", 600, computes=False).why
     assert "120 minutes" in stalled("gemma", 7200, computes=True).why
-    assert "3 times" in gave_up(3).why
+    assert "3 times" in too_many_crashes(3).why
 
 
 NINJA = (

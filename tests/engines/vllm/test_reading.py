@@ -118,21 +118,21 @@ def test_a_bar_of_another_kind_of_graphs_begins_anew_but_not_the_start() -> None
 def test_a_gain_needs_both_ways(tmp_path: Path) -> None:
     book = GainBook(tmp_path / "deep" / "speeds.json")
     book.learn("m", 0, 100, 20.0)
-    assert book.pace("m", 2) == DraftSpeeds(20.0, None)
-    assert book.pace("m", 2).gain is None
+    assert book.speeds_of("m", 2) == DraftSpeeds(20.0, None)
+    assert book.speeds_of("m", 2).gain is None
     book.learn("m", 2, 100, 36.0)
     book.learn("m", 2, 5, 900.0)
-    assert book.pace("m", 2).gain == pytest.approx(1.8)
+    assert book.speeds_of("m", 2).gain == pytest.approx(1.8)
     again = GainBook(tmp_path / "deep" / "speeds.json")
-    assert again.pace("m", 2).gain == pytest.approx(1.8)
-    assert again.pace("m", 3).gain is None
-    assert again.pace("other", 2).gain is None
+    assert again.speeds_of("m", 2).gain == pytest.approx(1.8)
+    assert again.speeds_of("m", 3).gain is None
+    assert again.speeds_of("other", 2).gain is None
 
 
 def test_a_book_that_cannot_be_read_is_a_new_one(tmp_path: Path) -> None:
     file = tmp_path / "speeds.json"
     file.write_text('{"m": 3}')
-    assert GainBook(file).pace("m", 0) == DraftSpeeds()
+    assert GainBook(file).speeds_of("m", 0) == DraftSpeeds()
 
 
 def test_the_line_of_truth() -> None:

@@ -98,7 +98,7 @@ def test_it_answers_through_a_port_with_a_key(
     load(engine)
     assert answer(engine, max_tokens=3) == " word0 word1 word2"
     assert engine.worker is not None
-    assert engine.worker.away
+    assert engine.worker.in_wsl
     status = engine.status()
     assert (status.elsewhere, status.process) == (True, 0), "its number is another program's here"
     words, environment = json.loads((fake / "words.json").read_text())
@@ -301,8 +301,8 @@ def test_beats_keep_it_alive(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch
     loaded = time.monotonic()
     running = engine.worker
     assert running is not None
-    until(lambda: running.over or time.monotonic() > loaded + 5.0)
-    assert not running.over
+    until(lambda: running.has_ended or time.monotonic() > loaded + 5.0)
+    assert not running.has_ended
     assert answer(engine, max_tokens=1) == " word0"
 
 
