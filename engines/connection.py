@@ -84,7 +84,7 @@ class Connection:
 
     @contextmanager
     def on_hang_up(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call a function if the connection is hung up within the block; at once if it was before."""
+        """Call a function once the connection is hung up, if that happens within the block."""
         with self._lock:
             self._callbacks.add(callback)
             hung_up = self._hung_up

@@ -35,7 +35,7 @@ from engines.vllm.provision.lock import (
 from engines.vllm.provision.preflight import SystemInfo
 from engines.vllm.provision.system_info import examine
 from engines.vllm.wsl.distribution import Distribution
-from engines.vllm.wsl.making import drop, in_use, making
+from engines.vllm.wsl.making import in_use, making, remove_environment
 from engines.vllm.wsl.program import Wsl
 
 logger = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def in_wsl(
     A new environment is created in the distribution of the current one, as long as that exists.
     """
     folder = wsl_folder(root)
-    home = EngineHome(root, partial(drop, wsl, folder))
+    home = EngineHome(root, partial(remove_environment, wsl, folder))
 
     def examine(pythons: Pythons) -> SystemInfo:
         now = home.current()

@@ -49,7 +49,7 @@ def memory_limit(root: Path, total: int) -> MemoryLimit | None:
             limits.append(MemoryLimit(limit, max(0, limit - _used(group))))
     if not limits:
         return None
-    return MemoryLimit(min(it.limit for it in limits), min(it.free for it in limits))
+    return MemoryLimit(min(limit.limit for limit in limits), min(limit.free for limit in limits))
 
 
 def _used(group: Path) -> int:

@@ -133,14 +133,14 @@ def _shows(nvml: Any, handle: Any) -> bool:
 
 def _named(nvml: Any, handle: Any, number: int, visible: str) -> bool:
     """Return whether CUDA_VISIBLE_DEVICES names a card, by number or by the start of its UUID."""
-    names = [it.strip() for it in visible.split(",")]
+    names = [name.strip() for name in visible.split(",")]
     if str(number) in names:
         return True
     try:
         own = text_of(nvml.nvmlDeviceGetUUID(handle))
     except nvml.NVMLError:
         return False
-    return any(it.startswith("GPU-") and own.startswith(it) for it in names)
+    return any(name.startswith("GPU-") and own.startswith(name) for name in names)
 
 
 def _pci_id(nvml: Any, handle: Any) -> str | None:

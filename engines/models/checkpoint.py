@@ -97,7 +97,7 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
             yield from _other(name, shape, [shape[0], width])
     seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
     # A wrong config.json can name any number of layers, so build no set of that size.
-    gone = next((it for it in range(layers) if it not in seen), None) if seen else None
+    gone = next((layer for layer in range(layers) if layer not in seen), None) if seen else None
     if gone is not None:
         yield (
             N_(
@@ -131,7 +131,7 @@ def _of_a_drafter(
                 yield from _other(name, shape, [width, several])
         return
     seen = {int(found[1]) for name in tensors if (found := _LAYER.match(name))}
-    if more := sorted(it for it in seen if it >= layers):
+    if more := sorted(layer for layer in seen if layer >= layers):
         yield (
             N_(
                 "Its config.json names {layers} layers, but its files contain tensors of layer "
@@ -149,7 +149,9 @@ def _of_a_drafter(
 
 
 def _plain(tensors: Mapping[str, Any]) -> dict[str, list[int]]:
-    return {name: it["shape"] for name, it in tensors.items() if it.get("dtype") in _PLAIN}
+    return {
+        name: tensor["shape"] for name, tensor in tensors.items() if tensor.get("dtype") in _PLAIN
+    }
 
 
 def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
@@ -169,7 +171,7 @@ def _other(name: str, shape: list[int], expected: list[int]) -> Iterator[str]:
 
 
 def _shape(lengths: list[int]) -> str:
-    return " × ".join(f"{it:,}" if it else "?" for it in lengths)
+    return " × ".join(f"{length:,}" if length else "?" for length in lengths)
 
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4", "nvfp4", "mxfp4"]
@@ -293,11 +295,11 @@ def is_checkpoint(names: list[str]) -> bool:
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint. Raises ModelNotFound, ModelUnreadable, NotAModel or ModelDamaged."""
     try:
-        files = tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+        files = tuple(sorted(file for file in folder.iterdir() if file.suffix == ".safetensors"))
         config = json.loads(read_regular_text(folder / "config.json"))
         if not isinstance(config, dict):
             raise _damaged(folder, N_("Its config.json contains no settings."))
-        tensors = {name: it for file in files for name, it in tensors_in(file).items()}
+        tensors = {name: tensor for file in files for name, tensor in tensors_in(file).items()}
         weight_bytes = sum(file.stat().st_size for file in files)
     except FileNotFoundError as error:
         if folder.exists():
@@ -386,7 +388,7 @@ def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
         return
     if drafter.weight_bytes >= target.weight_bytes:
         yield N_("It is no smaller than the model itself.")
-    theirs = [_vocabulary_of(it.path) for it in (target, drafter)]
+    theirs = [_vocabulary_of(checkpoint.path) for checkpoint in (target, drafter)]
     if None not in theirs and theirs[0] != theirs[1]:
         yield N_("Its tokens are others than the model's: they have different vocabularies.")
 
@@ -443,7 +445,7 @@ def _hashed(file: Path, _changed: int) -> int:
     """Read and hash the tokens; cached, since there are some 100,000."""
     tokens = json.loads(read_regular_text(file))["model"]["vocab"]
     if isinstance(tokens, list):
-        return hash(tuple(it[0] for it in tokens))
+        return hash(tuple(token[0] for token in tokens))
     return hash(frozenset(tokens.items()))
 
 
@@ -481,10 +483,10 @@ def tensors_in(file: Path) -> dict[str, Any]:
         if not 1 < length <= min(_MOST_HEADER, file.stat().st_size):
             raise ValueError(f"{file.name} is cut off")
         found = json.loads(reading.read(length))
-    ends = [it["data_offsets"][1] for name, it in found.items() if name != "__metadata__"]
+    ends = [tensor["data_offsets"][1] for name, tensor in found.items() if name != "__metadata__"]
     if 8 + length + max(ends, default=0) > file.stat().st_size:
         raise ValueError(f"{file.name} is cut off")
-    return {name: it for name, it in found.items() if name != "__metadata__"}
+    return {name: tensor for name, tensor in found.items() if name != "__metadata__"}
 
 
 def _described(
@@ -528,7 +530,9 @@ def _checkpoint(
         architecture=str((config.get("architectures") or [model_type])[0]),
         files=files,
         weight_bytes=weight_bytes,
-        parameters=sum(math.prod(it["shape"]) for it in tensors.values() if _counts(it)),
+        parameters=sum(
+            math.prod(tensor["shape"]) for tensor in tensors.values() if _counts(tensor)
+        ),
         precision=_precision(config, text),
         context_max=int(text.get("max_position_embeddings") or 0),
         layers=int(text.get("num_hidden_layers") or 0),
@@ -565,8 +569,10 @@ def read_chat_template(folder: Path) -> str | None:
         return None
     found = config.get("chat_template") if isinstance(config, dict) else None
     if isinstance(found, list):
-        named = (it for it in found if isinstance(it, dict) and it.get("name") == "default")
-        found = next((it.get("template") for it in named), None)
+        named = (
+            entry for entry in found if isinstance(entry, dict) and entry.get("name") == "default"
+        )
+        found = next((entry.get("template") for entry in named), None)
     return found if isinstance(found, str) else None
 
 
@@ -638,7 +644,7 @@ _ITS_OWN: Final = (".safetensors", ".json", ".jinja", ".model", ".txt")
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
     """List a folder's safetensors files by name. Raises OSError."""
-    return tuple(sorted(it for it in folder.iterdir() if it.suffix == ".safetensors"))
+    return tuple(sorted(file for file in folder.iterdir() if file.suffix == ".safetensors"))
 
 
 class CheckpointFormat(ModelFormat):
@@ -674,9 +680,11 @@ class CheckpointFormat(ModelFormat):
 
     def files(self, path: Path) -> tuple[Path, ...]:
         """List the safetensors files first, then the files that describe them."""
-        others = (it for it in sorted(path.iterdir()) if it.is_file() and it.suffix in _ITS_OWN)
+        others = (
+            file for file in sorted(path.iterdir()) if file.is_file() and file.suffix in _ITS_OWN
+        )
         weights = weights_in(path)
-        return (*weights, *(it for it in others if it not in weights))
+        return (*weights, *(file for file in others if file not in weights))
 
     def facts(self, model: ListedModel) -> ModelFacts:
         from engines.dialect import abilities
@@ -719,7 +727,7 @@ class CheckpointFormat(ModelFormat):
         if found.mtp == "drafter":
             listed = list(models)
             if not self.targets(path, listed):
-                users = list(self._readable(it.path for it in listed if not it.builtin))
+                users = list(self._readable(model.path for model in listed if not model.builtin))
                 if len(users) == 1:
                     # Say why it does not fit the only model there is.
                     raise not_for(users[0], found, mismatch(users[0], found))
@@ -750,7 +758,10 @@ class CheckpointFormat(ModelFormat):
         except EngineError:
             return None
         folders = filter(self.recognises, (*added, *found))
-        return next((it.path for it in self._readable(folders) if pairs(target, it)), None)
+        return next(
+            (candidate.path for candidate in self._readable(folders) if pairs(target, candidate)),
+            None,
+        )
 
     def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
         return None  # an unreadable drafter is refused when it is added
@@ -770,9 +781,9 @@ class CheckpointFormat(ModelFormat):
         except EngineError:
             return []
         return [
-            it
-            for it in others
-            for its in self._readable([it.path])
+            candidate
+            for candidate in others
+            for its in self._readable([candidate.path])
             if its.drafting is None and not mismatch(target, its)
         ]
 

@@ -89,7 +89,7 @@ _FAMILIES: Final[tuple[tuple[Callable[[str, str], bool], EmbeddingFamily], ...]]
 
 OTHER: Final = EmbeddingFamily("other")
 
-FAMILIES: Final = (*(it for _, it in _FAMILIES), OTHER)
+FAMILIES: Final = (*(family for _, family in _FAMILIES), OTHER)
 """All families, the preferred ones first: small ones that know many languages."""
 
 
@@ -133,7 +133,7 @@ EVERYDAY: Final = (
 
 def family_of(architecture: str, name: str) -> EmbeddingFamily:
     """Return the family of an embedding model by its architecture and name."""
-    return next((it for is_it, it in _FAMILIES if is_it(architecture, name.lower())), OTHER)
+    return next((family for is_it, family in _FAMILIES if is_it(architecture, name.lower())), OTHER)
 
 
 def _words(name: str) -> set[str]:

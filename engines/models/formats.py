@@ -25,7 +25,7 @@ class Formats:
             ServedFormat(),
             GgufFormat(Headers(known)),
         )
-        self._by_engine = {it.engine: it for it in self._formats}
+        self._by_engine = {format_.engine: format_ for format_ in self._formats}
 
     def __iter__(self) -> Iterator[ModelFormat]:
         return iter(self._formats)
@@ -35,4 +35,6 @@ class Formats:
 
     def at(self, path: Path) -> ModelFormat:
         """Return the format that recognises a path, else GGUF, whose errors say what is wrong."""
-        return next((it for it in self._formats if it.recognises(path)), self._formats[-1])
+        return next(
+            (format_ for format_ in self._formats if format_.recognises(path)), self._formats[-1]
+        )

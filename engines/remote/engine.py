@@ -19,7 +19,7 @@ from engines.errors import (
     ServerRefused,
 )
 from engines.guard import UseGuard
-from engines.openai.answering import Via, answer
+from engines.openai.answering import ServedModelAccess, answer
 from engines.openai.client import OpenAiClient
 from engines.openai.reasoning import reasoning_of
 from engines.openai.served import ServedEngine
@@ -64,7 +64,7 @@ class Served:
     Attributes:
         base: Address without "/v1".
         headers: Headers of each request.
-        display_name: Name of the server in error messages.
+        server_name: Name of the server in error messages.
         local: It runs on this computer, so the tokens of an unsent message can be counted there.
         on_identified: Called with the facts about the server once they are known.
         variable: Environment variable that can hold its key.
@@ -73,7 +73,7 @@ class Served:
     client: httpx2.Client
     base: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    display_name: str = N_("The server")
+    server_name: str = N_("The server")
     local: bool = False
     on_identified: Callable[[ServerInfo], None] = field(default=lambda _: None)
     variable: str = ""
@@ -81,7 +81,7 @@ class Served:
     def client_on(self, connection: Connection | None = None) -> OpenAiClient:
         """Return a client for the server; its requests end when `connection` is closed."""
         return OpenAiClient(
-            self.client, self.base, self.headers, self.display_name, connection, self.variable
+            self.client, self.base, self.headers, self.server_name, connection, self.variable
         )
 
 
@@ -97,7 +97,7 @@ class RemoteEngine(ServedEngine):
     def __init__(self, connect: Callable[[str], Served]) -> None:
         self._connect = connect
         self._served: Served | None = None
-        self._via: Via | None = None
+        self._access: ServedModelAccess | None = None
         self._plan: ServedPlan | None = None
         self._refused = False
         self._is_examining = False
@@ -158,7 +158,7 @@ class RemoteEngine(ServedEngine):
         """Return whether a model was found on a server, without asking it. See `Engine.status`."""
         if self._is_examining:
             return EngineStatus("loading", elsewhere=True)
-        return EngineStatus("ready" if self._via is not None else "stopped", elsewhere=True)
+        return EngineStatus("ready" if self._access is not None else "stopped", elsewhere=True)
 
     def cache_used(self) -> float | None:
         """Return None, because the load of a server concerns only its owner."""
@@ -177,7 +177,7 @@ class RemoteEngine(ServedEngine):
             with Connection.ended_by(cancel) as connection:
                 client = served.client_on(connection)
                 info = identify(client)
-                model = _find_model(info, name, served.display_name)
+                model = _find_model(info, name, served.server_name)
                 thinking, thinks = (
                     reasoning_of(client, name, info.kind) if info.tokenizes else ("none", False)
                 )
@@ -189,7 +189,7 @@ class RemoteEngine(ServedEngine):
         # The user's setting applies if the server does not report its context.
         context = model.context or plan.context
         load_s = perf_counter() - began
-        self._via = Via(
+        self._access = ServedModelAccess(
             served.client_on(),
             name,
             kind=info.kind,
@@ -201,7 +201,7 @@ class RemoteEngine(ServedEngine):
             drafts=bool(info.mtp),
             thinking=thinking,
             thinks=thinks,
-            special=thinking != "none",
+            keep_special_tokens=thinking != "none",
         )
         return LoadedModel(
             name=name,
@@ -210,7 +210,7 @@ class RemoteEngine(ServedEngine):
             size_bytes=model.size_bytes,
             context=context,
             context_trained=context,
-            device=served.display_name,
+            device=served.server_name,
             load_s=load_s,
             mtp="drafter" if info.mtp else "none",
             mtp_line=mtp_line(info.mtp),
@@ -223,13 +223,13 @@ class RemoteEngine(ServedEngine):
             hears=model.hears,
         )
 
-    def _loaded(self) -> Via:
-        if self._via is None:
+    def _loaded(self) -> ServedModelAccess:
+        if self._access is None:
             raise nothing_loaded()
-        return self._via
+        return self._access
 
     def _unload(self) -> None:
-        served, self._served, self._via = self._served, None, None
+        served, self._served, self._access = self._served, None, None
         if served is not None:
             served.client.close()
 
@@ -240,7 +240,7 @@ def _find_model(info: ServerInfo, name: str, server_name: str) -> ServedModel:
             return model
     offered = ", ".join(model.id for model in info.models[:5]) or "none"
     raise ModelNotFound(
-        N_("{called} does not offer the model “{name}”.", alled=server_name, name=name),
+        N_("{called} does not offer the model “{name}”.", called=server_name, name=name),
         N_("It offers: {offered}.", offered=offered),
         N_("Choose one of those, or start the server with this one."),
     )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from engines.openai.client import MOST_TOKENS, OpenAiClient, served_in
+from engines.openai.client import MOST_TOKENS, OpenAiClient, models_in
 from engines.openai.values import ServedModel, ServerInfo, ServerKind
 
 _OWNERS: Final[Mapping[str, ServerKind]] = {
@@ -30,12 +30,12 @@ _SENSES: Final = ("vision", "audio")
 
 def identify(client: OpenAiClient) -> ServerInfo:
     """Examine a server. Raises EngineError, such as ServerRefused without the right key."""
-    rows = client.listed()
+    rows = client.model_rows()
     owners = sorted({str(row.get("owned_by", "")).lower() for row in rows})
     kind = next((_OWNERS[owner] for owner in owners if owner in _OWNERS), None) or _by_endpoints(
         client
     )
-    models = served_in(rows)
+    models = models_in(rows)
     describe = {
         "vllm": _vllm,
         "llama-server": _llama,
@@ -44,17 +44,17 @@ def identify(client: OpenAiClient) -> ServerInfo:
     }.get(kind)
     if describe is not None:
         return describe(client, models)
-    version = client.get("/api/version", wanted=False) if kind == "ollama" else None
+    version = client.get("/api/version", required=False) if kind == "ollama" else None
     return ServerInfo(kind, _text(version, "version"), models, None, tokenizes=False)
 
 
 def _by_endpoints(client: OpenAiClient) -> ServerKind:
     """Return the kind of a server that lists no model, or names an unknown owner."""
-    if _rows(client.get("/api/v0/models", wanted=False)):
+    if _rows(client.get("/api/v0/models", required=False)):
         return "lmstudio"
-    if _text(client.get("/api/version", wanted=False), "version"):
+    if _text(client.get("/api/version", required=False), "version"):
         return "ollama"
-    if isinstance(client.get("/props", wanted=False), dict):
+    if isinstance(client.get("/props", required=False), dict):
         return "llama-server"
     return "openai"
 
@@ -72,7 +72,7 @@ def _vllm(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
 
 def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     # Some versions list their models without a key, and require it only here.
-    props = client.get("/props", wanted=False, guarded=True)
+    props = client.get("/props", required=False, check_key=True)
     settings = _object(_object(props, "default_generation_settings"), "params")
     context = _object(props, "default_generation_settings").get("n_ctx")
     drafts = settings.get("speculative.types")
@@ -84,15 +84,15 @@ def _llama(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
         # This is the context of one answer; the list can contain the one the model was trained for.
         models = tuple(replace(model, context=context) for model in models)
     question = {"messages": [{"role": "user", "content": "?"}]}
-    written = client.post("/apply-template", question, wanted=False)
+    reply = client.post("/apply-template", question, required=False)
     return ServerInfo(
-        "llama-server", _text(props, "build_info"), models, mtp, bool(_text(written, "prompt"))
+        "llama-server", _text(props, "build_info"), models, mtp, bool(_text(reply, "prompt"))
     )
 
 
 def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
     """Describe LM Studio, whose own API reports the context of loaded models."""
-    rows = {str(row.get("id")): row for row in _rows(client.get("/api/v0/models", wanted=False))}
+    rows = {str(row.get("id")): row for row in _rows(client.get("/api/v0/models", required=False))}
 
     def with_facts(model: ServedModel) -> ServedModel:
         row = rows.get(model.id, {})
@@ -108,7 +108,7 @@ def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerIn
 
 
 def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo:
-    info = client.get("/get_server_info", wanted=False)
+    info = client.get("/get_server_info", required=False)
     algorithm = info.get("speculative_algorithm", "") if isinstance(info, dict) else ""
     mtp = None if algorithm == "" else bool(algorithm)
     return ServerInfo("sglang", _text(info, "version"), models, mtp, tokenizes=False)

@@ -56,12 +56,12 @@ def check_mtp(
 def _answer(running: Running, request: ChatRequest, cancel: CancelToken) -> tuple[list[int], int]:
     """Return the tokens of an answer, and how many drafted tokens it accepted."""
     text, accepted = "", 0
-    for event in answer(request, running.via, cancel):
+    for event in answer(request, running.access, cancel):
         if isinstance(event, TextDelta | ReasoningDelta):
             text += event.text
         elif isinstance(event, Done):
             accepted = event.mtp.accepted
     if cancel.cancelled:
         raise Cancelled
-    body = {"model": running.via.model, "prompt": text, "add_special_tokens": False}
-    return running.via.client.tokenize(body) or [], accepted
+    body = {"model": running.access.model, "prompt": text, "add_special_tokens": False}
+    return running.access.client.tokenize(body) or [], accepted

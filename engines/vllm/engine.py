@@ -22,9 +22,9 @@ from engines.guard import UseGuard
 from engines.hardware.nvidia import load_nvml, nvml_session
 from engines.hardware.values import Hardware
 from engines.media import sound_seconds
+from engines.openai.access import ServedModelAccess
 from engines.openai.answering import answer
 from engines.openai.served import ServedEngine
-from engines.openai.via import Via
 from engines.sentences import N_
 from engines.types import (
     Adapter,
@@ -332,12 +332,12 @@ class VllmEngine(ServedEngine):
             with self._reviving:
                 running = self._healthy_worker(lambda _: None, cancel)
             adapter = adapter_of(request, running.setup.plan.adapters)
-            via = replace(running.via, model=adapter) if adapter else running.via
+            access = replace(running.access, model=adapter) if adapter else running.access
             answer_cancel = CancelToken()
             forget = cancel.on_cancel(answer_cancel.cancel)
             try:
                 for event in self._watched(
-                    running, answer(request, via, answer_cancel), answer_cancel
+                    running, answer(request, access, answer_cancel), answer_cancel
                 ):
                     # Other answers and adapters slow this one down, so its speed says nothing about
                     # drafts.
@@ -365,11 +365,11 @@ class VllmEngine(ServedEngine):
                     raise Hung(self._hang_s)
                 yield event
 
-    def _loaded(self) -> Via:
+    def _loaded(self) -> ServedModelAccess:
         running = self._running
         if running is None:
             raise nothing_loaded()
-        return running.via
+        return running.access
 
     def check_mtp(self, request: ChatRequest, depth: int, cancel: CancelToken) -> MtpCheck:
         """Compare answers with and without drafts, in two starts. See `Engine.check_mtp`.

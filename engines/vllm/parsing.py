@@ -46,18 +46,18 @@ class Parsing:
 
     Attributes:
         words: Arguments for the command line.
-        special: vLLM keeps special tokens in the text.
+        keep_special_tokens: vLLM keeps special tokens in the text.
         budget: The length of the reasoning can be limited.
         tools: The model can be given tools.
     """
 
     words: tuple[str, ...] = ()
-    special: bool = False
+    keep_special_tokens: bool = False
     budget: bool = False
     tools: bool = False
 
     @property
-    def holds_calls(self) -> bool:
+    def forces_calls(self) -> bool:
         """Whether vLLM forces a tool call where one is required."""
         return not _FREE & {*self.words}
 
@@ -70,13 +70,13 @@ def parsing_of(folder: Path) -> Parsing:
     format_, _ = format_of(template, tokens)
     if format_ is None or format_ is HARMONY:
         return Parsing(calls, tools=bool(calls))  # vLLM reads gpt-oss' channels by itself
-    special = any(tokens.get(token) for token in format_.tokens)
+    keep_special_tokens = any(tokens.get(token) for token in format_.tokens)
     for parsed_format, name, call in _PARSERS:
         if format_ is parsed_format and {*parsed_format.tokens, call} <= {*tokens}:
             words = ("--reasoning-parser", name, *_parser(name))
-            return Parsing(words, special=True, budget=True, tools=True)
+            return Parsing(words, keep_special_tokens=True, budget=True, tools=True)
     budget = not format_.prose
-    return Parsing((*_limits(format_), *calls), special, budget, tools=bool(calls))
+    return Parsing((*_limits(format_), *calls), keep_special_tokens, budget, tools=bool(calls))
 
 
 def _calls(call_format: CallFormat | None, tokens: Mapping[str, bool]) -> tuple[str, ...]:

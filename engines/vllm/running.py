@@ -14,9 +14,9 @@ from engines.dialect import Dialect
 from engines.dialect.switch import ThinkingChoices
 from engines.errors import TemplateFailed
 from engines.models.checkpoint import Checkpoint, read_chat_template
-from engines.openai.kinds import BUDGET, TOOLS
+from engines.openai.access import ServedModelAccess
+from engines.openai.features import BUDGET, TOOLS
 from engines.openai.values import Drafted
-from engines.openai.via import Via
 from engines.types import ChatRequest, LoadedModel, MtpReport, VllmPlan
 from engines.vllm import mtp_status
 from engines.vllm.command import MODEL, max_rank
@@ -173,7 +173,7 @@ class Running:
             sees=setup.plan.options.pictures,
             hears=setup.plan.options.sounds,
         )
-        self.via = Via(
+        self.access = ServedModelAccess(
             client=worker.api,
             model=MODEL,
             kind="vllm",
@@ -185,9 +185,9 @@ class Running:
             drafts=drafts is not None,
             thinking=switch.kind,
             thinks=switch.thinks,
-            special=parsing.special,
-            holds_calls=parsing.holds_calls,
-            without=frozenset(
+            keep_special_tokens=parsing.keep_special_tokens,
+            enforces_calls=parsing.forces_calls,
+            omitted=frozenset(
                 ([] if parsing.budget else [BUDGET]) + ([] if parsing.tools else [TOOLS])
             ),
         )

@@ -114,7 +114,7 @@ def _require_plain_path(path: Path) -> None:
         raise MtpUnavailable(
             N_("MTP is not possible with “{name}”.", name=path.name),
             N_(
-                "“{named}” is in its path, and vLLM takes it for another kind of drafter.",
+                "“{marker}” is in its path, and vLLM takes it for another kind of drafter.",
                 marker=marker,
             ),
             N_("Rename the folder, and add it again."),

@@ -186,11 +186,13 @@ class Worker:
         Raises:
             EngineError: The request failed.
         """
-        return self._api.told("/v1/load_lora_adapter", {"lora_name": name, "lora_path": path})
+        return self._api.run_command(
+            "/v1/load_lora_adapter", {"lora_name": name, "lora_path": path}
+        )
 
     def remove_adapter(self, name: str) -> bool:
         """Unload a LoRA adapter; return False if vLLM refuses. Raises EngineError."""
-        return self._api.told("/v1/unload_lora_adapter", {"lora_name": name})
+        return self._api.run_command("/v1/unload_lora_adapter", {"lora_name": name})
 
     def crash_error(self) -> Exception:
         """Return the error for an unexpected end, whatever the exit code was."""

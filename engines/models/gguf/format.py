@@ -141,7 +141,7 @@ class GgufFormat(ModelFormat):
             target = self._headers.facts(model.path)
         except EngineError:
             return None
-        beside = [it for it in sorted(model.path.parent.glob("*.gguf")) if self._drafts(it)]
+        beside = [path for path in sorted(model.path.parent.glob("*.gguf")) if self._drafts(path)]
         readable = self._headers.readable
         return (
             best(target, readable(filter(self.recognises, added)))
@@ -158,20 +158,24 @@ class GgufFormat(ModelFormat):
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
         header = self._headers.read(drafter)
-        return [it for it, target in self._possible_targets(models) if pairs(target, header)]
+        return [
+            candidate
+            for candidate, target in self._possible_targets(models)
+            if pairs(target, header)
+        ]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
         try:
             target = self._headers.facts(model.path)
         except EngineError:
             return []
-        readable = dict(self._headers.readable([it.path for it in others]))
+        readable = dict(self._headers.readable([model.path for model in others]))
         return [
-            it
-            for it in others
-            if it.path in readable
-            and readable[it.path].kind == "chat"
-            and pairs(target, readable[it.path])
+            model
+            for model in others
+            if model.path in readable
+            and readable[model.path].kind == "chat"
+            and pairs(target, readable[model.path])
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
@@ -241,7 +245,7 @@ def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
         sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
     total = sum(sizes.values()) or 1
     found = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
-    return tuple(sorted(found, key=lambda it: -it.size_bytes))
+    return tuple(sorted(found, key=lambda model: -model.size_bytes))
 
 
 def _values(path: Path) -> Mapping[str, Value]:

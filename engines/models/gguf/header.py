@@ -212,7 +212,7 @@ def _later_part(path: Path, number: int, count: int) -> NotAModel:
 def _missing_parts(path: Path, count: int) -> tuple[str, ...]:
     """Return the names of a model's parts that are missing beside one of them."""
     parts = (_part(path, number, count) for number in range(1, count + 1))
-    return tuple(it.name for it in parts if not it.exists())
+    return tuple(part.name for part in parts if not part.exists())
 
 
 def _part(path: Path, number: int, count: int) -> Path:

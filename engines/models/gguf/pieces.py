@@ -107,7 +107,7 @@ class Pieces:
     def command(self) -> str:
         """A shell command that joins the pieces in order."""
         if sys.platform == "win32":
-            joined = "+".join(f'"{it}"' for it in self.there)
+            joined = "+".join(f'"{name}"' for name in self.there)
             return f'copy /b {joined} "{self.whole}"'
         return f"cat {shlex.join(self.there)} > {shlex.quote(self.whole)}"
 
@@ -119,15 +119,15 @@ def pieces_of(path: Path, beside: Iterable[str] | None = None) -> Pieces | None:
         path: The file.
         beside: Names of the files in its folder; None lists the folder.
     """
-    if not any(it.fullmatch(path.name) for it in _NAMES):
+    if not any(pattern.fullmatch(path.name) for pattern in _NAMES):
         return None
     if beside is None:
         try:
-            beside = [it.name for it in path.parent.iterdir()]
+            beside = [path.name for path in path.parent.iterdir()]
         except OSError:
             beside = [path.name]
     names = {path.name, *beside}
-    return next(filter(None, (_found(it, path.name, names) for it in _NAMES)), None)
+    return next(filter(None, (_found(pattern, path.name, names) for pattern in _NAMES)), None)
 
 
 def is_named_like_a_model(path: Path) -> bool:
@@ -150,7 +150,7 @@ def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces 
     if own is None:
         return None
     others = filter(None, map(pattern.fullmatch, names))
-    there = {_number(it): it.string for it in others if _frame(it) == _frame(own)}
+    there = {_number(piece): piece.string for piece in others if _frame(piece) == _frame(own)}
     number, by_letters = _number(own), own["number"].isalpha()
     if by_letters and len(there) == 1 and not own["number"].lower().startswith("a"):
         return None  # an ending such as .bk, with no piece before or after it
@@ -160,8 +160,8 @@ def _found(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> Pieces 
         last = max(last, int(own["count"]) - 1 + first)
     if last > _MOST:
         return None
-    missing = tuple(_named(own, it) for it in range(first, last + 1) if it not in there)
-    in_order = tuple(there[it] for it in sorted(there))
+    missing = tuple(_named(own, number) for number in range(first, last + 1) if number not in there)
+    in_order = tuple(there[number] for number in sorted(there))
     whole = own["whole"] if own["whole"].lower().endswith(".gguf") else f"{own['whole']}.gguf"
     counted = bool(own.groupdict().get("count"))
     return Pieces(whole, number + 1 - first, in_order, missing, counted)
@@ -193,7 +193,7 @@ def _named(found: re.Match[str], number: int) -> str:
     else:
         first = chr(ord("A" if written.isupper() else "a"))
         letters = [number // 26**place % 26 for place in reversed(range(len(written)))]
-        instead = "".join(chr(ord(first) + it) for it in letters)
+        instead = "".join(chr(ord(first) + number) for number in letters)
     start, end = found.span("number")
     return f"{found.string[:start]}{instead}{found.string[end:]}"
 

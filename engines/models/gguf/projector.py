@@ -312,13 +312,15 @@ def _eyes(gguf: Gguf) -> Eyes:
 
 def _places(gguf: Gguf) -> int:
     """Return the number of positions along one side in the table of positions."""
-    table = next((it for it in gguf.tensors if it.name == "v.position_embd.weight"), None)
+    table = next(
+        (tensor for tensor in gguf.tensors if tensor.name == "v.position_embd.weight"), None
+    )
     return table.shape[1] if table is not None and len(table.shape) > 1 else 0
 
 
 def _ears(gguf: Gguf) -> Ears:
     values = gguf.values
-    first = next((it for it in gguf.tensors if it.name in _FIRST_CONVOLUTIONS), None)
+    first = next((tensor for tensor in gguf.tensors if tensor.name in _FIRST_CONVOLUTIONS), None)
     return Ears(
         _kind(values, "audio"),
         whole_number(values, "clip.audio.num_mel_bins"),

@@ -272,7 +272,7 @@ def _ram(info: SystemInfo) -> Iterator[Finding]:
             warning=True,
         )
         return
-    yield _passed(N_("{there} of memory in WSL2", memory=memory), "ram")
+    yield _passed(N_("{memory} of memory in WSL2", memory=memory), "ram")
 
 
 def _disk(info: SystemInfo, needed: int) -> Finding:

@@ -136,13 +136,23 @@ def test_a_book_that_cannot_be_read_is_a_new_one(tmp_path: Path) -> None:
 
 
 def test_the_line_of_truth() -> None:
-    assert truth.running("drafter", 2, 40, 30, None) == "MTP on: 2 tokens ahead, 75 % accepted"
-    assert truth.running("embedded", 1, 40, 30, 1.8) == (
+    assert (
+        truth.status_running("drafter", 2, 40, 30, None) == "MTP on: 2 tokens ahead, 75 % accepted"
+    )
+    assert truth.status_running("embedded", 1, 40, 30, 1.8) == (
         "MTP on: 1 token ahead, 75 % accepted, 1.8x measured on this computer"
     )
-    assert "MTP" not in truth.running("lookup", 4, 40, 30, 1.8)
-    assert truth.standing("lookup", 4, DraftSpeeds(), "") == truth.running("lookup", 4, 0, 0, None)
-    assert truth.standing("lookup", 4, DraftSpeeds(), "It does not fit.") == "It does not fit."
-    assert "No gain" in truth.standing("drafter", 2, DraftSpeeds(20.0, 20.5), "")
-    assert truth.standing("none", 0, DraftSpeeds(), "Nothing drafts.") == "Nothing drafts."
+    assert "MTP" not in truth.status_running("lookup", 4, 40, 30, 1.8)
+    assert truth.status_before_answers("lookup", 4, DraftSpeeds(), "") == truth.status_running(
+        "lookup", 4, 0, 0, None
+    )
+    assert (
+        truth.status_before_answers("lookup", 4, DraftSpeeds(), "It does not fit.")
+        == "It does not fit."
+    )
+    assert "No gain" in truth.status_before_answers("drafter", 2, DraftSpeeds(20.0, 20.5), "")
+    assert (
+        truth.status_before_answers("none", 0, DraftSpeeds(), "Nothing drafts.")
+        == "Nothing drafts."
+    )
     assert "about 60 s" in truth.still_on(2, 60.2)

@@ -23,7 +23,7 @@ from engines.errors import Cancelled, EngineError, EngineFailed, EngineUnavailab
 from engines.types import TextDelta
 from engines.vllm import streams, worker
 from engines.vllm.engine import VllmEngine
-from engines.vllm.processes import Process, process, processes, send
+from engines.vllm.processes import Process, process, processes, send_signal
 from engines.vllm.provision.home import Installed
 from engines.vllm.scratch import runs_folder
 from engines.vllm.wsl.distribution import Distribution
@@ -167,7 +167,7 @@ def test_a_killed_process_takes_the_tree_along(
         if victim in {"hearth", "both"}:
             app.kill()
         if victim != "hearth":
-            send([named["wsl.exe" if victim == "both" else victim]], signal.SIGKILL)
+            send_signal([named["wsl.exe" if victim == "both" else victim]], signal.SIGKILL)
         until(lambda: gone(everything), 30)
         until(lambda: gone({through.key}))
         app.stdin.close()
@@ -197,7 +197,7 @@ def test_a_guardian_killed_at_any_moment(
     thread.start()
     until(lambda: engine.worker is not None and guardians())
     time.sleep(number / 5)
-    send(guardians(), signal.SIGKILL)
+    send_signal(guardians(), signal.SIGKILL)
     thread.join()
     assert caught
     assert started_in(fake) == []
