@@ -26,8 +26,8 @@ def drm_gpus(root: Path, memory: Memory) -> tuple[Gpu, ...]:
         if re.fullmatch(r"card\d+", card.name)
     ]
     cards.sort(key=lambda card: int(card.name.removeprefix("card")))
-    found = (_gpu(card / "device", memory) for card in cards)
-    return tuple(gpu for gpu in found if gpu is not None)
+    gpus = (_gpu(card / "device", memory) for card in cards)
+    return tuple(gpu for gpu in gpus if gpu is not None)
 
 
 def _gpu(device: Path, memory: Memory) -> Gpu | None:

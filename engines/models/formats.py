@@ -16,14 +16,14 @@ class Formats:
     """The formats, found by model or by path.
 
     Args:
-        known: The headers that earlier runs have read.
+        store: The headers that earlier runs have read.
     """
 
-    def __init__(self, known: HeaderStore) -> None:
+    def __init__(self, store: HeaderStore) -> None:
         self._formats: tuple[ModelFormat, ...] = (
             CheckpointFormat(),
             ServedFormat(),
-            GgufFormat(Headers(known)),
+            GgufFormat(Headers(store)),
         )
         self._by_engine = {format_.engine: format_ for format_ in self._formats}
 

@@ -301,7 +301,9 @@ class _Answer:
         ready = self._ready or self._prompt(None)
         completion = figures.completion
         if completion is None:
-            completion = access.estimator.estimate_bytes(reading.reasoning_bytes + reading.answer_bytes)
+            completion = access.estimator.estimate_bytes(
+                reading.reasoning_bytes + reading.answer_bytes
+            )
         return Done(
             finish,
             Usage(
@@ -328,7 +330,9 @@ class _Answer:
         tokens = reading.figures.reasoning or reading.reasoning_tokens
         if tokens:
             return min(tokens, completion)
-        return completion * reading.reasoning_bytes // (reading.reasoning_bytes + reading.answer_bytes)
+        return (
+            completion * reading.reasoning_bytes // (reading.reasoning_bytes + reading.answer_bytes)
+        )
 
     def _timing(self) -> Timing:
         """Return the timing; the decoding speed is 0 if nobody counted the tokens."""

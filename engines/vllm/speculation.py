@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from engines.errors import MtpUnavailable
-from engines.models.checkpoint import HEADS, NOTHING_DRAFTS, Checkpoint, mismatch, not_for
+from engines.models.checkpoint import HEADS, NOTHING_DRAFTS, Checkpoint, drafter_mismatch, mismatch
 from engines.models.draft_config import ASSISTANTS, DraftMethod, language_part
 from engines.sentences import N_
 from engines.types import MAX_DEPTH, MtpKind
@@ -104,7 +104,7 @@ def require_pair(checkpoint: Checkpoint, drafter: Checkpoint) -> None:
     if not reason and drafter.drafting is None:
         reason = _why_no_drafter(drafter)
     if reason:
-        raise not_for(checkpoint, drafter, reason)
+        raise drafter_mismatch(checkpoint, drafter, reason)
 
 
 def _require_plain_path(path: Path) -> None:

@@ -100,13 +100,13 @@ class GgufFormat(ModelFormat):
             made_by=_text(values, general.ORGANIZATION) or _text(values, general.AUTHOR),
             licence=_text(values, general.LICENSE),
             weight_bytes=header.weight_bytes,
-            tensors=_mix(header),
+            tensors=_tensor_shares(header),
             embedding_length=header.embedding_length,
             layers=header.block_count - len(header.head_layers),
             heads=max(layers.heads, default=0) if layers else 0,
             kv_heads=max(layers.kv_heads, default=0) if layers else 0,
             vocab_size=header.vocab_size,
-            tokenizer=_joined(values, tokenizer.MODEL, tokenizer.PRE),
+            tokenizer=_join_texts(values, tokenizer.MODEL, tokenizer.PRE),
             chat_template=header.chat_template,
         )
 
@@ -121,9 +121,9 @@ class GgufFormat(ModelFormat):
         require_runnable(header)
         targets = self._possible_targets(models)
         if not any(pairs(target, header) for _, target in targets):
-            users = [target for model, target in targets if not model.builtin]
-            if len(users) == 1:
-                require_pair(users[0], header)  # says why it does not fit the only model
+            added_models = [target for model, target in targets if not model.builtin]
+            if len(added_models) == 1:
+                require_pair(added_models[0], header)  # says why it does not fit the only model
             raise DrafterMismatch(
                 N_("“{name}” was not added.", name=header.name),
                 N_("It is a drafter, and its model is not on this computer."),
@@ -141,11 +141,13 @@ class GgufFormat(ModelFormat):
             target = self._headers.facts(model.path)
         except EngineError:
             return None
-        beside = [path for path in sorted(model.path.parent.glob("*.gguf")) if self._drafts(path)]
+        neighbours = [
+            path for path in sorted(model.path.parent.glob("*.gguf")) if self._drafts(path)
+        ]
         readable = self._headers.readable
         return (
             best(target, readable(filter(self.recognises, added)))
-            or best(target, readable(beside))
+            or best(target, readable(neighbours))
             or best(target, readable(filter(self.recognises, found)))
         )
 
@@ -238,14 +240,14 @@ def _own_mtp(header: GgufHeader) -> MtpKind:
     return "embedded" if header.mtp == "embedded" else "none"
 
 
-def _mix(header: GgufHeader) -> tuple[TensorShare, ...]:
+def _tensor_shares(header: GgufHeader) -> tuple[TensorShare, ...]:
     """Return the shares of the quantisations, the one with the most bytes first."""
     sizes: dict[str, int] = {}
     for tensor in header.tensors:
         sizes[tensor.type] = sizes.get(tensor.type, 0) + tensor.size_bytes
     total = sum(sizes.values()) or 1
-    found = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
-    return tuple(sorted(found, key=lambda model: -model.size_bytes))
+    shares = [TensorShare(type_, size, size / total) for type_, size in sizes.items()]
+    return tuple(sorted(shares, key=lambda model: -model.size_bytes))
 
 
 def _values(path: Path) -> Mapping[str, Value]:
@@ -259,5 +261,5 @@ def _text(values: Mapping[str, Value], key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _joined(values: Mapping[str, Value], *keys: str) -> str:
+def _join_texts(values: Mapping[str, Value], *keys: str) -> str:
     return ", ".join(text for key in keys if (text := _text(values, key)))

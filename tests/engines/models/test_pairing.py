@@ -12,7 +12,7 @@ import pytest
 from gguf import GGMLQuantizationType as Type
 
 from engines.errors import DrafterMismatch, ModelDamaged
-from engines.models.gguf.features import Block, Features
+from engines.models.gguf.features import Block, DrafterInputs
 from engines.models.gguf.header import GgufHeader, read_header
 from engines.models.pairing import best, mtp_advice, pairs, require_pair, require_runnable
 from tests.engines.gguf_files import (
@@ -177,9 +177,9 @@ def fed(
 
 def test_a_drafter_says_what_it_is_fed(tmp_path: Path) -> None:
     eagle = fed(tmp_path / "e.gguf", "eagle3", tensors=["output.weight"])
-    assert eagle.features == Features((1, 2, 3), 256, None, own_table=False, own_output=True)
+    assert eagle.features == DrafterInputs((1, 2, 3), 256, None, own_table=False, own_output=True)
     plain = fed(tmp_path / "d.gguf", "dflash").features
-    assert plain == Features((1, 2, 3), 256, Block(9, 4), own_table=False, own_output=False)
+    assert plain == DrafterInputs((1, 2, 3), 256, Block(9, 4), own_table=False, own_output=False)
     assert (Block(9, 4).first, Block(9, 4).most) == (1, 8)
     marked = fed(tmp_path / "s.gguf", "dflash", tensors=["markov_w1.weight"]).features
     assert marked is not None

@@ -81,11 +81,11 @@ def test_it_says_what_it_sees_and_hears(pairs: dict[str, Pair], kind: str) -> No
 @pytest.mark.parametrize("kind", ["qwen3vl", "gemma4"])
 def test_a_picture_has_as_many_tokens_as_llama_counts(pairs: dict[str, Pair], kind: str) -> None:
     facts = read_projector(pairs[kind][1])
-    assert facts.eyes is not None
+    assert facts.pictures is not None
     with opened(pairs[kind]) as projector:
         for width, height in SIZES:
             counted = cells(projector, "image", png(width, height))
-            across, down = facts.eyes.fitted(width, height)
+            across, down = facts.pictures.token_grid(width, height)
             assert across * down == counted, (width, height)
             assert counted <= facts.most_picture_tokens
 

@@ -137,7 +137,7 @@ def _projector_for(
         fitting = [
             it
             for it in inside.get(here, [])
-            if it.facts.kind == "projector" and model.facts.sees_with(it.facts)
+            if it.facts.kind == "projector" and model.facts.fits_projector(it.facts)
         ]
         if fitting:
             fitting.sort(key=lambda it: it.stem, reverse=True)
