@@ -110,6 +110,7 @@ class StreamRedactor:
         self._pending = ""
 
     def feed(self, piece: str) -> str:
+        """Take a piece; return the text that can be shown now, without secrets."""
         if _certain_secrets is None:
             return piece
         text = redact_certain(self._pending + piece)

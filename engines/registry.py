@@ -13,7 +13,9 @@ from engines.types import EngineName
 
 _MISSING: Final = N_("Its library is not installed; start Hearth with run.py, which installs it.")
 _NOT_INSTALLED: Final = N_("It is not installed.")
-_NOT_ON_MACOS: Final = N_("vLLM does not run on macOS; one on another computer can be a server.")
+_NOT_ON_MACOS: Final = N_(
+    "vLLM does not run on macOS; you can add one on another computer as a server."
+)
 _NO_SERVER: Final = N_("No server has been added.")
 
 

@@ -16,7 +16,7 @@ from engines.cancel import CancelToken
 from engines.sentences import N_
 from engines.types import ChatRequest, Done, Event, ReasoningDelta, TextDelta
 
-NOTE: Final = N_("The answer was ended, as it repeated itself.")
+NOTE: Final = N_("The answer was stopped because it repeated itself.")
 
 _LONGEST: Final = 2_048
 """The longest run of text, in characters, that can count as a loop."""

@@ -50,6 +50,7 @@ class Utf8Decoder:
         self.whole = True
 
     def feed(self, data: bytes) -> str:
+        """Take bytes; return the characters that they complete."""
         if self.whole and data.isascii():
             return data.decode("ascii")
         text = self._decoder.decode(data)

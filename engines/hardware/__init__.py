@@ -14,11 +14,11 @@ from engines.hardware.values import Cpu, Gpu, Hardware, Memory, NativeDevice
 
 __all__ = [
     "Cpu",
-    "Sources",
     "Gpu",
     "Hardware",
     "Memory",
     "NativeDevice",
+    "Sources",
     "Threads",
     "detect",
     "thread_rule",

@@ -96,8 +96,8 @@ class _Survey:
             log.exception("Looking for %s failed", subject)
             self.notes.append(
                 N_(
-                    "Looking for {what} failed ({error}); Hearth goes on without.",
-                    what=subject,
+                    "Detecting {subject} failed ({error}); Hearth continues without it.",
+                    subject=subject,
                     error=error,
                 )
             )

@@ -116,9 +116,9 @@ def _combine(card: Gpu, other: Gpu) -> Gpu:
 
 def _is_same_card(gpu: Gpu, other: Gpu) -> bool:
     """Return whether both are the same card, by PCI address or, if one is unknown, by name."""
-    gpu, second = _slot(gpu.pci_id), _slot(other.pci_id)
-    if gpu is not None and second is not None:
-        return gpu == second
+    slot, other_slot = _slot(gpu.pci_id), _slot(other.pci_id)
+    if slot is not None and other_slot is not None:
+        return slot == other_slot
     return gpu.name.casefold() == other.name.casefold()
 
 

@@ -105,10 +105,10 @@ def _contradictions(text: Mapping[str, Any], tensors: Mapping[str, Any]) -> Iter
     if missing_layer is not None:
         yield (
             N_(
-                "Its config.json names {layers} layers, but the tensors of layer {gone} are not in "
-                "its files.",
+                "Its config.json names {layers} layers, but the tensors of layer "
+                "{layer} are not in its files.",
                 layers=layers,
-                gone=missing_layer,
+                layer=missing_layer,
             )
         )
     parts = {(match[1], match[2]) for name in tensors if (match := _NETWORK.match(name))}
@@ -138,10 +138,10 @@ def _drafter_contradictions(
     if extra_layers := sorted(layer for layer in layer_numbers if layer >= layers):
         yield (
             N_(
-                "Its config.json names {layers} layers, but its files contain tensors of layer "
-                "{more}.",
+                "Its config.json names {layers} layers, but its files contain tensors "
+                "of layer {layer}.",
                 layers=layers,
-                more=extra_layers[0],
+                layer=extra_layers[0],
             )
         )
     for name, expected in (
@@ -395,7 +395,7 @@ def _mismatches(target: Checkpoint, drafter: Checkpoint) -> Iterator[str]:
         yield N_("It is no smaller than the model itself.")
     vocabularies = [_vocabulary_of(checkpoint.path) for checkpoint in (target, drafter)]
     if None not in vocabularies and vocabularies[0] != vocabularies[1]:
-        yield N_("Its tokens are others than the model's: they have different vocabularies.")
+        yield N_("Its tokens differ from the model’s: they have different vocabularies.")
 
 
 def _target_mismatches(
@@ -510,9 +510,7 @@ def _describe(
         checkpoint = _checkpoint(folder, files, weight_bytes, config, tensors)
         reason = contradiction(language_part(config), tensors, checkpoint.drafting)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise _damaged(
-            folder, N_("Its config.json is not as it should be: {error}.", error=error)
-        ) from error
+        raise _damaged(folder, N_("Its config.json is invalid: {error}.", error=error)) from error
     if reason:
         raise _damaged(folder, reason)
     return checkpoint
@@ -678,12 +676,15 @@ class CheckpointFormat(ModelFormat):
         return self._read[stamp]
 
     def recognises(self, path: Path) -> bool:
+        """Return whether the path is a folder."""
         return path.is_dir()
 
     def name(self, path: Path) -> str:
+        """Return the folder's name."""
         return path.name
 
     def parts(self, path: Path) -> tuple[Path, ...]:
+        """List the safetensors files; none if the folder cannot be read."""
         try:
             return weights_in(path)
         except OSError:
@@ -698,6 +699,7 @@ class CheckpointFormat(ModelFormat):
         return (*weights, *(file for file in other_files if file not in weights))
 
     def facts(self, model: ListedModel) -> ModelFacts:
+        """Read the facts for a list, from config.json and the tensors' headers."""
         from engines.dialect import abilities
 
         checkpoint = self.read(model.path)
@@ -716,6 +718,7 @@ class CheckpointFormat(ModelFormat):
         )
 
     def details(self, model: ListedModel) -> FileDetails:
+        """Read everything that the checkpoint says about itself."""
         checkpoint = self.read(model.path)
         return FileDetails(
             **vars(self.facts(model)),
@@ -731,9 +734,11 @@ class CheckpointFormat(ModelFormat):
         )
 
     def template(self, model: ListedModel) -> str:
+        """Read the chat template; "" if there is none."""
         return self.read(model.path).chat_template or ""
 
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
+        """Refuse a drafter without its model, and any checkpoint that writes no text."""
         checkpoint = self.read(path)
         if checkpoint.mtp == "drafter":
             listed = list(models)
@@ -782,9 +787,11 @@ class CheckpointFormat(ModelFormat):
         )
 
     def lost_drafter(self, _model: ListedModel, _added: Iterable[Path]) -> Path | None:
+        """Return None: an unreadable drafter is refused when it is added."""
         return None  # an unreadable drafter is refused when it is added
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
+        """Return the models that a drafter checkpoint was made for."""
         draft_checkpoint = self.read(drafter)
         return [
             model
@@ -794,6 +801,7 @@ class CheckpointFormat(ModelFormat):
         ]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Return the smaller checkpoints with the same vocabulary as the model."""
         try:
             target = self.read(model.path)
         except EngineError:
@@ -806,6 +814,7 @@ class CheckpointFormat(ModelFormat):
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, _advise: Advise) -> str:
+        """Return a sentence on what drafts for it: a drafter, its own head, or nothing."""
         if drafter is not None:
             return N_("This model can answer faster: its drafter guesses ahead.")
         if self.read(model.path).mtp == "embedded":

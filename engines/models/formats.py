@@ -31,6 +31,7 @@ class Formats:
         return iter(self._formats)
 
     def of(self, model: ListedModel) -> ModelFormat:
+        """Return the format of a listed model, by its engine."""
         return self._by_engine[model.engine]
 
     def at(self, path: Path) -> ModelFormat:

@@ -123,7 +123,7 @@ def mtp_advice(header: GgufHeader) -> str:
 def _unusable(drafter: GgufHeader) -> str:
     if drafter.kind == "chat":
         reason = N_(
-            "The memory of {architecture} models cannot take tokens back.",
+            "Models of the kind {architecture} cannot remove tokens from their memory.",
             architecture=drafter.architecture,
         )
         return reason if drafter.recurrent else ""
@@ -132,7 +132,7 @@ def _unusable(drafter: GgufHeader) -> str:
     if drafter.heads_alone or drafter.features is not None:
         return drafter.why_no_head
     if drafter.nextn_predict_layers != drafter.block_count:
-        return N_("It contradicts itself: not all of its layers are there to predict.")
+        return N_("It contradicts itself: not all of its layers are prediction layers.")
     return ""
 
 
@@ -171,7 +171,7 @@ def _mismatches(target: GgufHeader, drafter: GgufHeader) -> Iterator[str]:
             )
         )
     if target.layers is None or drafter.layers is None:
-        yield N_("One of the two says nothing of its layers.")
+        yield N_("One of the two files does not describe its layers.")
     else:
         yield from _attention(target.layers, drafter.layers)
 
@@ -205,8 +205,8 @@ def _input_mismatches(
     if not provides_input(target.architecture):
         yield (
             N_(
-                "It reads what goes into layers of its model, which the engine does not tell of "
-                "models of the kind {architecture}.",
+                "It reads the inputs of its model’s layers, which the engine does not "
+                "provide for models of the kind {architecture}.",
                 architecture=target.architecture,
             )
         )
@@ -275,10 +275,11 @@ def _attention(target: Layers, drafter: Layers) -> Iterator[str]:
     for kind, length, target_length in kinds:
         if length != target_length:
             yield N_(
-                "The {what}s that it reads are {its} values long, and the model's are {models}.",
-                what=kind,
-                its=length,
-                models=target_length,
+                "The {kind}s that it reads are {length} values long, and the model’s "
+                "are {target_length}.",
+                kind=kind,
+                length=length,
+                target_length=target_length,
             )
     for sliding, kv_heads in zip(drafter.sliding, drafter.kv_heads, strict=True):
         target_heads = target.kv_heads[-2 if sliding else -1]

@@ -20,12 +20,14 @@ def no_report(request: ChatRequest, drafted: Drafted | None) -> MtpReport:
     """Report on MTP for a server that mentions drafts only in its answers."""
     if drafted is None:
         return MtpReport(
-            request.mtp, active=False, reason=N_("The server decides, and does not say.")
+            request.mtp,
+            active=False,
+            reason=N_("The server decides about this, and does not report it."),
         )
     return MtpReport(
         request.mtp,
         active=drafted.drafted > 0,
-        reason=N_("The server guesses ahead, as it was set to when it was started."),
+        reason=N_("The server guesses ahead, as was set when it was started."),
         kind="drafter",
         drafted=drafted.drafted,
         accepted=drafted.accepted,

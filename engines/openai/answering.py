@@ -238,12 +238,12 @@ class _Answer:
         if access.model not in offered:
             raise ModelNotFound(
                 N_(
-                    "{called} has no model “{model}” any more.",
+                    "{called} no longer has the model “{model}”.",
                     called=access.client.server_name,
                     model=access.model,
                 ),
                 N_(
-                    "It was started with another one, and would answer with that: {served}.",
+                    "It was started with another model and would answer with that one: {served}.",
                     served=served,
                 ),
                 N_("Test the server again under Servers, and choose a model that it offers."),
@@ -253,8 +253,8 @@ class _Answer:
         for delta in self._reading.end():
             if isinstance(delta, ToolCall) and not delta.name:
                 raise ServerFailed(
-                    N_("The model asked for a tool without saying for which."),
-                    N_("What the server sent of it is incomplete."),
+                    N_("The model asked for a tool without naming it."),
+                    N_("The server sent an incomplete tool call."),
                     N_("Ask again."),
                 )
             yield delta

@@ -111,8 +111,11 @@ def completion_body(
     if request.judges_prompt:
         if not FEATURES[kind].judges_prompt:
             raise Unsupported(
-                N_("This server does not tell how likely the tokens of a prompt are."),
-                N_("The protocol has “echo” for it, which servers of this kind do not follow."),
+                N_("This server does not report how likely the tokens of a prompt are."),
+                N_(
+                    "The protocol has the field “echo” for this, but servers of this "
+                    "kind ignore it."
+                ),
                 N_("Ask without it, or use a model on this computer."),
             )
         body["echo"] = True
@@ -189,7 +192,7 @@ def _end_fields(sampling: Sampling, features: ServerFeatures) -> Body:
         if not (features.ignores_end if name == "ignore_eos" else features.ends_by_tokens):
             raise Unsupported(
                 N_("This server does not know “{name}”.", name=name),
-                N_("It would end the answer elsewhere, without a word."),
+                N_("It would end the answer elsewhere without saying so."),
                 N_("Ask without it, or use a model on this computer."),
             )
     return fields
@@ -218,9 +221,8 @@ def prompt_body(
             raise EngineFailed(
                 N_("This server cannot continue an answer."),
                 N_(
-                    "The protocol has no way to ask for it, and a server of this kind knows none "
-                    "of "
-                    "its own."
+                    "The protocol has no way to ask for it, and this kind of server "
+                    "has no way of its own."
                 ),
                 N_("Ask for the answer again, or write “go on” as the next message."),
             )
@@ -322,7 +324,7 @@ def _guidance(sampling: Sampling, kind: ServerKind, features: ServerFeatures) ->
         except (ValueError, RecursionError) as error:
             raise GrammarInvalid(
                 N_("The schema of the answer cannot be used."),
-                N_("It is no JSON."),
+                N_("It is not valid JSON."),
                 N_("Change the schema, or ask without it."),
             ) from error
         if kind == "vllm":
@@ -336,10 +338,7 @@ def _guidance(sampling: Sampling, kind: ServerKind, features: ServerFeatures) ->
     if not features.grammar:
         raise GrammarInvalid(
             N_("This server accepts no grammar."),
-            N_(
-                "The protocol has no place for one, and a server of this kind knows none of its "
-                "own."
-            ),
+            N_("The protocol has no field for one, and this kind of server has none of its own."),
             N_("Ask without the grammar, or use a model on this computer."),
         )
     if kind == "vllm":

@@ -35,7 +35,7 @@ _NEEDS_TLS: Final = re.compile(r"HTTP\b.{0,30}\b(?:HTTPS|SSL-enabled) (?:port|se
 _PLAIN_HTTP: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """OpenSSL's reasons if the answer is not TLS."""
 
-_TRY_AGAIN: Final = N_("Try again; if it fails again, ask whoever looks after the server.")
+_TRY_AGAIN: Final = N_("Try again; if it fails again, ask the person who runs the server.")
 
 
 class TooLong(ContextFull):
@@ -136,7 +136,7 @@ def broken_off(server_name: str) -> ServerFailed:
 def too_large(server_name: str) -> ServerFailed:
     """Return the error for an answer that is too large, or has an endless part."""
     return ServerFailed(
-        N_("{called} sends too much.", called=server_name),
+        N_("{called} sends too much data.", called=server_name),
         N_(
             "A part of the answer has no end, or is larger than any answer, so Hearth closed "
             "the connection."
@@ -159,9 +159,9 @@ def wrong_server(server_name: str) -> ServerFailed:
     return ServerFailed(
         N_("Something else answers at the address of {called}.", called=server_name),
         N_(
-            "It sent a web page, or what no server of this kind sends: the address is that of "
-            "another "
-            "program, or this network wants you to sign in first."
+            "It sent a web page, or something that no server of this kind sends. The "
+            "address belongs to another program, or this network wants you to sign in "
+            "first."
         ),
         N_("Check the address; sign in to the network in a browser if it asks for that."),
     )
@@ -210,8 +210,8 @@ def _tls(server_name: str, error: Exception) -> ServerUnreachable:
         return ServerUnreachable(
             N_("The certificate of {called} cannot be trusted.", called=server_name),
             N_(
-                "Nobody that this computer trusts has signed it, it is for another name, it has "
-                "expired, or the clock is wrong."
+                "It was not signed by anyone that this computer trusts, it is for "
+                "another name, it has expired, or the clock is wrong."
             ),
             N_(
                 "If the server has a certificate of your own authority, put that authority’s "
@@ -221,9 +221,12 @@ def _tls(server_name: str, error: Exception) -> ServerUnreachable:
         )
     if any(reason in str(error).upper() for reason in _PLAIN_HTTP):
         return ServerUnreachable(
-            N_("{called} does not encrypt at this port.", called=server_name),
-            N_("The address begins with https://, and what answers there speaks plain HTTP."),
-            N_("Write http:// if you trust the network between, or the port with the certificate."),
+            N_("{called} does not encrypt connections on this port.", called=server_name),
+            N_("The address begins with https://, but the server there speaks plain HTTP."),
+            N_(
+                "Write http:// if you trust the network to it, or use the port that has "
+                "a certificate."
+            ),
         )
     return ServerUnreachable(
         N_("{called} does not accept the encrypted connection.", called=server_name),
@@ -237,7 +240,7 @@ def _no_answer(server_name: str, encrypted: bool) -> ServerFailed:
     if encrypted:
         return ServerFailed(
             headline,
-            N_("It has just stopped, or something there speaks another protocol."),
+            N_("It has just stopped, or it speaks another protocol."),
             N_("Check its address, and that it is running."),
         )
     return ServerFailed(
@@ -253,7 +256,7 @@ def _no_answer(server_name: str, encrypted: bool) -> ServerFailed:
 def _tls_required(server_name: str) -> ServerUnreachable:
     return ServerUnreachable(
         N_("{called} requires an encrypted connection.", called=server_name),
-        N_("The address begins with http://, and its port is one for HTTPS."),
+        N_("The address begins with http://, but its port is for HTTPS."),
         N_("Write https:// in the address."),
     )
 
@@ -369,7 +372,7 @@ def _not_found(server_name: str, message: str, model: str) -> EngineError:
         )
     return ServerFailed(
         N_("{called} does not understand the request.", called=server_name),
-        N_("The address leads to a server that does not speak this protocol there."),
+        N_("The server at this address does not speak this protocol."),
         N_("Check the address: it is the part before “/v1”."),
     )
 
@@ -393,8 +396,8 @@ def _access_denied(server_name: str, status: int, message: str, variable: str) -
         N_("{called} refuses access.", called=server_name),
         _reason(message),
         N_(
-            "Ask whoever looks after the server whether your key may use this model, or enter "
-            "another."
+            "Ask the person who runs the server whether your key may use this model, "
+            "or enter another key."
         ),
         Action("enter_key", server_name),
     )
@@ -422,7 +425,7 @@ def _connection_reason(error: Exception) -> str:
     import httpx2
 
     if isinstance(error, httpx2.TimeoutException):
-        return N_("Nothing came back from there in time.")
+        return N_("It did not answer in time.")
     if isinstance(error, httpx2.ProxyError):
         return N_(
             "The proxy of this network did not connect: {sentence}", sentence=_sentence(str(error))
@@ -435,7 +438,7 @@ def _connection_reason(error: Exception) -> str:
         return N_(
             "Nothing answers there: the server is down or still starting, or the port is wrong."
         )
-    return N_("This network does not lead to it, or it closed the connection at once.")
+    return N_("This network has no route to it, or it closed the connection at once.")
 
 
 def _has_cause(error: Exception, name: str) -> bool:

@@ -136,9 +136,9 @@ class Fitter:
         request, messages = self._request, self._request.messages
         if request.suffix:
             raise Unsupported(
-                N_("This engine fills no gap in a text."),
-                N_("It takes what comes before an answer, and nothing that comes behind."),
-                N_("Send nothing behind the gap, or choose a model that runs in llama.cpp."),
+                N_("This engine cannot fill a gap in a text."),
+                N_("It takes the text before an answer, but none after it."),
+                N_("Send no text after the gap, or choose a model that runs in llama.cpp."),
             )
         if request.prompt is not None:
             return self._fit_prompt(request.prompt)

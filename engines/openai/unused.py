@@ -46,7 +46,7 @@ def _tools(request: ChatRequest, kind: ServerKind, omitted: Set[str]) -> Iterato
     if not request.tools or (must_call and kind == "vllm" and TOOLS in omitted):
         return  # vLLM is then forced to write exactly one call
     if must_call and (TOOLS in omitted or not FEATURES[kind].tool_choice):
-        yield N_("This server cannot make the model ask for a tool.")
+        yield N_("This server cannot force the model to call a tool.")
     if not request.parallel_tools and {TOOLS, "parallel_tool_calls"} & omitted:
         yield N_("This server may ask for several tools at once.")
 
@@ -64,7 +64,7 @@ def _refused_fields(sampling: Sampling, omitted: Set[str]) -> Iterator[str]:
     if sampling.logit_bias and "logit_bias" in omitted:
         yield N_("This server does not support logit bias; it was not used.")
     if sampling.logprobs is not None and {"logprobs", "top_logprobs"} & omitted:
-        yield N_("This server does not tell how likely tokens were.")
+        yield N_("This server does not report how likely the tokens were.")
     if sampling.seed is not None and "seed" in omitted:
         yield N_("This server accepts no seed; the same question may be answered differently.")
 

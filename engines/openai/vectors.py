@@ -52,7 +52,7 @@ def embed(
     inputs = [text if isinstance(text, str) else list(text) for text in texts]
     body = {"model": access.model, "input": inputs, "encoding_format": "float"}
     answer = _post(
-        access, "/v1/embeddings", body, cancel, N_("The server has no vectors of texts.")
+        access, "/v1/embeddings", body, cancel, N_("The server cannot turn texts into vectors.")
     )
     try:
         rows = sorted(answer["data"], key=lambda row: row["index"])
@@ -69,7 +69,7 @@ def rerank(
 ) -> Ranking:
     """Score how well documents answer a query. Raises EngineError, Unsupported, Cancelled."""
     body = {"model": access.model, "query": query, "documents": list(documents)}
-    answer = _post(access, "/v1/rerank", body, cancel, N_("The server cannot judge documents."))
+    answer = _post(access, "/v1/rerank", body, cancel, N_("The server cannot rank documents."))
     try:
         scores = {int(row["index"]): float(row["relevance_score"]) for row in answer["results"]}
         return Ranking(tuple(scores[index] for index in range(len(documents))), _tokens(answer))
@@ -115,7 +115,7 @@ def unsupported(sentence: str) -> Unsupported:
     """Return the error for a server that does not support a request."""
     return Unsupported(
         sentence,
-        N_("It has no such thing for this model, or was started without it."),
+        N_("It does not offer this for the model, or was started without it."),
         N_("Choose a model that is made for this."),
     )
 
@@ -123,6 +123,6 @@ def unsupported(sentence: str) -> Unsupported:
 def _unusable_answer() -> ServerFailed:
     return ServerFailed(
         N_("The server’s answer cannot be used."),
-        N_("It does not have what was asked for."),
+        N_("It does not contain the requested values."),
         N_("Try another server or model."),
     )

@@ -49,7 +49,7 @@ _CUTS_OFF = N_(
     "Ollama does not say how much context it has, and silently cuts off the beginning of "
     "a chat that is too long; set the same context here as in Ollama."
 )
-_NO_ADAPTERS: Final = N_("A server offers an adapter as one more model, by that model’s name.")
+_NO_ADAPTERS: Final = N_("A server offers an adapter as a model of its own.")
 _AS_MODEL: Final = N_("Choose that model, and leave the adapter empty.")
 _AT_ONCE: Final = 256
 """Largest number of simultaneous requests; the server queues those that it has no room for."""

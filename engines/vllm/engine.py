@@ -120,8 +120,8 @@ _WAITING: Final = N_("Waiting for another start of vLLM")
 
 _FIRST_S: Final = 30.0
 FIRST_PART_NOTE: Final = N_(
-    "A sound is longer than 30 seconds: many models hear only as much of it in vLLM, which does not"
-    " say so."
+    "A sound is longer than 30 seconds. In vLLM many models hear only the first 30 "
+    "seconds, and vLLM does not report that."
 )
 
 FREED_S: Final = 8.0

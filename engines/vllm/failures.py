@@ -58,7 +58,7 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
     last = _without_process(lines[-1]) if lines else ""
     if not last or _REPORTS.match(last) or any(words in last for words in _GENERAL):
         return ended
-    return N_("{ended} The last thing it said: {sentence}", ended=ended, sentence=sentence(last))
+    return N_("{ended} Its last message: {sentence}", ended=ended, sentence=sentence(last))
 
 
 def _describe_exit(code: int | None) -> str:
@@ -150,10 +150,10 @@ def stalled(model: str, seconds: float, *, computes: bool) -> EngineFailed:
     minutes = round(seconds / 60)
     return EngineFailed(
         N_("vLLM could not finish loading “{model}”.", model=model),
-        N_("It has computed for {minutes} minutes without a word.", minutes=minutes)
+        N_("It has computed for {minutes} minutes without reporting anything.", minutes=minutes)
         if computes
         else N_(
-            "It has neither said nor computed anything for {minutes} minutes.", minutes=minutes
+            "It has neither reported nor computed anything for {minutes} minutes.", minutes=minutes
         ),
         N_("Try again; if it happens again, use llama.cpp, and send us the report with its log."),
     )
@@ -178,7 +178,7 @@ def crash_failure(
         if error
         else _describe_exit(code)
         if code
-        else N_("One of its processes ended unexpectedly, perhaps for want of memory."),
+        else N_("One of its processes ended unexpectedly, perhaps because memory ran out."),
         N_("What it wrote is kept. Ask again: Hearth restarts it."),
     )
 
@@ -243,8 +243,8 @@ def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
             free=found["there"],
         ),
         N_(
-            "Take a context of {round_down} tokens, or an 8-bit KV cache.",
-            round_down=f"{_round_down(fits):,}",
+            "Take a context of {fits} tokens, or an 8-bit KV cache.",
+            fits=f"{_round_down(fits):,}",
         ),
         Action("shorter_context", _round_down(fits)),
     )
@@ -254,7 +254,7 @@ def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
 def _no_room(_: _Match, circumstances: Circumstances) -> EngineError:
     return NotEnoughMemory(
         N_("There is not enough memory for “{model}”.", model=circumstances.model),
-        N_("Its weights take all that vLLM may use, and nothing is left for a context."),
+        N_("Its weights take all the memory that vLLM may use, so none is left for a context."),
         N_(
             "Close other programs, raise the share of the card’s memory, or choose a smaller "
             "model or"
@@ -277,10 +277,10 @@ def _ram(found: _Match, circumstances: Circumstances) -> EngineError:
             context=f"{circumstances.context:,}",
         ),
         N_(
-            "Its KV cache would take {needed} GiB, and {there} GiB of the computer’s memory are "
-            "free.",
+            "Its KV cache would take {needed} GiB, and {available} GiB of the "
+            "computer’s memory are free.",
             needed=f"{needed:g}",
-            there=f"{available:g}",
+            available=f"{available:g}",
         ),
         N_(
             "Take a context of {fits} tokens, or let vLLM answer fewer chats at once.",
@@ -393,8 +393,9 @@ def _no_bfloat(found: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("“{model}” cannot be computed on this card.", model=circumstances.model),
         N_(
-            "Its numbers are bfloat16, and the card has compute capability {found}; they need 8.0.",
-            found=found["has"],
+            "Its weights are bfloat16, which needs compute capability 8.0; the card "
+            "has {capability}.",
+            capability=found["has"],
         ),
         N_("Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp."),
     )
@@ -432,7 +433,10 @@ def _picture(found: _Match, circumstances: Circumstances) -> EngineError:
             context=f"{circumstances.context:,}",
             model=circumstances.model,
         ),
-        N_("One picture takes {found} tokens at once there.", found=f"{int(found['most']):,}"),
+        N_(
+            "One picture takes {tokens} tokens at once in this model.",
+            tokens=f"{int(found['most']):,}",
+        ),
         N_("Take a context of {least} tokens or more.", least=f"{least:,}"),
     )
 
@@ -440,8 +444,8 @@ def _picture(found: _Match, circumstances: Circumstances) -> EngineError:
 @_known(r"fatal error: Python\.h")
 def _headers(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
-        N_("Compiling it needs Python’s headers, and Python.h is not there."),
+        N_("vLLM could not compile a kernel for this card."),
+        N_("Compiling it needs Python’s headers, and Python.h was not found."),
         N_("Install them (the package python3-dev, or python3-devel on Fedora), then try again."),
         Action("install", "compiler"),
     )
@@ -454,7 +458,7 @@ def _headers(_: _Match, __: Circumstances) -> EngineError:
 )
 def _own_tools(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
+        N_("vLLM could not compile a kernel for this card."),
         N_(
             "A tool of its own installation is missing or cannot be run: {found}.",
             found=found[0].strip().rstrip("."),
@@ -467,7 +471,7 @@ def _own_tools(found: _Match, _: Circumstances) -> EngineError:
 @_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
 def _compiler(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
-        N_("vLLM could not make a kernel for this card."),
+        N_("vLLM could not compile a kernel for this card."),
         N_("It needs a tool that is not installed: {found}.", found=found[0].strip().rstrip(".")),
         N_("Install a C compiler (the package build-essential or gcc), then try again."),
         Action("install", "compiler"),
@@ -485,12 +489,12 @@ def _no_space(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-_MAKING: Final = N_("vLLM could not make a kernel for this card.")
+_MAKING: Final = N_("vLLM could not compile a kernel for this card.")
 """First sentence of each error that a compiler causes."""
 
 _READY_ONES: Final = N_(
-    "Or remove vLLM under Engines and install it again with a connection: that fetches kernels"
-    " that are ready."
+    "Or remove vLLM under Engines and install it again while online: that downloads "
+    "compiled kernels."
 )
 
 
@@ -503,13 +507,14 @@ def _compiler_memory(_: _Match, __: Circumstances) -> EngineError:
     return NotEnoughMemory(
         _MAKING,
         N_(
-            "The computer’s memory ran out while it was compiled, so the system ended the compiler."
+            "The computer’s memory ran out while the kernel was compiled, so the "
+            "system ended the compiler."
         ),
         N_("Close other programs, then try again. {ready_ones}", ready_ones=_READY_ONES),
         Action("free_memory"),
         terminal=N_(
-            "Close other programs, or set MAX_JOBS=1, and try again. Or fetch kernels that"
-            " are ready: `hearth engines install vllm`."
+            "Close other programs, or set MAX_JOBS=1, and try again. Or download "
+            "compiled kernels: `hearth engines install vllm`."
         ),
     )
 
@@ -523,12 +528,12 @@ def _wrong_toolkit(found: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
-            "Its compiler does not go with its other parts or with the card: {sentence}",
+            "Its compiler does not match its other parts or the card: {sentence}",
             sentence=sentence(found[0]),
         ),
         N_("Update vLLM under Engines. {ready_ones}", ready_ones=_READY_ONES),
         Action("install", "vllm"),
-        terminal=N_("Update it, or fetch kernels that are ready: `hearth engines install vllm`."),
+        terminal=N_("Update it, or download compiled kernels: `hearth engines install vllm`."),
     )
 
 
@@ -553,10 +558,7 @@ def _host_compiler(found: _Match, _: Circumstances) -> EngineError:
 def _no_driver_library(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
-        N_(
-            "It is linked with libcuda.so.1, which the NVIDIA driver brings, and that was not "
-            "found."
-        ),
+        N_("It is linked with libcuda.so.1, a part of the NVIDIA driver, which was not found."),
         N_("Install the NVIDIA driver again, and restart the computer."),
         Action("install", "driver"),
     )
@@ -573,13 +575,12 @@ def _kernel(found: _Match, _: Circumstances) -> EngineError:
         _MAKING,
         N_("Compiling it failed: {sentence}", sentence=sentence(message)),
         N_(
-            "Remove vLLM under Engines and install it again with a connection: that fetches kernels"
-            " that are ready. Until then use llama.cpp, and send us the report with its log."
+            "Remove vLLM under Engines and install it again while online: that "
+            "downloads compiled kernels. Until then use llama.cpp, and send us the "
+            "report with its log."
         ),
         Action("install", "vllm"),
-        terminal=N_(
-            "Fetch kernels that are ready: `hearth engines install vllm`. Or use llama.cpp."
-        ),
+        terminal=N_("Download compiled kernels: `hearth engines install vllm`. Or use llama.cpp."),
     )
 
 
@@ -633,7 +634,7 @@ def _longer_than_trained(found: _Match, circumstances: Circumstances) -> EngineE
             model=circumstances.model,
         ),
         N_("It was trained for {most} tokens.", most=f"{int(found['most']):,}"),
-        N_("Take a context of {found} tokens.", found=f"{int(found['most']):,}"),
+        N_("Take a context of {most} tokens.", most=f"{int(found['most']):,}"),
         Action("shorter_context", int(found["most"])),
     )
 
@@ -643,7 +644,9 @@ def _longer_than_trained(found: _Match, circumstances: Circumstances) -> EngineE
     r"|JSONDecodeError: [^\n]+"
 )
 def _contradicts(found: _Match, circumstances: Circumstances) -> EngineError:
-    why = N_("Its files do not go together. vLLM says: {sentence}", sentence=sentence(found[0]))
+    why = N_(
+        "Its files do not match each other. vLLM says: {sentence}", sentence=sentence(found[0])
+    )
     return ModelDamaged(
         N_("“{name}” is damaged.", name=circumstances.model), why, N_("Download or copy it again.")
     )
@@ -656,7 +659,7 @@ def _contradicts(found: _Match, circumstances: Circumstances) -> EngineError:
 def _incomplete(_: _Match, circumstances: Circumstances) -> EngineError:
     return ModelDamaged(
         N_("“{name}” is not complete.", name=circumstances.model),
-        N_("vLLM looked for a file of it that is not in its folder."),
+        N_("vLLM looked for a file that is not in the model’s folder."),
         N_("Download it again."),
     )
 
@@ -667,10 +670,10 @@ def _incomplete(_: _Match, circumstances: Circumstances) -> EngineError:
 )
 def _heads(found: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("The model cannot be split over {found} cards.", found=found["cards"]),
+        N_("The model cannot be split over {cards} cards.", cards=found["cards"]),
         N_(
-            "It has {found} attention heads, and each card takes the same number of them.",
-            found=found["heads"],
+            "It has {heads} attention heads, and each card takes the same number of them.",
+            heads=found["heads"],
         ),
         N_("Choose a number of cards by which the heads can be divided."),
         Action("open_settings", "vllm_cards"),
@@ -683,9 +686,9 @@ def _heads(found: _Match, _: Circumstances) -> EngineError:
 )
 def _too_few_cards(found: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("There are not {found} graphics cards for vLLM.", found=found["cards"]),
-        N_("The system shows it {found}.", found=found["there"]),
-        N_("Set the number of cards that share each layer to what is there."),
+        N_("There are not {cards} graphics cards for vLLM.", cards=found["cards"]),
+        N_("vLLM finds only {available}.", available=found["there"]),
+        N_("Set the number of cards that share each layer to the number that vLLM finds."),
         Action("open_settings", "vllm_cards"),
     )
 

@@ -28,8 +28,8 @@ from engines.vllm.running import Setup
 from engines.vllm.speculation import speculation
 
 NO_SOUND_DECODER: Final = N_(
-    "This vLLM was installed without what reads sounds, so it is sent none. Update it under Engines"
-    " to let it hear."
+    "This vLLM was installed without the decoder for sounds, so it is sent none. "
+    "Update vLLM under Engines to use sounds."
 )
 """Note for an environment that an earlier version of Hearth made."""
 
@@ -76,7 +76,7 @@ def prepare(
                 model=checkpoint.name,
             ),
             N_("It was trained for {most} tokens.", most=f"{checkpoint.context_max:,}"),
-            N_("Take a context of {found} tokens.", found=f"{checkpoint.context_max:,}"),
+            N_("Take a context of {most} tokens.", most=f"{checkpoint.context_max:,}"),
             Action("shorter_context", checkpoint.context_max),
         )
     require_adapters(plan.adapters, checkpoint)

@@ -46,6 +46,7 @@ class Process:
 
     @property
     def key(self) -> tuple[int, int]:
+        """Id and start time, which no other process has had since the boot."""
         return self.pid, self.started
 
 

@@ -101,6 +101,7 @@ class Setup:
 
     @property
     def depth(self) -> int:
+        """Number of tokens that are drafted ahead; 0 without drafts."""
         return self.drafts.depth if self.drafts else 0
 
     @property

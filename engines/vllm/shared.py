@@ -66,6 +66,7 @@ class SharedWorker(Supervised):
 
     @property
     def guardian(self) -> int:
+        """Process id of the guardian, started here or joined; 0 before the start."""
         return self._guardian_pid or super().guardian
 
     def start(self) -> None:
@@ -108,9 +109,11 @@ class SharedWorker(Supervised):
             raise ConnectionResetError  # the worker is just ending
 
     def stop(self) -> None:
+        """End the worker for all its users; return when none of its processes is left."""
         self._end(b"stop\n")
 
     def leave(self, stays_s: float) -> bool:
+        """Stop using the worker; return whether it has ended because of that."""
         self._end(b"leave %g\n" % stays_s)
         return not self._has_left
 

@@ -114,7 +114,7 @@ def _require_plain_path(path: Path) -> None:
         raise MtpUnavailable(
             N_("MTP is not possible with “{name}”.", name=path.name),
             N_(
-                "“{marker}” is in its path, and vLLM takes it for another kind of drafter.",
+                "Its path contains “{marker}”, so vLLM takes it for another kind of drafter.",
                 marker=marker,
             ),
             N_("Rename the folder, and add it again."),
@@ -130,8 +130,8 @@ def require_head(checkpoint: Checkpoint) -> None:
         raise MtpUnavailable(
             headline,
             N_(
-                "To guess ahead it needs its drafter, an assistant checkpoint, and there is none "
-                "here."
+                "To guess ahead, it needs its drafter, an assistant checkpoint, which "
+                "was not found."
             ),
             N_("Download it, and add it as a model."),
         )
@@ -144,9 +144,8 @@ def require_head(checkpoint: Checkpoint) -> None:
     raise MtpUnavailable(
         headline,
         N_(
-            "Its configuration names prediction layers, but their tensors are not in the files: "
-            "whoever"
-            " made this checkpoint left them out."
+            "Its configuration names prediction layers, but their tensors are not in "
+            "the files. They were left out when this checkpoint was made."
         ),
         N_("Use it without MTP, or download a checkpoint that has them."),
     )
@@ -162,10 +161,10 @@ def _why_no_drafter(small: Checkpoint) -> str:
     text = _text(small)
     ropes = (text.get(name) or {} for name in ("rope_scaling", "rope_parameters"))
     if any("mrope_section" in rope for rope in ropes):  # positions in time, height and width
-        return N_("It is made to see pictures, and vLLM cannot draft with such a model.")
+        return N_("It is made for pictures, and vLLM cannot draft with such a model.")
     if {*(text.get("layer_types") or ())} - _ATTENTION_LAYERS:
         return N_(
-            "The memory of {architecture} models cannot take tokens back.",
+            "Models of the kind {architecture} cannot remove tokens from their memory.",
             architecture=small.model_type,
         )
     return ""

@@ -135,9 +135,7 @@ def _why_bad_name(name: str) -> str:
     if not name.strip():
         return N_("The new value is empty.")
     if len(name) > LONGEST_NAME:
-        return N_(
-            "The new value is longer than {longest_name} characters.", longest_name=LONGEST_NAME
-        )
+        return N_("The new value is longer than {most} characters.", most=LONGEST_NAME)
     if not name.isprintable():
         return N_("The new value contains invalid characters.")
     return ""
@@ -151,9 +149,9 @@ def _why_bad_template(template: str) -> str:
     size = len(template.encode())
     if size > LARGEST_TEMPLATE:
         return N_(
-            "The new value has {size} bytes; at most {largest_template} are allowed.",
+            "The new value has {size} bytes; at most {most} are allowed.",
             size=f"{size:,}",
-            largest_template=f"{LARGEST_TEMPLATE:,}",
+            most=f"{LARGEST_TEMPLATE:,}",
         )
     return ""
 

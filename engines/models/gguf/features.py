@@ -143,12 +143,12 @@ def _problems(
     if not inputs.layers or not inputs.width:
         yield N_("It does not say which layers of its model it reads.")
     if layers.key_length != layers.value_length:
-        yield N_("Its keys and values are not of one length.")
+        yield N_("Its keys and values differ in length.")
     if (token_list := tensors.get("d2t")) is not None:
         if not inputs.own_output:
-            yield N_("It guesses some of the tokens only, and has no output layer for them.")
+            yield N_("It guesses only some of the tokens, and has no output layer for them.")
         if token_list.type != "I64":
-            yield N_("Its list of the tokens that it guesses is not one of whole numbers.")
+            yield N_("Its list of the tokens that it guesses does not consist of whole numbers.")
     if inputs.block is not None:
         yield from _block_problems(inputs.block, tensors)
     elif len(inputs.layers) != _EAGLE_LAYERS or layers.count != 1:
@@ -160,8 +160,8 @@ def _problems(
 
 def _block_problems(block: Block, tensors: Mapping[str, Tensor]) -> Iterator[str]:
     if any(".hc_" in name for name in tensors):
-        yield N_("It is made of DeepSeek 4’s layers, with which Hearth has not been tried.")
+        yield N_("It consists of DeepSeek 4 layers, with which Hearth has not been tested.")
     if block.mask < 0:
-        yield N_("It does not say which token stands for those that are not known.")
+        yield N_("It does not say which token stands for unknown tokens.")
     if block.most < 1:
         yield N_("It does not say how many tokens it guesses at once.")

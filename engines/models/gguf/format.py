@@ -58,18 +58,23 @@ class GgufFormat(ModelFormat):
         return self._headers.read(path)
 
     def recognises(self, path: Path) -> bool:
+        """Return whether the path is not a folder; a wrong file raises its error when read."""
         return not path.is_dir()
 
     def name(self, path: Path) -> str:
+        """Return the file's name without its suffix."""
         return path.stem
 
     def parts(self, path: Path) -> tuple[Path, ...]:
+        """List the files of a model, given its only or its first file."""
         return parts_of(path)
 
     def files(self, path: Path) -> tuple[Path, ...]:
+        """List the files of a model; all of them contain weights."""
         return parts_of(path)
 
     def facts(self, model: ListedModel) -> ModelFacts:
+        """Read the facts for a list, from a header without its tensors."""
         header = self._headers.facts(model.path)
         return ModelFacts(
             header.architecture,
@@ -82,6 +87,7 @@ class GgufFormat(ModelFormat):
         )
 
     def details(self, model: ListedModel) -> FileDetails:
+        """Read the whole header, and the texts about the author, licence and tokenizer."""
         from gguf import Keys as Names
 
         header = self._headers.read(model.path)
@@ -111,9 +117,11 @@ class GgufFormat(ModelFormat):
         )
 
     def template(self, model: ListedModel) -> str:
+        """Read the chat template; "" if there is none."""
         return read_template(model.path)
 
     def require_addable(self, path: Path, models: Iterable[ListedModel]) -> bool:
+        """Refuse a drafter without its model, and any file that cannot be loaded."""
         header = self._headers.read(path)
         if header.kind != "drafter":
             require_loadable(path, header)
@@ -152,6 +160,7 @@ class GgufFormat(ModelFormat):
         )
 
     def lost_drafter(self, model: ListedModel, added: Iterable[Path]) -> Path | None:
+        """Return an added drafter that cannot be read, if the model usually has one."""
         if not often_has_drafter(self._headers.architecture(model.path)):
             return None
         files = list(filter(self.recognises, added))
@@ -159,6 +168,7 @@ class GgufFormat(ModelFormat):
         return next((path for path in files if path not in readable), None)
 
     def targets(self, drafter: Path, models: Iterable[AnyModel]) -> list[AnyModel]:
+        """Return the models that a drafter file can draft for."""
         header = self._headers.read(drafter)
         return [
             candidate
@@ -167,6 +177,7 @@ class GgufFormat(ModelFormat):
         ]
 
     def draft_models(self, model: AnyModel, others: Sequence[AnyModel]) -> list[AnyModel]:
+        """Return the smaller chat models with the same vocabulary as the model."""
         try:
             target = self._headers.facts(model.path)
         except EngineError:
@@ -181,6 +192,7 @@ class GgufFormat(ModelFormat):
         ]
 
     def mtp_sentence(self, model: ListedModel, drafter: Path | None, advise: Advise) -> str:
+        """Return a sentence on what drafts for it: a drafter, its own layers, or the advice."""
         header = self._headers.facts(model.path)
         require_loadable(model.path, header)
         if drafter is not None:
@@ -192,6 +204,7 @@ class GgufFormat(ModelFormat):
         return advise(header)
 
     def keep(self) -> None:
+        """Save the headers that were read since the last call."""
         self._headers.keep()
 
     def _may_have_drafter(self, model: ListedModel) -> bool:

@@ -93,8 +93,8 @@ def _check_epsilons(hparams: Hyperparameters) -> None:
             name = key.rpartition(".")[2]
             raise BadGguf(
                 N_(
-                    "its {called} is {epsilon}, and has to be a small positive number",
-                    called=name,
+                    "its {name} is {epsilon}, and has to be a small positive number",
+                    name=name,
                     epsilon=epsilon,
                 )
             )
@@ -141,7 +141,7 @@ def _check_type(tensor: Tensor) -> None:
     if tensor.type in _NOT_MULTIPLIED or (tensor.type != "F32" and not is_matrix):
         raise BadGguf(
             N_(
-                "{name} is of type {type}, with which nothing can compute",
+                "{name} is of type {type}, which cannot be used in a computation",
                 name=f"{tensor.name!r}",
                 type=tensor.type,
             )
@@ -162,7 +162,7 @@ def _check_positions(hparams: Hyperparameters, layers: Layers) -> None:
     ):
         raise BadGguf(N_("it rotates no values of its heads, although its family needs that"))
     if sum(hparams.numbers(Names.Rope.DIMENSION_SECTIONS)) > layers.key_length > 0:
-        raise BadGguf(N_("the sections of what it rotates are longer than a head"))
+        raise BadGguf(N_("the sections that it rotates are longer than a head"))
     longer_swa = layers.window and rotated_swa > layers.key_length_swa > 0
     if any(layers.heads) and (rotated > layers.key_length > 0 or longer_swa):
         raise BadGguf(N_("it rotates more values of a head than a head has"))
@@ -209,7 +209,7 @@ def _check_experts(hparams: Hyperparameters, layers: int) -> None:
     if not fits:
         raise BadGguf(
             N_(
-                "its {experts} experts in {groups} groups, {used} at work, do not add up",
+                "its {experts} experts in {groups} groups, {used} of them active, do not add up",
                 experts=experts,
                 groups=groups,
                 used=used,

@@ -129,6 +129,7 @@ class GgufHeader:
 
     @property
     def block_count(self) -> int:
+        """Number of layers, including the prediction layers; 0 if the file has none."""
         return self.layers.count if self.layers else 0
 
     @property
@@ -368,7 +369,7 @@ def _split(name: str, gguf: Gguf) -> tuple[int, int]:
                 count=count,
             ),
             N_(
-                "Give all parts one name that ends in -{number}-of-{count}.gguf.",
+                "Give all parts the same name, which ends in -{number}-of-{count}.gguf.",
                 number=f"{number + 1:05}",
                 count=f"{count:05}",
             ),
@@ -388,7 +389,7 @@ def _header(
     try:
         architecture = _text(values, ARCHITECTURE) or ""
         if not architecture:
-            raise BadGguf(N_("it does not say of which architecture it is"))
+            raise BadGguf(N_("it does not name its architecture"))
         hparams = Hyperparameters(architecture, values)
         pooled = bool(hparams.number(Names.LLM.POOLING_TYPE))
         kind = kind_of(architecture, _text(values, Names.General.TYPE) or "model", pooled=pooled)
@@ -485,7 +486,7 @@ def _layers(
         )
     for key in (Names.LLM.BLOCK_COUNT, Names.LLM.CONTEXT_LENGTH, Names.LLM.EMBEDDING_LENGTH):
         if not hparams.number(key):
-            raise BadGguf(N_("its value {named} is missing or zero", named=hparams.full_key(key)))
+            raise BadGguf(N_("its value {key} is missing or zero", key=hparams.full_key(key)))
     layers = read_layers(hparams)
     if kind in {"chat", "drafter"}:
         guards.check(hparams, layers, tensors)

@@ -23,9 +23,13 @@ File = tuple[Path, int, int]
 class HeaderStore(Protocol):
     """A store that keeps headers as JSON between runs. Both methods raise UserError on failure."""
 
-    def get(self, file: File) -> str | None: ...
+    def get(self, file: File) -> str | None:
+        """Return the stored JSON of a file in exactly this state, or None."""
+        ...
 
-    def keep(self, headers: Mapping[File, str]) -> None: ...
+    def keep(self, headers: Mapping[File, str]) -> None:
+        """Store the headers of several files as JSON."""
+        ...
 
 
 def to_json(header: GgufHeader) -> str:

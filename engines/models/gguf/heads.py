@@ -72,8 +72,8 @@ def why_heads_unusable(architecture: str, heads: int, layers: int, tensors: Coll
     for name in ("token_embd", "output_norm"):
         if f"{name}.weight" not in tensors:
             return N_(
-                "It has no {name}, and the engine cannot take that of the model: only files that "
-                "were made with their own can be run.",
+                "It has no tensor “{name}”, and the engine cannot use the model’s: "
+                "only files with their own can be run.",
                 name=name,
             )
     return why_no_head(architecture, heads, layers, tensors)
@@ -96,7 +96,8 @@ def why_no_head(architecture: str, heads: int, layers: int, tensors: Collection[
         )
     if architecture in ONE_HEAD and heads > 1:
         return N_(
-            "This file says it has {heads} MTP heads, and the engine can run one of its kind.",
+            "This file says it has {heads} MTP heads, but the engine can run only one "
+            "of this kind.",
             heads=heads,
         )
     for layer in range(layers - heads, layers):

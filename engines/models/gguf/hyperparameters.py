@@ -56,24 +56,28 @@ class Hyperparameters:
         return any(key.startswith(f"{self.architecture}.") for key in self._values)
 
     def number(self, key: str, default: int = 0) -> int:
+        """Return a whole number below 2³², or the default."""
         return whole_number(self._values, self.full_key(key), default)
 
     def real(self, key: str, default: float) -> float:
+        """Return a decimal number, or the default."""
         value = self._values.get(self.full_key(key), default)
         if not isinstance(value, float):
-            raise BadGguf(N_("its value {named} is not a decimal number", named=self.full_key(key)))
+            raise BadGguf(N_("its value {key} is not a decimal number", key=self.full_key(key)))
         return value
 
     def text(self, key: str, default: str) -> str:
+        """Return a text, or the default."""
         value = self._values.get(self.full_key(key), default)
         if not isinstance(value, str):
             raise BadGguf(N_("its value {key} is not a text", key=self.full_key(key)))
         return value
 
     def flag(self, key: str, *, default: bool) -> bool:
+        """Return a truth value, or the default."""
         value = self._values.get(self.full_key(key), default)
         if not isinstance(value, bool):
-            raise BadGguf(N_("its value {named} is not yes or no", named=self.full_key(key)))
+            raise BadGguf(N_("its value {key} is not yes or no", key=self.full_key(key)))
         return value
 
     def per_layer(self, key: str, count: int, default: tuple[int, ...]) -> tuple[int, ...]:
@@ -87,8 +91,8 @@ class Hyperparameters:
         if len(numbers) != len(value) or len(numbers) < count:
             raise BadGguf(
                 N_(
-                    "its list {named} does not fit its {count} layers",
-                    named=self.full_key(key),
+                    "its list {key} does not fit its {count} layers",
+                    key=self.full_key(key),
                     count=count,
                 )
             )
@@ -99,11 +103,12 @@ class Hyperparameters:
         value = self._values.get(self.full_key(key), ())
         if not isinstance(value, tuple) or not all(isinstance(number, int) for number in value):
             raise BadGguf(
-                N_("its value {named} is not a list of whole numbers", named=self.full_key(key))
+                N_("its value {key} is not a list of whole numbers", key=self.full_key(key))
             )
         return tuple(number for number in value if isinstance(number, int))
 
     def is_list(self, key: str) -> bool:
+        """Return whether the file has a list under this key."""
         return isinstance(self._values.get(self.full_key(key)), tuple)
 
     def full_key(self, key: str) -> str:

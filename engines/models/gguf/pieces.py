@@ -60,6 +60,7 @@ class Pieces:
 
     @property
     def count(self) -> int:
+        """Number of pieces that exist or are known to be missing."""
         return len(self.existing) + len(self.missing)
 
     @property
@@ -177,7 +178,7 @@ def _match_pieces(pattern: re.Pattern[str], name: str, names: Iterable[str]) -> 
     file_name = (
         own_match["whole"]
         if own_match["whole"].lower().endswith(".gguf")
-        else f"{own_match['file_name']}.gguf"
+        else f"{own_match['whole']}.gguf"
     )
     is_count_known = bool(own_match.groupdict().get("count"))
     return Pieces(file_name, number + 1 - first, in_order, missing, is_count_known)

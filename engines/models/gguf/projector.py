@@ -151,10 +151,12 @@ class ProjectorFacts:
 
     @property
     def sees(self) -> bool:
+        """Whether it encodes pictures."""
         return self.pictures is not None
 
     @property
     def hears(self) -> bool:
+        """Whether it encodes sounds."""
         return self.sounds is not None
 
     @property
@@ -271,7 +273,7 @@ def read_projector(path: Path) -> ProjectorFacts:
     gguf, _ = read_file(path)
     if gguf.values.get(ARCHITECTURE) != _ARCHITECTURE:
         raise NotAModel(
-            N_("“{name}” is no projector.", name=path.name),
+            N_("“{name}” is not a projector.", name=path.name),
             N_("It is another kind of model."),
             N_("Choose the projector of this model; its name mostly begins with “mmproj”."),
         )

@@ -145,7 +145,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
         start = source.position
         key = source.text("a key")
         if not key or key in values:
-            raise BadGguf(N_("the key {key} is empty or there twice", key=f"{key!r}"))
+            raise BadGguf(N_("the key {key} is empty or occurs twice", key=f"{key!r}"))
         values[key] = source.value(source.number("I"), distinct=key == TOKENS)
         value_spans[key] = start, source.position
     tensors: list[Tensor] = []
@@ -155,7 +155,7 @@ def read_gguf(file: BinaryIO, size: int) -> Gguf:
     for _ in range(tensor_count):
         tensor = _tensor(source)
         if tensor.name in names:
-            raise BadGguf(N_("the tensor {name} is there twice", name=f"{tensor.name!r}"))
+            raise BadGguf(N_("the tensor {name} occurs twice", name=f"{tensor.name!r}"))
         if tensor.offset != expected:
             raise BadGguf(
                 N_("the tensor {name} is not where it should be", name=f"{tensor.name!r}")
@@ -361,8 +361,8 @@ class _Source:
             if token in seen:
                 raise BadGguf(
                     N_(
-                        "the token {decode} is there twice",
-                        decode=f"{token.decode(errors='replace')!r}",
+                        "the token {token} occurs twice",
+                        token=f"{token.decode(errors='replace')!r}",
                     )
                 )
             if token:

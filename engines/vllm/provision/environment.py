@@ -96,10 +96,12 @@ class LocalMaker:
         return self.home.work
 
     def create(self, python: tuple[int, int]) -> None:
+        """Create an empty environment with uv, replacing an existing one."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._uv("venv", "--python", _interpreter(python), "--no-project", str(self.folder))
 
     def fill(self) -> None:
+        """Install the wheels of the lock with uv, offline and by hash."""
         requirements = self.scratch / "requirements.txt"
         with open(requirements, "w", encoding="utf-8", opener=private) as file:
             file.write(self.lock.requirements)
@@ -113,6 +115,7 @@ class LocalMaker:
         name_toolkit(self.folder)
 
     def fetch_kernels(self, on_line: Callable[[str], None]) -> None:
+        """Have vLLM download compiled kernels; the user's proxy and certificates apply."""
         words = [str(python_of(self.folder)), *SERVE[:2], "download-kernels"]
         proxy_variables = {
             name: os.environ[name] for name in _both_cases(_OUTSIDE) if name in os.environ
@@ -123,16 +126,20 @@ class LocalMaker:
         run(words, environment, self.cancel, lock_descriptor=self.lock_descriptor, on_line=on_line)
 
     def test(self) -> None:
+        """Have vLLM print its version, and compare it with the lock's."""
         words = [str(python_of(self.folder)), *SERVE[:2], "--version"]
         environment = quiet(self.folder, self.scratch, os.environ)
         lines = run(words, environment, self.cancel, lock_descriptor=self.lock_descriptor)
         version = (lines[-1] if lines else "").partition("+")[0].strip()
         if version != self.lock.version:
             raise CommandFailed(
-                words, 0, [*lines, N_("It calls itself {name}.", name=version or "nothing")]
+                words,
+                0,
+                [*lines, N_("It reports the version {version}.", version=version or "nothing")],
             )
 
     def finish(self) -> Installed:
+        """Record that the environment is complete, and move it to its final place."""
         return self.home.finish(self.lock)
 
     def _add_vllm_metadata(self) -> None:

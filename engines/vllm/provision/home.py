@@ -54,6 +54,7 @@ class Installed:
 
     @property
     def python(self) -> Path:
+        """Path of the environment's interpreter."""
         return python_of(self.folder)
 
     @property

@@ -309,7 +309,7 @@ def _python(info: SystemInfo, pythons: Pythons) -> Finding:
         names = " or ".join(f"{major}.{minor}" for major, minor in pythons)
         return Finding(
             False,
-            N_("There is no Python {names} here.", names=names),
+            N_("There is no Python {names} on this computer.", names=names),
             N_("This build of vLLM is made for that version, and an environment needs it."),
             N_(
                 "Open {name} and run “sudo apt install python3”; Ubuntu 24.04 has 3.12.",

@@ -49,7 +49,7 @@ def wsl_trouble(wsl: Wsl2) -> Trouble:
         case "silent":
             return Trouble(
                 N_("WSL2 does not answer."),
-                N_("Hearth asked it which Linux it has, and it said nothing."),
+                N_("Hearth asked it which Linux it has, and got no answer."),
                 N_(
                     "Run “wsl --shutdown”, or restart the computer. If WSL2 was never set up "
                     "here, run “wsl --install” as administrator first."

@@ -47,7 +47,7 @@ class Distribution:
         except (CommandFailed, OSError) as error:
             raise EngineFailed(
                 N_(
-                    "Something could not be done in {name}, the Linux inside Windows.",
+                    "A step failed in {name}, the Linux inside Windows.",
                     name=self.name,
                 ),
                 N_("It says: {sentence}", sentence=getattr(error, "last", "") or error),

@@ -32,6 +32,7 @@ class WslHost:
         self._distribution = distribution
 
     def prepare(self, folder: Path) -> LaunchContext:
+        """End the remains of earlier workers in the distribution, and make a place with a port."""
         folder.mkdir(parents=True, exist_ok=True)
         with self._distribution.open_session() as session:
             place_facts, drives = session.ask("prepare"), session.drives
@@ -41,12 +42,15 @@ class WslHost:
         )
 
     def guardian(self) -> subprocess.Popen[bytes]:
+        """Start a guardian in the distribution. Raises OSError."""
         return self._distribution.guardian()
 
     def follow(self, guardian: subprocess.Popen[bytes], out: Lines, err: Lines) -> None:
+        """Pass on the output, and send signs of life, until the streams end."""
         follow_with_beats(guardian, out, err)
 
     def settle(self, place: WorkerPlace) -> None:
+        """Wait until nothing is left of a worker; an error is only logged."""
         record, scratch = record_of(place).as_posix(), place.scratch.as_posix()
         try:
             self._distribution.run_once("settle", record=record, scratch=scratch, limit_s=_END_S)
@@ -60,7 +64,7 @@ class WslHost:
             raise EngineFailed(
                 N_("{name} cannot be used by vLLM.", name=path.name),
                 N_(
-                    "It is on another computer, where {name} does not reach.",
+                    "It is on another computer, which {name} cannot reach.",
                     name=self._distribution.name,
                 ),
                 N_("Copy it to a drive of this computer."),

@@ -157,9 +157,7 @@ class WslSession:
         name = self._name
         if status == NO_PYTHON:
             return EngineUnavailable(
-                N_(
-                    "There is no Python in {name} that Hearth's part there could run on.", name=name
-                ),
+                N_("There is no Python in {name} that can run Hearth’s helper program.", name=name),
                 N_("It needs Python 3.11 or newer."),
                 N_(
                     "Open {name} and run “sudo apt install python3”, or take a newer Linux: “wsl "
@@ -181,7 +179,7 @@ def no_drives(name: str) -> EngineUnavailable:
 
 def _silent(name: str, last_line: str) -> EngineUnavailable:
     return EngineUnavailable(
-        N_("{name}, the Linux inside Windows, does not do what Hearth asks.", name=name),
+        N_("Hearth could not use {name}, the Linux inside Windows.", name=name),
         N_("The last message was: {words}", words=last_line),
         N_("Run “wsl -d {name}” to see whether it starts, then try again.", name=name),
     )

@@ -81,7 +81,7 @@ def test_https_at_a_port_for_http_is_said(serve: Serve, client: httpx2.Client) -
         with pytest.raises(ServerUnreachable) as caught:
             OpenAiClient(client, f"https://127.0.0.1:{port}", server_name="team").models()
         answering.join()
-    assert caught.value.what == "team does not encrypt at this port."
+    assert caught.value.what == "team does not encrypt connections on this port."
     assert "http://" in caught.value.do
 
 

@@ -69,7 +69,7 @@ def test_what_is_not_packed_as_it_says_is_no_fault_of_the_network(
     server = serve()
     answer = stream(chunk({"content": "x"}), DONE, headers={"Content-Encoding": "gzip"})
     server.script(CHAT, answer)
-    with pytest.raises(ServerFailed, match="what no server of this kind sends"):
+    with pytest.raises(ServerFailed, match="something that no server of this kind sends"):
         run(ask("Hello"), reach(server))
 
 

@@ -161,7 +161,7 @@ def test_words_tell_of_tools_where_a_server_takes_none(
     assert [it.name for it in events if isinstance(it, ToolCall)] == ["clock"]
     assert not [it for it in events if isinstance(it, TextDelta)]
     notes = " ".join(done_of(events).notes)
-    assert ("cannot make the model" in notes) == ("structured_outputs" not in body)
+    assert ("cannot force the model" in notes) == ("structured_outputs" not in body)
     assert ("structured_outputs" in body) == (kind == "vllm")
 
 

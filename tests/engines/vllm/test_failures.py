@@ -345,7 +345,7 @@ def test_a_crash_and_its_like() -> None:
     lost = crash_failure(["(Worker) torch.OutOfMemoryError: CUDA out of memory. x"], AROUND)
     assert lost.code == "memory"
     assert "kept" in crash_failure([], AROUND).do
-    assert "want of memory" in crash_failure([HARMLESS, GENERAL], AROUND).why
+    assert "because memory ran out" in crash_failure([HARMLESS, GENERAL], AROUND).why
     line = "(Worker pid=3) ERROR 11-21 [w.py:1] RuntimeError: index 7 is out"
     said = crash_failure([line], AROUND)
     assert said.why == "It says: index 7 is out."

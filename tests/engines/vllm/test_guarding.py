@@ -303,7 +303,7 @@ def test_a_silent_start_is_given_up(fake: Path, tmp_path: Path) -> None:
     engine = make_engine(make_fake(fake, hold="starting"), tmp_path / "engine", silent_s=0.3)
     with pytest.raises(EngineFailed) as caught:
         load(engine)
-    assert "neither said nor computed" in caught.value.why
+    assert "neither reported nor computed" in caught.value.why
     assert kept(tmp_path) == []
     engine.close()
 

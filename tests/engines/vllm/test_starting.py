@@ -143,7 +143,7 @@ def test_a_start_that_hangs_behind_compiling_ends(fake: Path, tmp_path: Path) ->
     made = make_fake(fake, card=True, compiles=True, hold="loading")
     engine = make_engine(made, tmp_path / "engine", silent_s=1.0)
     (fake / "compiled").touch()
-    with pytest.raises(EngineFailed, match="neither said nor computed"):
+    with pytest.raises(EngineFailed, match="neither reported nor computed"):
         load(engine)
     assert engine.status().state == "stopped"
 

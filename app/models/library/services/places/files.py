@@ -190,8 +190,8 @@ def _whole(folder: Path, names: list[str], scan: Scan) -> Iterator[Group]:
     cut: set[str] = set()
     for name in names:
         pieces = None if is_complete_name(name) else pieces_of(folder / name, names)
-        if pieces is not None and pieces.whole not in cut:
-            cut.add(pieces.whole)
+        if pieces is not None and pieces.file_name not in cut:
+            cut.add(pieces.file_name)
             scan.notes.append(
                 N_(
                     "{folder} was skipped. {why} {advice}",
