@@ -61,8 +61,8 @@ class Connection:
     @staticmethod
     def of(extensions: Mapping[str, Any]) -> Connection:
         """Return the connection in a request's extensions, or a new one that nobody hangs up."""
-        found = extensions.get(_EXTENSION)
-        return found if isinstance(found, Connection) else Connection()
+        connection = extensions.get(_EXTENSION)
+        return connection if isinstance(connection, Connection) else Connection()
 
     @property
     def extensions(self) -> dict[str, Any]:

@@ -137,7 +137,9 @@ def _is_certain(secret: str) -> bool:
 def _pattern(secrets: list[str]) -> re.Pattern[str] | None:
     """Return a pattern for the secrets, longest first, so that no part of a longer one remains."""
     patterns = [
-        way for secret in sorted(secrets, key=len, reverse=True) for way in _patterns(secret)
+        pattern
+        for secret in sorted(secrets, key=len, reverse=True)
+        for pattern in _patterns(secret)
     ]
     return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 

@@ -75,8 +75,8 @@ class RepetitionWatch:
 def _in_lines(run: str) -> bool:
     """Return whether a run consists of table rows, list items or indented lines."""
     lines = [line for line in run.split("\n") if line.strip()]
-    begun = ("|", "- ", "* ", "+ ", "    ", "\t")
-    return "\n" in run and all(line.startswith(begun) for line in lines[1:] or lines)
+    prefixes = ("|", "- ", "* ", "+ ", "    ", "\t")
+    return "\n" in run and all(line.startswith(prefixes) for line in lines[1:] or lines)
 
 
 def ending_loops(

@@ -112,10 +112,10 @@ def _unpack(text: str) -> str:
     if not text.startswith(_BEGIN):
         return text
     try:
-        found = json.loads(text)
-        if found[_TEMPLATE] is None:
-            return str(found["text"])
-        values = {name: _unpack(value) for name, value in found["values"].items()}
-        return Sentence(found[_TEMPLATE], values)
+        data = json.loads(text)
+        if data[_TEMPLATE] is None:
+            return str(data["text"])
+        values = {name: _unpack(value) for name, value in data["values"].items()}
+        return Sentence(data[_TEMPLATE], values)
     except (ValueError, LookupError, TypeError, AttributeError):
         return text  # not written by `packed`

@@ -101,15 +101,15 @@ class StopStrings:
         if not self._stops:
             return piece
         text = self._pending + piece
-        found = [
+        hits = [
             (start + len(stop), start, stop)
             for stop in self._stops
             if (start := text.find(stop)) >= 0
         ]
-        if found:
+        if hits:
             # Take the stop string that was complete first, as if the text had come letter by
             # letter.
-            _, start, self.hit = min(found)
+            _, start, self.hit = min(hits)
             self._pending = ""
             return text[:start]
         ready = len(text) - held_back(text, self._stops)

@@ -93,11 +93,11 @@ def time_of_other_processes() -> float:
     """Return the processor time in seconds that other processes have used since the boot."""
     import psutil
 
-    all_times, own = psutil.cpu_times(), psutil.Process().cpu_times()
+    all_times, own_times = psutil.cpu_times(), psutil.Process().cpu_times()
     idle = all_times.idle + getattr(all_times, "iowait", 0.0)
     # The time of guests is already part of the users' time.
     guests = getattr(all_times, "guest", 0.0) + getattr(all_times, "guest_nice", 0.0)
-    return float(sum(all_times) - idle - guests - own.user - own.system)
+    return float(sum(all_times) - idle - guests - own_times.user - own_times.system)
 
 
 def bandwidth(

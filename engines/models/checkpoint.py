@@ -529,7 +529,7 @@ def _checkpoint(
     model_type = str(config.get("model_type") or text.get("model_type") or "")
     heads = int(text.get("num_attention_heads") or 0)
     drafting = draft_config(config)
-    own: MtpKind = "embedded" if _has_head(text, tensors) else "none"
+    own_mtp: MtpKind = "embedded" if _has_head(text, tensors) else "none"
     return Checkpoint(
         path=folder,
         name=_name(folder),
@@ -548,7 +548,7 @@ def _checkpoint(
         kv_heads=int(text.get("num_key_value_heads") or heads),
         vocabulary=int(text.get("vocab_size") or 0),
         kv=tuple(_kv(text, drafts=drafting is not None)),
-        mtp="drafter" if drafting else own,
+        mtp="drafter" if drafting else own_mtp,
         drafting=drafting,
         vision="vision_config" in config,
         # Only some Gemma 4 models hear; the others have null here.

@@ -86,11 +86,11 @@ class _Clock:
 
     def note_text(self, completion: int | None) -> None:
         """Note that text has arrived; `completion` is the number of completion tokens so far."""
-        now = perf_counter()
+        time = perf_counter()
         if self.first is None:
-            self.first = now
+            self.first = time
             self.tokens_before = completion or 1
-        self.last = now
+        self.last = time
 
 
 class _Answer:

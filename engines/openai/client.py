@@ -151,8 +151,8 @@ class OpenAiClient:
 
     def version(self) -> str | None:
         """Return the version from GET /version, or None if the server has no such path."""
-        found = self.get("/version", required=False)
-        version = found.get("version") if isinstance(found, dict) else None
+        answer = self.get("/version", required=False)
+        version = answer.get("version") if isinstance(answer, dict) else None
         return version if isinstance(version, str) else None
 
     def get(self, path: str, *, required: bool = True, check_key: bool = False) -> Any:
@@ -195,8 +195,8 @@ class OpenAiClient:
         self, body: Mapping[str, Any], connection: Connection | None = None
     ) -> list[int] | None:
         """Tokenise a prompt by POST /tokenize; return None if the server has no such path."""
-        found = self.post("/tokenize", body, required=False, connection=connection)
-        tokens = found.get("tokens") if isinstance(found, dict) else None
+        answer = self.post("/tokenize", body, required=False, connection=connection)
+        tokens = answer.get("tokens") if isinstance(answer, dict) else None
         return tokens if isinstance(tokens, list) else None
 
     def chat(
@@ -354,13 +354,13 @@ class OpenAiClient:
             ServerFailed: The body is too large, or the connection was closed.
             ServerBusy: The body of a look-up takes too long.
         """
-        began = monotonic()
+        started = monotonic()
         data = bytearray()
         for piece in response.iter_bytes():
             data += piece
             if len(data) > _MOST_BODY:
                 raise faults.too_large(self.server_name)
-            if not answers and monotonic() - began > LOOKUP_TOTAL_S:
+            if not answers and monotonic() - started > LOOKUP_TOTAL_S:
                 raise faults.too_slow(self.server_name)
             if connection is not None and connection.hung_up:
                 raise faults.broken_off(self.server_name)
@@ -466,8 +466,10 @@ def _finishes(piece: Json) -> bool:
 def _context(row: Json) -> int | None:
     """Read the context under its names in vLLM and SGLang, in gateways, and in llama-server."""
     values = (row.get(name) for name in ("max_model_len", "context_length", "context_window"))
-    found = next((value for value in values if isinstance(value, int) and _is_plausible(value)), 0)
-    return found or _meta(row, "n_ctx") or None
+    context = next(
+        (value for value in values if isinstance(value, int) and _is_plausible(value)), 0
+    )
+    return context or _meta(row, "n_ctx") or None
 
 
 def _meta(row: Json, name: str) -> int:

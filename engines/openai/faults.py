@@ -316,8 +316,8 @@ _CONTEXT_FIELDS: Final = (r'"n_ctx":\s*(\d+)',)
 
 def _number(text: str, patterns: tuple[str, ...]) -> int | None:
     for pattern in patterns:
-        found = re.search(pattern, text)
-        digits = found[1].replace(",", "") if found else ""
+        match = re.search(pattern, text)
+        digits = match[1].replace(",", "") if match else ""
         if 0 < len(digits) <= _MOST_DIGITS:
             return int(digits)
     return None

@@ -144,10 +144,12 @@ class Fitter:
             return self._fit_prompt(request.prompt)
         if not self._context:
             return FittedMessages(messages, (), self._count(messages), request.max_tokens)
-        kept = conversation.answer_room(self._context, request.max_tokens)
-        room = self._context - kept
+        answer_room = conversation.answer_room(self._context, request.max_tokens)
+        room = self._context - answer_room
         upper_limit = self._upper_limit(messages)
-        if not self._known_counts and upper_limit <= self._context - (request.max_tokens or kept):
+        if not self._known_counts and upper_limit <= self._context - (
+            request.max_tokens or answer_room
+        ):
             # It fits even in the worst case, so the tokens need not be counted.
             return FittedMessages(
                 messages, (), self._access.estimator.estimate(messages), request.max_tokens
@@ -158,7 +160,7 @@ class Fitter:
         if request.overflow != "stop":
             return self._shorten(total, room)
         if self._is_count_reliable(messages):
-            raise full(total, kept, self._context)
+            raise full(total, answer_room, self._context)
         return FittedMessages(messages, (), total, request.max_tokens)
 
     def learn_from_refusal(self, error: TooLong, sent: FittedMessages) -> None:
@@ -223,8 +225,8 @@ class Fitter:
         return FittedMessages(messages, left, tokens, max_tokens)
 
     def _count(self, messages: Sequence[Message]) -> int:
-        if (known := self._known_counts.get(len(messages))) is not None:
-            return known
+        if (known_count := self._known_counts.get(len(messages))) is not None:
+            return known_count
         exact = count(self._request, self._access, messages, self._connection)
         return self._access.estimator.estimate(messages) if exact is None else exact
 
@@ -247,11 +249,11 @@ class Fitter:
 def apportion(messages: Sequence[Message], total: int) -> list[int]:
     """Distribute the tokens over the messages in proportion to their lengths."""
     sizes = [conversation.size(message) + media_size(message) + 24 for message in messages]
-    total_size, lengths, before = sum(sizes), [], 0
+    total_size, lengths, assigned = sum(sizes), [], 0
     for index in range(len(sizes)):
         total_so_far = total * sum(sizes[: index + 1]) // total_size
-        lengths.append(total_so_far - before)
-        before = total_so_far
+        lengths.append(total_so_far - assigned)
+        assigned = total_so_far
     return lengths
 
 
@@ -283,10 +285,12 @@ def _measure(request: ChatRequest, access: ServedModelAccess, connection: Connec
     total = prompt = tokens(messages)
     lengths = apportion(messages, total)
     left: tuple[int, ...] = ()
-    kept = conversation.answer_room(access.context, request.max_tokens)
-    if access.context and total > access.context - kept:
-        for left in conversation.cuts(messages, lengths, access.context - kept, access.context):
+    answer_room = conversation.answer_room(access.context, request.max_tokens)
+    if access.context and total > access.context - answer_room:
+        for left in conversation.cuts(
+            messages, lengths, access.context - answer_room, access.context
+        ):
             prompt = tokens(conversation.without(messages, left))
-            if prompt <= access.context - kept:
+            if prompt <= access.context - answer_room:
                 break
-    return Measured(tuple(lengths), total, kept, access.context, left, prompt)
+    return Measured(tuple(lengths), total, answer_room, access.context, left, prompt)

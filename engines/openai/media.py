@@ -54,8 +54,8 @@ def _part(medium: Medium) -> dict[str, Any]:
 def _format_of(data: bytes) -> str:
     """Return the format's name for a file that `Medium` can contain."""
     signatures = {b"\x89PNG": "png", b"GIF8": "gif", b"BM": "bmp", b"RIFF": "wav", b"fLaC": "flac"}
-    found = next((name for signature, name in signatures.items() if data.startswith(signature)), "")
-    return found or ("jpeg" if data.startswith(b"\xff\xd8") else "mp3")
+    name = next((name for signature, name in signatures.items() if data.startswith(signature)), "")
+    return name or ("jpeg" if data.startswith(b"\xff\xd8") else "mp3")
 
 
 def estimate_media_tokens(messages: Iterable[Message]) -> int:

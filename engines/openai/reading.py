@@ -327,24 +327,24 @@ def _is_json(text: str) -> bool:
 
 
 def _object(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
+    nested = value.get(name)
+    return nested if isinstance(nested, dict) else {}
 
 
 def _text(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    text = value.get(name)
+    return text if isinstance(text, str) else ""
 
 
 def _number(value: Mapping[str, Any], name: str, default: int | None) -> int | None:
-    found = value.get(name)
-    if not isinstance(found, int) or isinstance(found, bool):
+    number = value.get(name)
+    if not isinstance(number, int) or isinstance(number, bool):
         return default
-    return found if 0 <= found < _MOST else default
+    return number if 0 <= number < _MOST else default
 
 
 def _rate(value: Mapping[str, Any], name: str, default: float | None) -> float | None:
-    found = value.get(name)
-    if not isinstance(found, int | float) or isinstance(found, bool):
+    rate = value.get(name)
+    if not isinstance(rate, int | float) or isinstance(rate, bool):
         return default
-    return float(found) if 0 < found < _MOST else default
+    return float(rate) if 0 < rate < _MOST else default

@@ -49,6 +49,6 @@ def _end_of(client: OpenAiClient, model: str, prompt: str | list[int]) -> str:
     if isinstance(prompt, str):
         return prompt
     body: dict[str, Any] = {"model": model, "tokens": prompt[-_END_TOKENS:]}
-    found = client.post("/detokenize", body, required=False)
-    text = found.get("prompt") if isinstance(found, dict) else None
+    answer = client.post("/detokenize", body, required=False)
+    text = answer.get("prompt") if isinstance(answer, dict) else None
     return text if isinstance(text, str) else ""

@@ -109,11 +109,11 @@ class RemoteEngine(ServedEngine):
             self._unload()
             if cancel.cancelled:
                 raise Cancelled
-            began = perf_counter()
+            started = perf_counter()
             served = self._connect(plan.server)
             self._is_examining = True
             try:
-                report = self._examine(served, plan, began, cancel)
+                report = self._examine(served, plan, started, cancel)
             except BaseException:
                 served.client.close()
                 raise
@@ -170,7 +170,7 @@ class RemoteEngine(ServedEngine):
             self._unload()
 
     def _examine(
-        self, served: Served, plan: ServedPlan, began: float, cancel: CancelToken
+        self, served: Served, plan: ServedPlan, started: float, cancel: CancelToken
     ) -> LoadedModel:
         name = plan.model
         try:
@@ -188,7 +188,7 @@ class RemoteEngine(ServedEngine):
         served.on_identified(info)
         # The user's setting applies if the server does not report its context.
         context = model.context or plan.context
-        load_s = perf_counter() - began
+        load_s = perf_counter() - started
         self._access = ServedModelAccess(
             served.client_on(),
             name,

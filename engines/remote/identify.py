@@ -97,9 +97,9 @@ def _lmstudio(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerIn
     def with_facts(model: ServedModel) -> ServedModel:
         row = rows.get(model.id, {})
         context = row.get("loaded_context_length")
-        known = isinstance(context, int) and 0 < context < MOST_TOKENS
+        is_known = isinstance(context, int) and 0 < context < MOST_TOKENS
         sees = {"vlm": True, "llm": False}.get(str(row.get("type")))
-        return replace(model, context=context if known else model.context, sees=sees)
+        return replace(model, context=context if is_known else model.context, sees=sees)
 
     chats = (model for model in models if rows.get(model.id, {}).get("type") != "embeddings")
     return ServerInfo(
@@ -115,15 +115,15 @@ def _sglang(client: OpenAiClient, models: tuple[ServedModel, ...]) -> ServerInfo
 
 
 def _object(value: Any, name: str) -> Mapping[str, Any]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    field = value.get(name) if isinstance(value, dict) else None
+    return field if isinstance(field, dict) else {}
 
 
 def _text(value: Any, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    text = value.get(name) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:
-    found = value.get("data") if isinstance(value, dict) else None
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    rows = value.get("data") if isinstance(value, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -292,22 +292,22 @@ class VllmEngine(ServedEngine):
 
     def _change_adapters(self, running: Running, adapters: tuple[Adapter, ...]) -> bool:
         setup, worker = running.setup, running.worker
-        now = setup.plan.adapters
+        loaded = setup.plan.adapters
         try:
-            done = all(
-                worker.remove_adapter(adapter.name) for adapter in now if adapter not in adapters
+            succeeded = all(
+                worker.remove_adapter(adapter.name) for adapter in loaded if adapter not in adapters
             )
-            done = done and all(
+            succeeded = succeeded and all(
                 worker.add_adapter(adapter.name, running.reach(adapter.path))
                 for adapter in adapters
-                if adapter not in now
+                if adapter not in loaded
             )
         except EngineError:
             return False
-        if done:
+        if succeeded:
             changed = replace(setup, plan=replace(setup.plan, adapters=adapters))
             self._setup = running.setup = changed
-        return done
+        return succeeded
 
     def revive(self, progress: Progress, cancel: CancelToken) -> LoadedModel:
         """Make sure that the worker of the loaded model runs.
@@ -486,7 +486,7 @@ class VllmEngine(ServedEngine):
 
     def _join(self, cancel: CancelToken) -> Running | None:
         """Join a worker that another Hearth has started for the same request, or return None."""
-        began = perf_counter()
+        started = perf_counter()
         installed = require_installed(self._installed())
         for offered in offered_workers(self._folder):
             offer, state = offered.offer, offered.state()
@@ -525,7 +525,7 @@ class VllmEngine(ServedEngine):
                 worker,
                 self._book,
                 offer.context,
-                perf_counter() - began,
+                perf_counter() - started,
                 offer.notes,
                 parsing_of(setup.checkpoint.path),
                 str,
@@ -555,7 +555,7 @@ class VllmEngine(ServedEngine):
 
     def _start(self, setup: Setup, progress: Progress, cancel: CancelToken) -> Running:
         installed = require_installed(self._installed())
-        plan, began = setup.plan, perf_counter()
+        plan, started = setup.plan, perf_counter()
         self.settle()
         host = self._host(installed)
         launch = host.prepare(self._folder)
@@ -590,7 +590,7 @@ class VllmEngine(ServedEngine):
             shared=bool(self._worker_key) and place.socket is not None,
         )
         served = worker.wait(progress, cancel)
-        seconds = perf_counter() - began
+        seconds = perf_counter() - started
         context = served.context or plan.context
         notes = (*setup.notes, *worker_command.notes)
         running = Running(
@@ -615,7 +615,7 @@ class VllmEngine(ServedEngine):
             if running.worker.is_healthy(cancel) or cancel.cancelled:
                 return running
             self._end_crashed(running)
-        recent = sum(1 for at in self._crashes if monotonic() - at < _WITHIN_S)
+        recent = sum(1 for crashed_at in self._crashes if monotonic() - crashed_at < _WITHIN_S)
         if recent >= _CRASHES:
             raise too_many_crashes(recent)
         if recent > 1:

@@ -51,8 +51,8 @@ def cause(lines: Sequence[str], code: int | None = None) -> str:
     Args:
         code: Exit code of the worker's first process, if known; it can be 0 after a crash.
     """
-    if found := first_error(lines):
-        return N_("It says: {sentence}", sentence=found)
+    if error := first_error(lines):
+        return N_("It says: {sentence}", sentence=error)
     inner = _ENDED.search("\n".join(lines))
     ended = _describe_exit(int(inner[1]) if inner else code)
     last = _without_process(lines[-1]) if lines else ""
@@ -78,11 +78,11 @@ def first_error(lines: Sequence[str]) -> str | None:
     """Return the first error in a log that names a cause, or None."""
     specific = [line for line in lines if not any(words in line for words in _GENERAL)]
     for line in specific:
-        if "ERROR" in line and (found := _ERROR.search(line)):
-            return sentence(found[2])
+        if "ERROR" in line and (match := _ERROR.search(line)):
+            return sentence(match[2])
     for line in specific:
-        if found := _PLAIN_ERROR.search(_without_process(line)):
-            return sentence(found[1])
+        if match := _PLAIN_ERROR.search(_without_process(line)):
+            return sentence(match[1])
     return None
 
 
@@ -130,8 +130,8 @@ def start_failure(
     """Return the error for a worker that ended before it was ready. For `code`, see `cause`."""
     text = "\n".join(lines)
     for pattern, make_error in _KNOWN:
-        if found := pattern.search(text):
-            return make_error(found, circumstances)
+        if match := pattern.search(text):
+            return make_error(match, circumstances)
     return EngineFailed(
         N_("vLLM could not start with “{model}”.", model=circumstances.model),
         cause(lines, code),
@@ -169,8 +169,8 @@ def crash_failure(
     text = "\n".join(lines)
     for pattern, make_error in _KNOWN:
         # Memory can run out, and kernels can be compiled, during any answer.
-        if make_error in _IN_THE_MIDDLE and (found := pattern.search(text)):
-            return make_error(found, circumstances)
+        if make_error in _IN_THE_MIDDLE and (match := pattern.search(text)):
+            return make_error(match, circumstances)
     error = first_error(lines)
     return EngineFailed(
         N_("vLLM has stopped."),
@@ -211,7 +211,7 @@ def too_many_crashes(times: int) -> EngineError:
     )
 
 
-def _known(pattern: str) -> Callable[[_MakeError], _MakeError]:
+def _cause(pattern: str) -> Callable[[_MakeError], _MakeError]:
     """Register a function that makes the error for a pattern in the log."""
 
     def register(make_error: _MakeError) -> _MakeError:
@@ -225,12 +225,12 @@ def _round_down(tokens: float) -> int:
     return max(_SHORTEST, int(tokens) // _STEP * _STEP)
 
 
-@_known(
+@_cause(
     r"\((?P<needed>[\d.]+) GiB KV cache is needed.*?\((?P<there>-?[\d.]+) GiB\)"
     r".*?estimated maximum model length is (?P<fits>\d+)"
 )
-def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
-    fits = int(found["fits"])
+def _shorter(match: _Match, circumstances: Circumstances) -> EngineError:
+    fits = int(match["fits"])
     return NotEnoughMemory(
         N_(
             "There is not enough memory for a context of {context} tokens.",
@@ -239,8 +239,8 @@ def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
         N_(
             "With “{model}” the KV cache takes {needed} GiB, and {free} GiB are free for it.",
             model=circumstances.model,
-            needed=found["needed"],
-            free=found["there"],
+            needed=match["needed"],
+            free=match["there"],
         ),
         N_(
             "Take a context of {fits} tokens, or an 8-bit KV cache.",
@@ -250,7 +250,7 @@ def _shorter(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
+@_cause(r"No available memory for the cache blocks|Cannot auto-fit max_model_len")
 def _no_room(_: _Match, circumstances: Circumstances) -> EngineError:
     return NotEnoughMemory(
         N_("There is not enough memory for “{model}”.", model=circumstances.model),
@@ -264,12 +264,12 @@ def _no_room(_: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Available memory on node \d+ \((?P<there>[\d.]+)/[\d.]+ GiB\).*?"
     r"less than requested memory for kv \((?P<needed>[\d.]+) GiB\)"
 )
-def _ram(found: _Match, circumstances: Circumstances) -> EngineError:
-    available, needed = float(found["there"]), float(found["needed"])
+def _ram(match: _Match, circumstances: Circumstances) -> EngineError:
+    available, needed = float(match["there"]), float(match["needed"])
     fits = _round_down(circumstances.context * 0.8 * available / needed)
     return NotEnoughMemory(
         N_(
@@ -290,11 +290,11 @@ def _ram(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Free memory on device.*?\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less"
     r" than desired GPU memory utilization \([\d.]+, (?P<wanted>[\d.]+) GiB\)"
 )
-def _card_in_use(found: _Match, circumstances: Circumstances) -> EngineError:
+def _card_in_use(match: _Match, circumstances: Circumstances) -> EngineError:
     users = (
         N_(" In use by: {users}.", users=", ".join(circumstances.users))
         if circumstances.users
@@ -304,9 +304,9 @@ def _card_in_use(found: _Match, circumstances: Circumstances) -> EngineError:
         N_("Not enough of the graphics card’s memory is free."),
         N_(
             "vLLM was to take {wanted} GiB, and {free} of {total} GiB are free.{users}",
-            wanted=found["wanted"],
-            free=found["free"],
-            total=found["total"],
+            wanted=match["wanted"],
+            free=match["free"],
+            total=match["total"],
             users=users,
         ),
         N_("Close what uses the card, or give vLLM a smaller share of its memory."),
@@ -314,9 +314,9 @@ def _card_in_use(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(_MEMORY_RAN_OUT)
-def _out_of_memory(found: _Match, circumstances: Circumstances) -> EngineError:
-    message = N_("It says: {error}.", error=found[0].strip().rstrip("."))
+@_cause(_MEMORY_RAN_OUT)
+def _out_of_memory(match: _Match, circumstances: Circumstances) -> EngineError:
+    message = N_("It says: {error}.", error=match[0].strip().rstrip("."))
     users = (
         N_("In use by others: {users}.", users=", ".join(circumstances.users))
         if circumstances.users
@@ -333,12 +333,12 @@ def _out_of_memory(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
     r"|CUDA driver version is insufficient for CUDA runtime version"
 )
-def _driver(found: _Match, _: Circumstances) -> EngineError:
-    version = found.groupdict().get("version")
+def _driver(match: _Match, _: Circumstances) -> EngineError:
+    version = match.groupdict().get("version")
     level = (
         N_(
             " It supports CUDA {major}.{minor}.",
@@ -360,11 +360,11 @@ def _driver(found: _Match, _: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"quantization method (?P<method>[\w-]+) is not supported for the current GPU\."
     r" Minimum capability: (?P<least>\d+)\. Current capability: (?P<has>\d+)"
 )
-def _quantisation(found: _Match, circumstances: Circumstances) -> EngineError:
+def _quantisation(match: _Match, circumstances: Circumstances) -> EngineError:
     def level(number: str) -> str:
         return f"{int(number) // 10}.{int(number) % 10}"
 
@@ -374,9 +374,9 @@ def _quantisation(found: _Match, circumstances: Circumstances) -> EngineError:
         ),
         N_(
             "The method {method} needs compute capability {needed}, and the card has {has}.",
-            method=found["method"],
-            needed=level(found["least"]),
-            has=level(found["has"]),
+            method=match["method"],
+            needed=level(match["least"]),
+            has=level(match["has"]),
         ),
         N_(
             "Choose a checkpoint that suits the card: W4A16, AWQ, GPTQ, FP8 and NVFP4 run from 7.5,"
@@ -385,23 +385,23 @@ def _quantisation(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Bfloat16 is only supported on GPUs with compute capability of at least 8\.0\.?"
     r".*?GPU has compute capability (?P<has>[\d.]*\d)"
 )
-def _no_bfloat(found: _Match, circumstances: Circumstances) -> EngineError:
+def _no_bfloat(match: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("“{model}” cannot be computed on this card.", model=circumstances.model),
         N_(
             "Its weights are bfloat16, which needs compute capability 8.0; the card "
             "has {capability}.",
-            capability=found["has"],
+            capability=match["has"],
         ),
         N_("Choose a quantised checkpoint with 16-bit floating point (fp16), or use llama.cpp."),
     )
 
 
-@_known(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
+@_cause(r"type fp8e4nv not supported in this architecture|[Ff][Pp]8 KV cache .*?not supported")
 def _no_fp8_cache(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("This card cannot use an 8-bit KV cache."),
@@ -411,7 +411,7 @@ def _no_fp8_cache(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"no kernel image is available for execution on the device")
+@_cause(r"no kernel image is available for execution on the device")
 def _no_kernel(_: _Match, circumstances: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM has no kernel for “{model}” on this card.", model=circumstances.model),
@@ -424,9 +424,9 @@ def _no_kernel(_: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
-def _picture(found: _Match, circumstances: Circumstances) -> EngineError:
-    least = -(-int(found["most"]) // _STEP) * _STEP
+@_cause(r"max_tokens_per_mm_item \((?P<most>\d+)\) is larger than max_num_batched_tokens")
+def _picture(match: _Match, circumstances: Circumstances) -> EngineError:
+    least = -(-int(match["most"]) // _STEP) * _STEP
     return EngineFailed(
         N_(
             "A context of {context} tokens is too small for “{model}”.",
@@ -435,13 +435,13 @@ def _picture(found: _Match, circumstances: Circumstances) -> EngineError:
         ),
         N_(
             "One picture takes {tokens} tokens at once in this model.",
-            tokens=f"{int(found['most']):,}",
+            tokens=f"{int(match['most']):,}",
         ),
         N_("Take a context of {least} tokens or more.", least=f"{least:,}"),
     )
 
 
-@_known(r"fatal error: Python\.h")
+@_cause(r"fatal error: Python\.h")
 def _headers(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not compile a kernel for this card."),
@@ -451,34 +451,34 @@ def _headers(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Could not find nvcc[^\n]*|nvcc: (?:command )?not found"
     r"|No such file or directory: '[^'\n]*(?:nvcc|ninja)'|Ninja is required[^\n]*"
     r"|ninja: (?:command )?not found"
 )
-def _own_tools(found: _Match, _: Circumstances) -> EngineError:
+def _own_tools(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not compile a kernel for this card."),
         N_(
             "A tool of its own installation is missing or cannot be run: {found}.",
-            found=found[0].strip().rstrip("."),
+            found=match[0].strip().rstrip("."),
         ),
         N_("Remove vLLM under Engines and install it again."),
         Action("install", "vllm"),
     )
 
 
-@_known(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
-def _compiler(found: _Match, _: Circumstances) -> EngineError:
+@_cause(r"Failed to find C compiler[^\n]*|(?:gcc|g\+\+|c\+\+|cc): (?:command )?not found")
+def _compiler(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         N_("vLLM could not compile a kernel for this card."),
-        N_("It needs a tool that is not installed: {found}.", found=found[0].strip().rstrip(".")),
+        N_("It needs a tool that is not installed: {found}.", found=match[0].strip().rstrip(".")),
         N_("Install a C compiler (the package build-essential or gcc), then try again."),
         Action("install", "compiler"),
     )
 
 
-@_known(r"No space left on device|Disk quota exceeded")
+@_cause(r"No space left on device|Disk quota exceeded")
 def _no_space(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not write its files."),
@@ -498,7 +498,7 @@ _READY_ONES: Final = N_(
 )
 
 
-@_known(
+@_cause(
     r"died due to signal 9|Killed signal terminated program|out of memory allocating \d+ bytes"
     r"|virtual memory exhausted|LLVM ERROR: out of memory|FAILED: \[code=137\]|(?m:\bKilled$)"
     r"|ptxas fatal\s*: Memory allocation failure|ninja: fatal: [^\n]*Cannot allocate memory"
@@ -519,17 +519,17 @@ def _compiler_memory(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"CUDA compiler and CUDA toolkit headers are incompatible"
     r"|[Uu]nsupported gpu architecture '\w+'|Value '\w+' is not defined for option '[\w-]+'"
     r"|The detected CUDA version \([\d.]+\) mismatches the version that was used to compile"
 )
-def _wrong_toolkit(found: _Match, _: Circumstances) -> EngineError:
+def _wrong_toolkit(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
             "Its compiler does not match its other parts or the card: {sentence}",
-            sentence=sentence(found[0]),
+            sentence=sentence(match[0]),
         ),
         N_("Update vLLM under Engines. {ready_ones}", ready_ones=_READY_ONES),
         Action("install", "vllm"),
@@ -537,13 +537,13 @@ def _wrong_toolkit(found: _Match, _: Circumstances) -> EngineError:
     )
 
 
-@_known(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
-def _host_compiler(found: _Match, _: Circumstances) -> EngineError:
+@_cause(r"unsupported GNU version![^\"\n]*|unsupported clang version![^\"\n]*")
+def _host_compiler(match: _Match, _: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
         N_(
             "Its compiler does not work with the C++ compiler of this computer: {sentence}",
-            sentence=sentence(found[0]),
+            sentence=sentence(match[0]),
         ),
         N_(
             "Install an older one, such as g++-14, and start Hearth with CC=gcc-14 and "
@@ -554,7 +554,7 @@ def _host_compiler(found: _Match, _: Circumstances) -> EngineError:
     )
 
 
-@_known(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
+@_cause(r"cannot find -lcuda\b|libcuda\.so[.\d]*: cannot open shared object file")
 def _no_driver_library(_: _Match, __: Circumstances) -> EngineError:
     return EngineUnavailable(
         _MAKING,
@@ -564,13 +564,13 @@ def _no_driver_library(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Ninja build failed|ninja: build stopped|(?:nvcc|ptxas|nvlink|fatbinary) (?:fatal|error)\b"
     r"|PTXAS error|NVCC compilation failed|NVRTC_ERROR_COMPILATION|CppCompileError"
     r"|Error building extension|DSLRuntimeError"
 )
-def _kernel(found: _Match, _: Circumstances) -> EngineError:
-    message = _compiler_error(found.string.splitlines()) or found[0]
+def _kernel(match: _Match, _: Circumstances) -> EngineError:
+    message = _compiler_error(match.string.splitlines()) or match[0]
     return EngineUnavailable(
         _MAKING,
         N_("Compiling it failed: {sentence}", sentence=sentence(message)),
@@ -591,15 +591,15 @@ _NO_CAUSE: Final = re.compile(r"ld returned|build stopped")
 
 def _compiler_error(lines: Sequence[str]) -> str | None:
     """Return the first error of a compiler or linker, or None."""
-    begins = (at for at, line in enumerate(lines) if _BEGINS.search(line))
-    for line in lines[next(begins, 0) :]:
-        found = _OF_COMPILER.search(line)
-        if found and not _NO_CAUSE.search(line):
-            return found[1] or found[2]
+    starts = (index for index, line in enumerate(lines) if _BEGINS.search(line))
+    for line in lines[next(starts, 0) :]:
+        match = _OF_COMPILER.search(line)
+        if match and not _NO_CAUSE.search(line):
+            return match[1] or match[2]
     return None
 
 
-@_known(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
+@_cause(r"\[Errno 98\] (?:error while attempting to bind|Address already in use)")
 def _port(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("vLLM could not open its port."),
@@ -608,12 +608,12 @@ def _port(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Model architectures \['(?P<name>[^']+)'.*?are not supported"
     r"|model type `(?P<type>[^`]+)` but Transformers does not recognize"
 )
-def _architecture(found: _Match, circumstances: Circumstances) -> EngineError:
-    name = found["name"] or found["type"]
+def _architecture(match: _Match, circumstances: Circumstances) -> EngineError:
+    name = match["name"] or match["type"]
     return UnknownArchitecture(
         N_("vLLM cannot run “{model}” yet.", model=circumstances.model),
         N_("The installed version does not know its architecture, “{name}”.", name=name),
@@ -622,37 +622,37 @@ def _architecture(found: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"max_model_len \(\d+\) is greater than the derived max_model_len"
     r" \([\w.]*?=(?P<most>\d+)"
 )
-def _longer_than_trained(found: _Match, circumstances: Circumstances) -> EngineError:
+def _longer_than_trained(match: _Match, circumstances: Circumstances) -> EngineError:
     return ContextTooLarge(
         N_(
             "A context of {context} tokens is too large for “{model}”.",
             context=f"{circumstances.context:,}",
             model=circumstances.model,
         ),
-        N_("It was trained for {most} tokens.", most=f"{int(found['most']):,}"),
-        N_("Take a context of {most} tokens.", most=f"{int(found['most']):,}"),
-        Action("shorter_context", int(found["most"])),
+        N_("It was trained for {most} tokens.", most=f"{int(match['most']):,}"),
+        N_("Take a context of {most} tokens.", most=f"{int(match['most']):,}"),
+        Action("shorter_context", int(match["most"])),
     )
 
 
-@_known(
+@_cause(
     r"There is no module or parameter named '[^']+'|exceeds dimension size \(\d+\)"
     r"|JSONDecodeError: [^\n]+"
 )
-def _contradicts(found: _Match, circumstances: Circumstances) -> EngineError:
+def _contradicts(match: _Match, circumstances: Circumstances) -> EngineError:
     why = N_(
-        "Its files do not match each other. vLLM says: {sentence}", sentence=sentence(found[0])
+        "Its files do not match each other. vLLM says: {sentence}", sentence=sentence(match[0])
     )
     return ModelDamaged(
         N_("“{name}” is damaged.", name=circumstances.model), why, N_("Download or copy it again.")
     )
 
 
-@_known(
+@_cause(
     r"LocalEntryNotFoundError|HFValidationError|does not appear to have a file named"
     r"|Couldn't instantiate the backend tokenizer"
 )
@@ -664,36 +664,36 @@ def _incomplete(_: _Match, circumstances: Circumstances) -> EngineError:
     )
 
 
-@_known(
+@_cause(
     r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by"
     r" tensor parallel size \((?P<cards>\d+)\)"
 )
-def _heads(found: _Match, _: Circumstances) -> EngineError:
+def _heads(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("The model cannot be split over {cards} cards.", cards=found["cards"]),
+        N_("The model cannot be split over {cards} cards.", cards=match["cards"]),
         N_(
             "It has {heads} attention heads, and each card takes the same number of them.",
-            heads=found["heads"],
+            heads=match["heads"],
         ),
         N_("Choose a number of cards by which the heads can be divided."),
         Action("open_settings", "vllm_cards"),
     )
 
 
-@_known(
+@_cause(
     r"[Ww]orld size \((?P<cards>\d+)\) is larger than the number of available GPUs"
     r" \((?P<there>\d+)\)"
 )
-def _too_few_cards(found: _Match, _: Circumstances) -> EngineError:
+def _too_few_cards(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
-        N_("There are not {cards} graphics cards for vLLM.", cards=found["cards"]),
-        N_("vLLM finds only {available}.", available=found["there"]),
+        N_("There are not {cards} graphics cards for vLLM.", cards=match["cards"]),
+        N_("vLLM finds only {available}.", available=match["there"]),
         N_("Set the number of cards that share each layer to the number that vLLM finds."),
         Action("open_settings", "vllm_cards"),
     )
 
 
-@_known(r"No module named 'ray'|requires installation of ray|Please install Ray")
+@_cause(r"No module named 'ray'|requires installation of ray|Please install Ray")
 def _no_ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
@@ -709,7 +709,7 @@ def _no_ray(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"Could not find any running Ray instance")
+@_cause(r"Could not find any running Ray instance")
 def _ray(_: _Match, __: Circumstances) -> EngineError:
     return EngineFailed(
         N_("The other computers cannot be reached."),
@@ -719,11 +719,11 @@ def _ray(_: _Match, __: Circumstances) -> EngineError:
     )
 
 
-@_known(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
-def _adapter(found: _Match, _: Circumstances) -> EngineError:
+@_cause(r"LoRA rank \d+ is greater than[^\n]*|Loading lora [^\n]* failed[^\n]*")
+def _adapter(match: _Match, _: Circumstances) -> EngineError:
     return EngineFailed(
         N_("A LoRA adapter could not be loaded."),
-        N_("vLLM says: {sentence}", sentence=sentence(found[0])),
+        N_("vLLM says: {sentence}", sentence=sentence(match[0])),
         N_("Check its folder in the settings, and whether it was made for this model."),
         Action("open_settings", "vllm_adapters"),
     )

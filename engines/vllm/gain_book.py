@@ -50,8 +50,8 @@ class GainBook:
         if tokens < _LEAST_TOKENS or tok_s <= 0:
             return
         page = self._speeds.get(key) or {}
-        known = page.get(str(depth))
-        mean = tok_s if known is None else known + _FRESH * (tok_s - known)
+        old_mean = page.get(str(depth))
+        mean = tok_s if old_mean is None else old_mean + _FRESH * (tok_s - old_mean)
         self._speeds.keep(key, {**page, str(depth): mean})
 
 

@@ -150,9 +150,9 @@ class Guardian:
 
     def _watch(self) -> None:
         """Wait until the worker has ended or is to end."""
-        began = time.monotonic()
+        started = time.monotonic()
         while not self._stop_requested and not self._ended:
-            is_calm = time.monotonic() - began > _CALM_AFTER_S
+            is_calm = time.monotonic() - started > _CALM_AFTER_S
             seconds = _CALM_CHECK_S if is_calm else _CHECK_S
             if self._clients:
                 self._wait(seconds=seconds)

@@ -118,11 +118,16 @@ class HangWatch:
 
     def _run(self) -> None:
         idle_s = self._silent_s * _IDLE_SHARE
-        since, before = monotonic(), computed_s(self._session)
+        since, computed_before = monotonic(), computed_s(self._session)
         while not self._stopped.wait(self._silent_s / _CHECKS):
-            now = computed_s(self._session)
-            if now is None or before is None or now - before > idle_s or self._last_output > since:
-                since, before = monotonic(), now
+            computed_now = computed_s(self._session)
+            if (
+                computed_now is None
+                or computed_before is None
+                or computed_now - computed_before > idle_s
+                or self._last_output > since
+            ):
+                since, computed_before = monotonic(), computed_now
             elif monotonic() - since >= self._silent_s:
                 self.hangs = True
                 self._give_up()

@@ -84,13 +84,13 @@ def reap_one(file: Path, *, is_certain: bool = False) -> int:
     if record["boot"] == boot():
         if _guardian(record):
             return 0  # another Hearth looks after this worker
-        found = _left(record, is_certain)
-        if found:
-            logger.warning("%d processes of a worker were left: they are ended", len(found))
-        if not kill(lambda: _left(record, is_certain)):
+        leftovers = _remaining(record, is_certain)
+        if leftovers:
+            logger.warning("%d processes of a worker were left: they are ended", len(leftovers))
+        if not kill(lambda: _remaining(record, is_certain)):
             logger.warning("some processes of session %d do not end", record["session"])
-            return len(found)
-        count = len(found)
+            return len(leftovers)
+        count = len(leftovers)
     else:
         count = 0
     clear(Path(record["scratch"]))
@@ -136,21 +136,21 @@ def clear(scratch: Path) -> None:
 
 def _guardian(record: dict[str, Any]) -> list[Process]:
     """Return the guardian in a list, or an empty list if it has ended."""
-    found = process(record["guardian"][0])
-    return [found] if found is not None and [*found.key] == record["guardian"] else []
+    guardian = process(record["guardian"][0])
+    return [guardian] if guardian is not None and [*guardian.key] == record["guardian"] else []
 
 
-def _left(record: dict[str, Any], is_certain: bool) -> list[Process]:
+def _remaining(record: dict[str, Any], is_certain: bool) -> list[Process]:
     """List the recorded or marked processes that live, and their session if one is in it."""
-    known = {(pid, started) for pid, started in record["members"]}
+    recorded_keys = {(pid, started) for pid, started in record["members"]}
     all_processes = processes()
-    left = {candidate for candidate in all_processes if candidate.key in known} | set(
+    remaining = {candidate for candidate in all_processes if candidate.key in recorded_keys} | set(
         marked(record["mark"], all_processes)
     )
     session = record["session"]
-    if session and (is_certain or any(candidate.session == session for candidate in left)):
-        left |= {candidate for candidate in all_processes if candidate.session == session}
-    return list(left)
+    if session and (is_certain or any(candidate.session == session for candidate in remaining)):
+        remaining |= {candidate for candidate in all_processes if candidate.session == session}
+    return list(remaining)
 
 
 def _read(file: Path) -> dict[str, Any] | None:

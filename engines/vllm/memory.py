@@ -19,14 +19,14 @@ _CPU_SPARE: Final = 1.25
 
 
 def memory_share(
-    cards: Sequence[Gpu], wanted: float | None, plan_bytes: int | None = None
+    cards: Sequence[Gpu], chosen_share: float | None, plan_bytes: int | None = None
 ) -> float | None:
     """Return the share of each card's memory for the worker, small enough for every card.
 
     vLLM does not start if less than its share is free.
 
     Args:
-        wanted: Share that the user has set.
+        chosen_share: Share that the user has set.
         plan_bytes: Bytes that a plan takes on all cards together; None for as much as is allowed.
 
     Returns:
@@ -37,8 +37,8 @@ def memory_share(
         for card in cards
         if card.free_bytes is not None and card.total_bytes
     ]
-    if wanted is not None:
-        return wanted
+    if chosen_share is not None:
+        return chosen_share
     if not shares:
         return None
     if plan_bytes is not None:
@@ -56,7 +56,9 @@ def used_cards(hardware: Hardware, count: int) -> tuple[Gpu, ...]:
 def card_numbers(hardware: Hardware, cards: Sequence[Gpu]) -> tuple[int, ...]:
     """Return the cards' numbers in the driver's order."""
     nvidia_cards = [gpu for gpu in hardware.gpus if gpu.vendor == "nvidia"]
-    return tuple(next(at for at, gpu in enumerate(nvidia_cards) if gpu is card) for card in cards)
+    return tuple(
+        next(number for number, gpu in enumerate(nvidia_cards) if gpu is card) for card in cards
+    )
 
 
 def spare_ram(hardware: Hardware, checkpoint: Checkpoint) -> int:

@@ -89,19 +89,19 @@ def computed_s(session: int) -> float | None:
     The first process is left out, because it only handles requests. Returns None if there are no
     others, or if one of them cannot be read.
     """
-    others = [
+    pids = [
         candidate.pid
         for candidate in processes()
         if candidate.session == session and candidate.pid != session
     ]
     ticks = 0
-    for pid in others:
+    for pid in pids:
         try:
             stat = (_PROC / str(pid) / "stat").read_bytes()
         except OSError:
             return None
         ticks += sum(map(int, stat[stat.rindex(b")") + 2 :].split()[11:13]))
-    return ticks / os.sysconf("SC_CLK_TCK") if others else None
+    return ticks / os.sysconf("SC_CLK_TCK") if pids else None
 
 
 def activity(members: Iterable[Process]) -> tuple[float, bool]:
@@ -144,18 +144,18 @@ def kill(find: Callable[[], Collection[Process]], limit_s: float = 10.0) -> bool
 
     The tracker of shared memory is killed last, because it releases memory for the others.
     """
-    began, empty = time.monotonic(), 0
+    started, empty = time.monotonic(), 0
     while True:
-        found = find()
-        empty = 0 if found else empty + 1
+        remaining = find()
+        empty = 0 if remaining else empty + 1
         if empty == _EMPTY_SCANS:
             return True
-        waited = time.monotonic() - began
-        if found and waited > limit_s:
+        waited = time.monotonic() - started
+        if remaining and waited > limit_s:
             return False
-        trackers = [candidate for candidate in found if _is_tracker(candidate.pid)]
-        others = [candidate for candidate in found if candidate not in trackers]
-        send_signal(others or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
+        trackers = [candidate for candidate in remaining if _is_tracker(candidate.pid)]
+        ordinary = [candidate for candidate in remaining if candidate not in trackers]
+        send_signal(ordinary or (trackers if waited > _TRACKER_S else ()), signal.SIGKILL)
         time.sleep(0.02)
 
 

@@ -84,10 +84,10 @@ class SharedWorker(Supervised):
                 self._connection = connect(self._place.scratch, self._guardian_pid)
                 self._write(b"join\n")
             else:
-                ours, theirs = socket.socketpair()
-                self._connection = ours
-                with theirs:
-                    self._guardian = start_guardian(theirs.fileno())
+                own_end, guardian_end = socket.socketpair()
+                self._connection = own_end
+                with guardian_end:
+                    self._guardian = start_guardian(guardian_end.fileno())
                 self._write(json.dumps(self._order).encode() + b"\n")
         except OSError as error:
             log_handler.close()

@@ -198,11 +198,11 @@ def _check_experts(hparams: Hyperparameters, layers: int) -> None:
     if hparams.architecture in {"hunyuan-dense", "hunyuan_vl"}:
         return
     experts = hparams.number(Names.LLM.EXPERT_COUNT)
-    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, layers, (0,) * layers))
+    active = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, layers, (0,) * layers))
     groups = hparams.number(Names.LLM.EXPERT_GROUP_COUNT)
     groups_used = hparams.number(Names.LLM.EXPERT_GROUP_USED_COUNT)
     fits = experts <= MAX_EXPERTS and (
-        0 < used <= experts and groups < experts if experts else not used and not groups
+        0 < active <= experts and groups < experts if experts else not active and not groups
     )
     if groups > 1:
         fits = fits and experts % groups == 0 and 0 < groups_used < groups
@@ -212,6 +212,6 @@ def _check_experts(hparams: Hyperparameters, layers: int) -> None:
                 "its {experts} experts in {groups} groups, {used} of them active, do not add up",
                 experts=experts,
                 groups=groups,
-                used=used,
+                used=active,
             )
         )

@@ -153,7 +153,7 @@ def read_layers(hparams: Hyperparameters) -> Layers:
     longest = max(key_length, key_swa, hparams.number(Names.Attention.KEY_LENGTH_MLA))
     inner = hparams.per_layer(Names.LLM.FEED_FORWARD_LENGTH, count, (0,) * count)
     experts = hparams.per_layer(Names.LLM.EXPERT_FEED_FORWARD_LENGTH, count, inner)
-    used = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, count, (0,) * count))
+    active_experts = max(hparams.per_layer(Names.LLM.EXPERT_USED_COUNT, count, (0,) * count))
     return Layers(
         count=count,
         heads=heads,
@@ -171,8 +171,8 @@ def read_layers(hparams: Hyperparameters) -> Layers:
         recurrent_bytes=sum(recurrent) * _state_bytes(hparams),
         recurrent_width=_peak_width(hparams) if any(recurrent) else 0,
         widest=max(heads) * longest,
-        feed_forward=max(*inner, max(experts) * used),
-        experts_used=used,
+        feed_forward=max(*inner, max(experts) * active_experts),
+        experts_used=active_experts,
     )
 
 

@@ -193,16 +193,16 @@ def read_start(file: BinaryIO, size: int) -> tuple[int, dict[str, Value]]:
     return tensors, values
 
 
-def read_value(file: BinaryIO, size: int, wanted: str) -> Value | None:
+def read_value(file: BinaryIO, size: int, key: str) -> Value | None:
     """Read one value of a file that `read_gguf` can read, and nothing after it."""
     source = _Source(file, size)
     source.skip(len(MAGIC))
     source.number("I")
     _, count = source.number("Q"), source.number("Q")
     for _ in range(min(count, MAX_VALUES)):
-        key = source.text("a key")
+        name = source.text("a key")
         value = source.value(source.number("I"))
-        if key == wanted:
+        if name == key:
             return value
     return None
 

@@ -189,9 +189,9 @@ def uv() -> str:
     try:
         return find_uv_bin()
     except FileNotFoundError as error:
-        own = shutil.which("uv")
-        if own is not None:
-            return own
+        user_uv = shutil.which("uv")
+        if user_uv is not None:
+            return user_uv
         if getattr(sys, "frozen", False):
             raise EngineUnavailable(
                 N_("vLLM cannot be installed: uv is missing."),
@@ -213,9 +213,9 @@ def has_headers(python: tuple[int, int]) -> bool:
     return folder is not None and Path(folder[1], "Python.h").exists()
 
 
-def available_pythons(wanted: Pythons) -> Pythons:
+def available_pythons(pythons: Pythons) -> Pythons:
     """Return those of the wanted versions of Python that uv finds on this computer."""
-    return tuple(python for python in wanted if _find(python).returncode == 0)
+    return tuple(python for python in pythons if _find(python).returncode == 0)
 
 
 def _find(python: tuple[int, int]) -> subprocess.CompletedProcess[str]:

@@ -101,11 +101,11 @@ class EngineHome:
 
     def current(self) -> Installed | None:
         """Return the environment in use."""
-        return self._named(0)
+        return self._listed_environment(0)
 
     def previous(self) -> Installed | None:
         """Return the environment that `roll_back` restores."""
-        return self._named(1)
+        return self._listed_environment(1)
 
     def installed(self) -> tuple[Installed, ...]:
         """List the complete environments, sorted by name."""
@@ -153,18 +153,18 @@ class EngineHome:
 
     def switch(self, installed: Installed) -> None:
         """Put an environment in use atomically; keep the one before it, and remove all others."""
-        before = self.current()
-        if before is not None and before.folder == installed.folder:
+        current = self.current()
+        if current is not None and current.folder == installed.folder:
             return
-        self._write(installed, before)
+        self._write(installed, current)
         self.tidy()
 
     def roll_back(self) -> Installed | None:
         """Put the previous environment in use; return None and do nothing if there is none."""
-        now, before = self.current(), self.previous()
-        if before is not None:
-            self._write(before, now)
-        return before
+        current, previous = self.current(), self.previous()
+        if previous is not None:
+            self._write(previous, current)
+        return previous
 
     def tidy(self) -> None:
         """Remove unfinished environments, and complete ones that are neither in use nor previous.
@@ -228,7 +228,7 @@ class EngineHome:
             return []
         return sorted(path for path in self.versions.iterdir() if path.is_dir())
 
-    def _named(self, line: int) -> Installed | None:
+    def _listed_environment(self, line: int) -> Installed | None:
         try:
             names = (self.root / "current").read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -237,8 +237,10 @@ class EngineHome:
             return None
         return self._read(self.versions / names[line])
 
-    def _write(self, now: Installed, before: Installed | None) -> None:
-        names = [installed.folder.name for installed in (now, before) if installed is not None]
+    def _write(self, current: Installed, previous: Installed | None) -> None:
+        names = [
+            installed.folder.name for installed in (current, previous) if installed is not None
+        ]
         replace_text(self.root / "current", "\n".join(names) + "\n")
 
     def _read(self, folder: Path) -> Installed | None:

@@ -113,16 +113,16 @@ def preflight(
         return (Finding(False, *wsl_trouble(info.wsl), "wsl"),)
     if info.system != "linux":
         return (_system(info),)
-    found = [_system(info), _glibc(info)]
+    findings = [_system(info), _glibc(info)]
     if profile == "cuda":
-        found += _nvidia(info)
-        found += _ram(info)
-    found.append(_disk(info, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
+        findings += _nvidia(info)
+        findings += _ram(info)
+    findings.append(_disk(info, max(needed_bytes, FREE_DISK if profile == "cuda" else 0)))
     if pythons:
-        found.append(_python(info, pythons))
+        findings.append(_python(info, pythons))
     if profile == "cuda":
-        found += _compiler(info)
-    return tuple(found)
+        findings += _compiler(info)
+    return tuple(findings)
 
 
 def first_obstacle(findings: tuple[Finding, ...]) -> Finding | None:
@@ -163,11 +163,11 @@ def _glibc(info: SystemInfo) -> Finding:
             N_("Use a Linux with glibc {least} or newer, or a container with one.", least=least),
             "glibc",
         )
-    now = ".".join(map(str, info.glibc))
+    version = ".".join(map(str, info.glibc))
     if info.glibc < GLIBC:
         return Finding(
             False,
-            N_("The C library of this Linux is too old: glibc {now}.", now=now),
+            N_("The C library of this Linux is too old: glibc {now}.", now=version),
             N_("vLLM's files need glibc {least} or newer.", least=least),
             N_(
                 "Update the system: Ubuntu 20.04, Debian 11 and Fedora 32 were the first to have "
@@ -175,7 +175,7 @@ def _glibc(info: SystemInfo) -> Finding:
             ),
             "glibc",
         )
-    return _passed(f"glibc {now}", "glibc")
+    return _passed(f"glibc {version}", "glibc")
 
 
 def _nvidia(info: SystemInfo) -> Iterator[Finding]:
@@ -196,38 +196,40 @@ def _nvidia(info: SystemInfo) -> Iterator[Finding]:
 
 
 def _cuda(driver: str, cuda: tuple[int, int]) -> Finding:
-    now, least = (".".join(map(str, version)) for version in (cuda, CUDA))
+    version, least = (".".join(map(str, version)) for version in (cuda, CUDA))
     if cuda < CUDA:
         return Finding(
             False,
             N_("The NVIDIA driver {driver} is too old.", driver=driver),
             N_(
                 "It supports CUDA up to {now}; this vLLM is built for CUDA {least}.",
-                now=now,
+                now=version,
                 least=least,
             ),
             N_("Update the driver to version 580 or newer, then restart the computer."),
             "cuda",
         )
-    return _passed(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=now), "cuda")
+    return _passed(N_("NVIDIA driver {driver}, CUDA {now}", driver=driver, now=version), "cuda")
 
 
 def _capability(cards: tuple[NvidiaCard, ...]) -> Finding:
     best = max(cards, key=lambda card: card.capability)
-    now, least = (".".join(map(str, version)) for version in (best.capability, CAPABILITY))
+    capability, least = (".".join(map(str, version)) for version in (best.capability, CAPABILITY))
     if best.capability < CAPABILITY:
         return Finding(
             False,
             N_("The {name} is too old for vLLM.", name=best.name),
             N_(
                 "Its compute capability is {now}; vLLM needs {least}, an RTX 20 or newer.",
-                now=now,
+                now=capability,
                 least=least,
             ),
             N_("Use llama.cpp, which runs on older cards too."),
             "capability",
         )
-    return _passed(N_("{name}, compute capability {now}", name=best.name, now=now), "capability")
+    return _passed(
+        N_("{name}, compute capability {now}", name=best.name, now=capability), "capability"
+    )
 
 
 def _vram(cards: tuple[NvidiaCard, ...]) -> Finding:

@@ -59,8 +59,8 @@ class WslHost:
             logger.warning("what is left of a worker could not be looked at: %s", error)
 
     def _reach(self, path: Path, drives: str) -> str:
-        found = reached(path, drives, self._distribution.name)
-        if found is None:
+        linux_path = reached(path, drives, self._distribution.name)
+        if linux_path is None:
             raise EngineFailed(
                 N_("{name} cannot be used by vLLM.", name=path.name),
                 N_(
@@ -69,4 +69,4 @@ class WslHost:
                 ),
                 N_("Copy it to a drive of this computer."),
             )
-        return found
+        return linux_path

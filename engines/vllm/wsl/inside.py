@@ -170,10 +170,10 @@ class _Commands:
 
     def finish(self) -> dict[str, Any]:
         """Finish the environment, and return its facts, including its folder and size."""
-        found = self._current_maker.finish()
+        finished = self._current_maker.finish()
         self._maker = None
         self._home.forget_work()
-        return asdict(found) | {"folder": str(found.folder)}
+        return asdict(finished) | {"folder": str(finished.folder)}
 
     def remove(self, names: list[str]) -> None:
         """Remove environments that exist; after the last one, also remove the workers' folder."""

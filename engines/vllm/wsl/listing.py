@@ -89,16 +89,16 @@ def judge_wsl2(
     if not names.succeeded:
         # Without a distribution only the list fails; without WSL2 every command fails.
         return Wsl2("empty" if status.succeeded else "absent")
-    found = [
+    distributions = [
         distribution
         for distribution in listed(names.text, table.text)
         if not _belongs_to_program(distribution.name)
     ]
-    if not found:
+    if not distributions:
         return Wsl2("empty")
-    usable = [distribution.name for distribution in found if distribution.version == 2]
+    usable = [distribution.name for distribution in distributions if distribution.version == 2]
     if not usable:
-        return Wsl2("old", found[0].name)
+        return Wsl2("old", distributions[0].name)
     return Wsl2("ready", preferred if preferred in usable else usable[0])
 
 

@@ -38,13 +38,13 @@ class Wsl:
             pythons: Versions of Python to look for.
             preferred: Distribution to prefer to the default one.
         """
-        found = self.find(preferred)
-        if found.state != "ready":
-            return SystemInfo("win32", "", None, wsl=found)
-        result = self.run(self.command_in(found.name, question(nearest(folder), pythons)), _START_S)
-        info = system_info_of(result.text, found.name, free_bytes(folder))
+        state = self.find(preferred)
+        if state.state != "ready":
+            return SystemInfo("win32", "", None, wsl=state)
+        result = self.run(self.command_in(state.name, question(nearest(folder), pythons)), _START_S)
+        info = system_info_of(result.text, state.name, free_bytes(folder))
         if info is None:
-            return SystemInfo("win32", "", None, wsl=Wsl2("broken", found.name, result.last))
+            return SystemInfo("win32", "", None, wsl=Wsl2("broken", state.name, result.last))
         if info.wsl is not None and info.wsl.state != "ready":
             return SystemInfo("win32", "", None, wsl=info.wsl)
         return info

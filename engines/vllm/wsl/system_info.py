@@ -15,8 +15,8 @@ _MIB: Final = 1 << 20
 
 def question(folder: PurePath, pythons: Pythons) -> list[str]:
     """Return the words of the command; `folder` is a Windows folder that WSL2 has to see."""
-    named = [f"python{major}.{minor}" for major, minor in pythons]
-    return ["sh", "-c", ASK, "hearth", folder.as_posix(), *named]
+    programs = [f"python{major}.{minor}" for major, minor in pythons]
+    return ["sh", "-c", ASK, "hearth", folder.as_posix(), *programs]
 
 
 def system_info_of(text: str, name: str, windows_free: int) -> SystemInfo | None:
