@@ -23,6 +23,7 @@ _FILES: Final = (
     "engines/errors.py",
     "engines/locks.py",
     "engines/redaction.py",
+    "engines/sentences.py",
     "engines/text.py",
     "engines/private.py",
     "engines/vllm/__init__.py",
